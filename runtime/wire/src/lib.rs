@@ -1,0 +1,1 @@
+//! JSON text to typed values and back.
