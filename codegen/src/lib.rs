@@ -1,1 +1,20 @@
-//! codegen
+//! From versioned MCP schemas to Rust: the spec goes in, files come out.
+//!
+//! A pure library: no clock, no network, no environment.
+//! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::import`] and [`files::FileSet::write`], nowhere else.
+
+pub mod analyze;
+pub mod docs;
+pub mod emit;
+pub mod error;
+pub mod files;
+mod format;
+pub mod generate;
+pub mod model;
+pub mod prose;
+pub mod rules;
+pub mod schema;
+pub mod spec;
+
+pub use error::Error;
+pub use spec::{Revision, Spec};

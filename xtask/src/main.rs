@@ -1,1 +1,51 @@
-fn main(){}
+//! `cargo xtask`: the command line over `mcp-codegen`.
+//!
+//! Each subcommand is a file of its own: it takes its arguments, calls the library, and gives back what to print.
+//! To add one: write the file, name it in [`Command`], run it in [`main`].
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod generate;
+mod model;
+mod outcome;
+mod spec;
+
+use outcome::Outcome;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "From versioned MCP schemas to Rust")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Import, verify and list the schemas in spec/
+    Spec(spec::Arguments),
+    /// Make the crates in generated/
+    Generate(generate::Arguments),
+    /// Print the model of a revision as JSON
+    Model(model::Arguments),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Spec(arguments) => spec::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+        Command::Model(arguments) => model::run(arguments),
+    };
+    let (text, code) = match outcome {
+        Ok(Outcome { text, passed }) => (text, u8::from(!passed)),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            return outcome::failure_code(&error).into();
+        }
+    };
+    // A reader that has seen enough, as `head` does, is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    code.into()
+}

@@ -1,1 +1,167 @@
-//! JSON text to typed values and back.
+//! JSON text to typed values and back, for the messages of the Model Context Protocol (MCP).
+//!
+//! The generated crates, one for each revision of the protocol, rest on this one:
+//! their types implement [`Decode`] and [`Encode`] by a [`Reader`] and a [`Writer`] made for such messages.
+//! Nothing is lost on the way: unknown members are kept in [`Extra`], numbers in their spelling
+//! ([`Integer`], [`Number`]), and what the protocol does not describe as text ([`Json`]).
+//! A text that does not fit is refused with an [`Error`] that says where, what was expected and what was found.
+//!
+//! ```
+//! use mcp_wire::{Decode, Encode, Extra, Fault, Json, Members, Reader, Writer};
+//!
+//! struct Tool {
+//!     name: String,
+//!     title: Option<String>,
+//!     input_schema: Json,
+//!     extra: Extra,
+//! }
+//!
+//! impl Decode for Tool {
+//!     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+//!         static MEMBERS: Members = Members::open("Tool", &["name", "title", "inputSchema"]);
+//!         let (mut name, mut title, mut input_schema) = (None, None, None);
+//!         let mut object = reader.object(&MEMBERS)?;
+//!         while let Some(member) = object.next(reader)? {
+//!             match member {
+//!                 0 => name = Some(reader.value()?),
+//!                 1 => title = reader.optional()?,
+//!                 _ => input_schema = Some(reader.value()?),
+//!             }
+//!         }
+//!         Ok(Self {
+//!             name: object.require(0, name)?,
+//!             title,
+//!             input_schema: object.require(2, input_schema)?,
+//!             extra: object.into_extra(),
+//!         })
+//!     }
+//! }
+//!
+//! impl Encode for Tool {
+//!     fn encode(&self, writer: &mut Writer) {
+//!         let mut object = writer.object();
+//!         object.member("name", &self.name);
+//!         object.optional("title", &self.title);
+//!         object.member("inputSchema", &self.input_schema);
+//!         object.extra(&self.extra);
+//!         object.end();
+//!     }
+//! }
+//!
+//! let text = r#"{"name":"add","inputSchema":{"type": "object"},"vendor":1.0}"#;
+//! let tool: Tool = mcp_wire::from_str(text)?;
+//! assert_eq!(tool.input_schema.text(), r#"{"type": "object"}"#);
+//! assert_eq!(mcp_wire::to_string(&tool), text);
+//!
+//! let error = mcp_wire::from_str::<Vec<Tool>>(r#"[{"name":5}]"#).err().unwrap();
+//! assert_eq!(error.to_string(), "at /0/name: expected a string, found 5 (line 1, column 10)");
+//! # Ok::<(), mcp_wire::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod bridge;
+mod codec;
+mod decide;
+pub mod envelope;
+mod error;
+mod fault;
+mod id;
+mod json;
+mod kind;
+mod map;
+pub mod method;
+mod number;
+mod object;
+mod pointer;
+mod reader;
+mod scan;
+mod text;
+mod writer;
+
+pub use codec::{Decode, Encode};
+pub use decide::{Paths, Present, Tag, TagFound};
+pub use envelope::{
+    ErrorObject, Message, Packet, RawError, RawNotification, RawRequest, RawResponse,
+};
+pub use error::{Error, ErrorKind};
+pub use fault::Fault;
+pub use id::RequestId;
+pub use json::{Elements, Entries, Json, JsonArray, JsonObject};
+pub use kind::Kind;
+pub use map::{Extra, Iter, IterMut, Map};
+pub use method::{
+    Direction, MethodInfo, MethodKind, NoParams, Notification, Request, TypeInfo, UnknownMessage,
+};
+pub use number::{Integer, NotFinite, Number};
+pub use object::{Members, Object};
+pub use reader::{Array, Reader};
+pub use writer::{ArrayWriter, ObjectWriter, Writer};
+
+/// The deepest nesting of objects and arrays that is read, typed and opaque ones together.
+pub const MAX_DEPTH: u32 = 128;
+
+/// Reads a whole text.
+///
+/// # Errors
+/// A text that is not one JSON value of this type with nothing but blanks around it.
+pub fn from_str<T: Decode>(text: &str) -> Result<T, Error> {
+    let mut reader = Reader::new(text);
+    let value = T::decode(&mut reader).and_then(|value| reader.finish().map(|()| value));
+    value.map_err(|fault| Error::new(&fault, text))
+}
+
+/// Reads a whole text from bytes, which must be UTF-8.
+///
+/// # Errors
+/// As [`from_str`], and bytes that are not UTF-8.
+pub fn from_slice<T: Decode>(bytes: &[u8]) -> Result<T, Error> {
+    from_str(checked_utf8(bytes)?)
+}
+
+fn checked_utf8(bytes: &[u8]) -> Result<&str, Error> {
+    str::from_utf8(bytes).map_err(|error| {
+        let (valid, rest) = bytes
+            .split_at_checked(error.valid_up_to())
+            .unwrap_or_default();
+        Error::not_utf8(
+            str::from_utf8(valid).unwrap_or_default(),
+            rest.first().copied(),
+        )
+    })
+}
+
+/// Writes a value as JSON text without blanks, but for those inside a [`Json`].
+pub fn to_string<T: Encode + ?Sized>(value: &T) -> String {
+    let mut writer = Writer::new();
+    value.encode(&mut writer);
+    writer.into_text()
+}
+
+/// As [`to_string`], appended to `text`, so that a buffer can be used again.
+pub fn write_to<T: Encode + ?Sized>(value: &T, text: &mut String) {
+    let mut writer = Writer::append_to(std::mem::take(text));
+    value.encode(&mut writer);
+    *text = writer.into_text();
+}
+
+/// Writes a value as one line, for transports that end a message with a line feed.
+///
+/// A [`Json`] keeps the blanks of its text; the line breaks among them become spaces.
+pub fn to_line<T: Encode + ?Sized>(value: &T) -> String {
+    let text = to_string(value);
+    // Inside strings a line break is always escaped, so these are blanks.
+    if text.contains(['\n', '\r']) {
+        text.replace(['\n', '\r'], " ")
+    } else {
+        text
+    }
+}
+
+/// For [`serde_bridge!`], so that the crates that use it need no serde of their own.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::bridge::{deserialize, serialize};
+    pub use serde;
+}

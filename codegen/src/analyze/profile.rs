@@ -1,0 +1,142 @@
+//! What a decision can rest on: the kind of a type, and the members of its objects.
+
+use std::collections::BTreeMap;
+
+use super::plan::Kind;
+use crate::model::{Model, Object, Presence, Shape, Ty};
+
+/// A variant, seen from outside.
+#[derive(Debug, Clone)]
+pub(super) struct Profile {
+    /// The kinds that its text may have.
+    pub(super) kinds: Vec<Kind>,
+    /// The members of its object; empty for anything else.
+    pub(super) members: BTreeMap<String, MemberProfile>,
+}
+
+/// A member of a variant's object.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MemberProfile {
+    pub(super) required: bool,
+    /// The strings it may hold, where they are fixed.
+    pub(super) values: Option<Vec<String>>,
+    /// The members of the object it holds.
+    pub(super) inner: BTreeMap<String, MemberProfile>,
+}
+
+impl Profile {
+    pub(super) fn of(model: &Model, ty: &Ty) -> Self {
+        let ty = model.resolve(ty);
+        Self {
+            kinds: kinds(model, ty, 0),
+            members: members(model, ty, 2),
+        }
+    }
+
+    pub(super) fn requires(&self, member: &str) -> bool {
+        self.members
+            .get(member)
+            .is_some_and(|profile| profile.required)
+    }
+
+    pub(super) fn knows(&self, member: &str) -> bool {
+        self.members.contains_key(member)
+    }
+
+    /// The required members.
+    pub(super) fn required(&self) -> impl Iterator<Item = &str> {
+        let members = self.members.iter();
+        members
+            .filter(|(_, profile)| profile.required)
+            .map(|(name, _)| name.as_str())
+    }
+}
+
+fn kinds(model: &Model, ty: &Ty, depth: usize) -> Vec<Kind> {
+    let all = vec![
+        Kind::Object,
+        Kind::Array,
+        Kind::String,
+        Kind::Integer,
+        Kind::Number,
+        Kind::Boolean,
+        Kind::Null,
+    ];
+    if depth > 32 {
+        return all;
+    }
+    match model.resolve(ty) {
+        Ty::String => vec![Kind::String],
+        Ty::Boolean => vec![Kind::Boolean],
+        Ty::Integer => vec![Kind::Integer],
+        Ty::Number => vec![Kind::Integer, Kind::Number],
+        Ty::Json => all,
+        Ty::JsonObject | Ty::Map(_) => vec![Kind::Object],
+        Ty::JsonArray | Ty::Array(_) => vec![Kind::Array],
+        Ty::Nullable(inner) => {
+            let mut kinds = kinds(model, inner, depth + 1);
+            kinds.push(Kind::Null);
+            kinds
+        }
+        Ty::Runtime(_, scalars) => scalars
+            .iter()
+            .flat_map(|ty| kinds(model, ty, depth + 1))
+            .collect(),
+        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+            Some(Shape::Object(_)) => vec![Kind::Object],
+            Some(Shape::StringEnum(_)) => vec![Kind::String],
+            Some(Shape::Newtype(ty) | Shape::Alias(ty)) => kinds(model, ty, depth + 1),
+            Some(Shape::Union(union)) => {
+                let mut all: Vec<Kind> = (union.variants.iter())
+                    .flat_map(|variant| kinds(model, &variant.ty, depth + 1))
+                    .collect();
+                all.sort_unstable();
+                all.dedup();
+                all
+            }
+            None => all,
+        },
+    }
+}
+
+/// The members of an object type; of a union, those that all its variants have.
+fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
+    let Ty::Named(name) = model.resolve(ty) else {
+        return BTreeMap::new();
+    };
+    match model.get(name).map(|def| &def.shape) {
+        Some(Shape::Object(object)) => object_members(model, object, depth),
+        _ => BTreeMap::new(),
+    }
+}
+
+fn object_members(model: &Model, object: &Object, depth: usize) -> BTreeMap<String, MemberProfile> {
+    let members_of = |ty: &Ty| match depth {
+        0 => BTreeMap::new(),
+        depth => members(model, ty, depth - 1),
+    };
+    (object.members.iter())
+        .map(|member| {
+            let values = match &member.presence {
+                Presence::Constant(value) => value.as_str().map(|text| vec![text.to_owned()]),
+                _ => choices(model, &member.ty),
+            };
+            let profile = MemberProfile {
+                required: member.presence != Presence::Optional,
+                values,
+                inner: members_of(&member.ty),
+            };
+            (member.wire.clone(), profile)
+        })
+        .collect()
+}
+
+fn choices(model: &Model, ty: &Ty) -> Option<Vec<String>> {
+    let Ty::Named(name) = model.resolve(ty) else {
+        return None;
+    };
+    match &model.get(name)?.shape {
+        Shape::StringEnum(choices) => Some(choices.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,428 @@
+//! Works out the decision plan of each union.
+//!
+//! In order: the JSON kind; a member whose constants differ; members that must be there and that
+//! only one variant knows. What none of these settles is an error that names the rule to write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::plan::{Case, Kind, KindCase, Plan};
+use super::profile::Profile;
+use crate::Error;
+use crate::model::{Model, Shape, Ty, Union, variants};
+use crate::rules::{Decide, PresentRow, Rules};
+use crate::schema::schema_error;
+
+/// Fills in the plans of all unions of a model.
+pub(crate) fn plan_all(model: &mut Model, rules: &Rules, file: &str) -> Result<(), Error> {
+    let mut plans = Vec::new();
+    let mut errors = Vec::new();
+    for (name, def) in &model.types {
+        let Shape::Union(union) = &def.shape else {
+            continue;
+        };
+        match plan(model, rules, &def.doc_key, union) {
+            Ok(plan) => plans.push((name.clone(), plan)),
+            Err(problem) => errors.push(schema_error(
+                file,
+                &def.places.join(", "),
+                "a union whose variants can be told apart",
+                &problem,
+                &format!(
+                    "add a [[union]] with at = \"{}\" to spec/unions.toml",
+                    def.doc_key
+                ),
+            )),
+        }
+    }
+    Error::check(errors)?;
+    for (name, plan) in plans {
+        if let Some(def) = model.types.get_mut(&name)
+            && let Shape::Union(union) = &mut def.shape
+        {
+            union.plan = plan;
+            variants::rename_by_tag(union);
+        }
+    }
+    Ok(())
+}
+
+fn plan(model: &Model, rules: &Rules, place: &str, union: &Union) -> Result<Plan, String> {
+    match rules.decide(place) {
+        Some(Decide::Method { alone }) => find(model, union, alone).map(Plan::Take),
+        Some(Decide::Present(rows)) => ruled_rows(model, union, rows),
+        None => {
+            let types: Vec<&Ty> = union.variants.iter().map(|variant| &variant.ty).collect();
+            let decider = Decider::new(model, &types);
+            // A union of one (`ClientNotification` of 2026-07-28) still reads its tag, so that
+            // an unknown method can be told.
+            if let [only] = types.as_slice() {
+                return Ok(match union.open {
+                    true => decider.single_tag().unwrap_or(Plan::Take(0)),
+                    false => {
+                        let _: &Ty = only;
+                        Plan::Take(0)
+                    }
+                });
+            }
+            decider.by_kind()
+        }
+    }
+}
+
+fn find(model: &Model, union: &Union, definition: &str) -> Result<usize, String> {
+    let named = |ty: &Ty| match ty {
+        Ty::Named(name) => model.get(name).is_some_and(|def| def.doc_key == definition),
+        _ => false,
+    };
+    (union.variants.iter().position(|variant| named(&variant.ty)))
+        .ok_or_else(|| format!("no variant `{definition}`, which the rule names"))
+}
+
+fn ruled_rows(model: &Model, union: &Union, rows: &[PresentRow]) -> Result<Plan, String> {
+    let mut cases = Vec::new();
+    let mut otherwise = None;
+    for row in rows {
+        let take = Plan::Take(find(model, union, &row.variant)?);
+        if row.member.is_empty() {
+            otherwise = Some(Box::new(take));
+        } else {
+            cases.push(Case {
+                value: row.member.clone(),
+                plan: take,
+            });
+        }
+    }
+    Ok(Plan::Present { cases, otherwise })
+}
+
+struct Decider<'m> {
+    model: &'m Model,
+    types: Vec<Ty>,
+    profiles: Vec<Profile>,
+}
+
+impl<'m> Decider<'m> {
+    fn new(model: &'m Model, types: &[&Ty]) -> Self {
+        Self {
+            model,
+            types: types.iter().map(|ty| (*ty).clone()).collect(),
+            profiles: types.iter().map(|ty| Profile::of(model, ty)).collect(),
+        }
+    }
+
+    fn by_kind(&self) -> Result<Plan, String> {
+        let mut by_kind: BTreeMap<Kind, Vec<usize>> = BTreeMap::new();
+        for (index, profile) in self.profiles.iter().enumerate() {
+            for kind in &profile.kinds {
+                by_kind.entry(*kind).or_default().push(index);
+            }
+        }
+        // A whole number is an integer where one is offered, and any number otherwise.
+        if let Some(integers) = by_kind.get_mut(&Kind::Integer) {
+            let exact = |index: &usize| !self.profiles[*index].kinds.contains(&Kind::Number);
+            if integers.iter().any(exact) {
+                integers.retain(exact);
+            }
+        }
+        let mut by_variants: Vec<(Vec<Kind>, Vec<usize>)> = Vec::new();
+        for (kind, variants) in by_kind {
+            match by_variants.iter_mut().find(|(_, other)| *other == variants) {
+                Some((kinds, _)) => kinds.push(kind),
+                None => by_variants.push((vec![kind], variants)),
+            }
+        }
+        let mut cases = Vec::new();
+        for (kinds, variants) in by_variants {
+            let plan = match kinds.as_slice() {
+                [Kind::Object] => self.objects(&variants)?,
+                [Kind::Array] if variants.len() > 1 => self.arrays(&variants)?,
+                _ => match variants.as_slice() {
+                    [only] => Plan::Take(*only),
+                    several => {
+                        return Err(format!(
+                            "{} that are all a JSON {kinds:?}",
+                            self.names(several)
+                        ));
+                    }
+                },
+            };
+            cases.push(KindCase { kinds, plan });
+        }
+        // One kind only: whatever reads the variant says so itself.
+        Ok(match cases.len() {
+            1 => cases.remove(0).plan,
+            _ => Plan::Kind(cases),
+        })
+    }
+
+    fn arrays(&self, variants: &[usize]) -> Result<Plan, String> {
+        let mut elements = Vec::new();
+        let mut owners = Vec::new();
+        for &index in variants {
+            let Ty::Array(item) = self.model.resolve(&self.types[index]) else {
+                return Err(format!("{} that are all lists", self.names(variants)));
+            };
+            for element in self.leaves(item) {
+                elements.push(element);
+                owners.push(index);
+            }
+        }
+        let types: Vec<&Ty> = elements.iter().collect();
+        let plan = Box::new(Decider::new(self.model, &types).by_kind()?);
+        Ok(Plan::Element {
+            elements,
+            plan,
+            owners,
+        })
+    }
+
+    /// The variants of a type that is a union, or the type.
+    fn leaves(&self, ty: &Ty) -> Vec<Ty> {
+        if let Ty::Named(name) = self.model.resolve(ty)
+            && let Some(Shape::Union(union)) = self.model.get(name).map(|def| &def.shape)
+        {
+            return union
+                .variants
+                .iter()
+                .map(|variant| variant.ty.clone())
+                .collect();
+        }
+        vec![ty.clone()]
+    }
+
+    fn objects(&self, variants: &[usize]) -> Result<Plan, String> {
+        if let [only] = variants {
+            return Ok(Plan::Take(*only));
+        }
+        if let Some(plan) = self.by_tag(variants)? {
+            return Ok(plan);
+        }
+        self.by_presence(variants)
+    }
+
+    /// The member whose constants split the variants best; ties go to the name.
+    fn by_tag(&self, variants: &[usize]) -> Result<Option<Plan>, String> {
+        let members: BTreeSet<&str> = variants
+            .iter()
+            .flat_map(|index| self.profiles[*index].members.keys().map(String::as_str))
+            .collect();
+        let mut best: Option<(usize, &str)> = None;
+        for member in members {
+            let groups = self.groups(variants, member);
+            let shrinks = groups.values().all(|group| group.len() < variants.len());
+            let free = self.free(variants, member);
+            // Every variant that leaves the member open adds a doubt.
+            let worth = (groups.len() * variants.len()).saturating_sub(free.len());
+            let splits = groups.len() > 1 || (groups.len() == 1 && !free.is_empty());
+            if splits && shrinks && best.is_none_or(|(most, _)| worth > most) {
+                best = Some((worth, member));
+            }
+        }
+        let Some((_, member)) = best else {
+            return Ok(None);
+        };
+        let free = self.free(variants, member);
+        let optional: Vec<usize> = (variants.iter().copied())
+            .filter(|index| !self.profiles[*index].requires(member))
+            .collect();
+        if free.len() == variants.len() || optional.len() == variants.len() {
+            return Ok(None);
+        }
+        let mut cases = Vec::new();
+        for (value, group) in self.groups(variants, member) {
+            cases.push(Case {
+                value: value.to_owned(),
+                plan: self.objects(&group)?,
+            });
+        }
+        let rest = |group: &[usize]| match group {
+            [] => Ok(None),
+            group => self.objects(group).map(Box::new).map(Some),
+        };
+        Ok(Some(Plan::Tag {
+            member: member.to_owned(),
+            cases,
+            other: rest(&free)?,
+            absent: rest(&optional)?,
+        }))
+    }
+
+    /// For each constant of a member, the variants that name it.
+    fn groups(&self, variants: &[usize], member: &str) -> BTreeMap<&str, Vec<usize>> {
+        let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for &index in variants {
+            let profile = self.profiles[index].members.get(member);
+            for value in profile
+                .and_then(|member| member.values.as_ref())
+                .into_iter()
+                .flatten()
+            {
+                groups.entry(value).or_default().push(index);
+            }
+        }
+        groups
+    }
+
+    /// The variants in which a member may hold any string, or is not known.
+    fn free(&self, variants: &[usize], member: &str) -> Vec<usize> {
+        let fixed = |index: &usize| {
+            let profile = self.profiles[*index].members.get(member);
+            profile.is_some_and(|member| member.values.is_some())
+        };
+        variants
+            .iter()
+            .copied()
+            .filter(|index| !fixed(index))
+            .collect()
+    }
+
+    /// A tag for a single variant: the member whose constant it always carries.
+    fn single_tag(&self) -> Option<Plan> {
+        let members = &self.profiles.first()?.members;
+        let fixed = |name: &&String| {
+            let member = &members[name.as_str()];
+            member.required && name.as_str() != "jsonrpc" && member.values.is_some()
+        };
+        let member = members.keys().find(fixed)?;
+        let cases = (members[member].values.iter().flatten())
+            .map(|value| Case {
+                value: value.clone(),
+                plan: Plan::Take(0),
+            })
+            .collect();
+        Some(Plan::Tag {
+            member: member.clone(),
+            cases,
+            other: None,
+            absent: None,
+        })
+    }
+
+    fn by_presence(&self, variants: &[usize]) -> Result<Plan, String> {
+        // Best: each variant must have a member that no other one knows.
+        let sole: Option<Vec<Case>> = (variants.iter())
+            .map(|&index| {
+                let others: Vec<usize> = variants
+                    .iter()
+                    .copied()
+                    .filter(|other| *other != index)
+                    .collect();
+                self.sole_member(index, &others).map(|member| Case {
+                    value: member,
+                    plan: Plan::Take(index),
+                })
+            })
+            .collect();
+        if let Some(cases) = sole {
+            return Ok(Plan::First(cases));
+        }
+        // Else one after the other: settle the variant that can be told from all that remain.
+        let mut remaining = variants.to_vec();
+        let mut cases = Vec::new();
+        while let [_, _, ..] = remaining.as_slice() {
+            let settled = remaining.iter().enumerate().find_map(|(at, &index)| {
+                let others: Vec<usize> = remaining
+                    .iter()
+                    .copied()
+                    .filter(|other| *other != index)
+                    .collect();
+                self.telling_path(index, &others).map(|path| (at, path))
+            });
+            let Some((at, path)) = settled else {
+                return Err(format!(
+                    "{} with no member that only one of them knows",
+                    self.names(&remaining)
+                ));
+            };
+            cases.push(Case {
+                value: path,
+                plan: Plan::Take(remaining.remove(at)),
+            });
+        }
+        let last = remaining[0];
+        let others: Vec<usize> = variants
+            .iter()
+            .copied()
+            .filter(|other| *other != last)
+            .collect();
+        // The last one takes the rest, unless it too has a member that must be there.
+        let otherwise = match self.nested_path(last, &others) {
+            Some(path) => {
+                cases.push(Case {
+                    value: path,
+                    plan: Plan::Take(last),
+                });
+                None
+            }
+            None => Some(Box::new(Plan::Take(last))),
+        };
+        Ok(Plan::Present { cases, otherwise })
+    }
+
+    /// A required member that none of the others knows.
+    fn sole_member(&self, index: usize, others: &[usize]) -> Option<String> {
+        self.profiles[index]
+            .required()
+            .find(|member| {
+                !others
+                    .iter()
+                    .any(|other| self.profiles[*other].knows(member))
+            })
+            .map(str::to_owned)
+    }
+
+    fn telling_path(&self, index: usize, others: &[usize]) -> Option<String> {
+        self.sole_member(index, others)
+            .or_else(|| self.nested_path(index, others))
+            .or_else(|| self.optional_member(index, others))
+    }
+
+    /// `member.inner`, where the inner member is required and no other variant's member knows it.
+    fn nested_path(&self, index: usize, others: &[usize]) -> Option<String> {
+        let members = self.profiles[index]
+            .members
+            .iter()
+            .filter(|(_, member)| member.required);
+        for (name, member) in members {
+            for (inner, profile) in &member.inner {
+                let known = |other: &usize| {
+                    let other = self.profiles[*other].members.get(name);
+                    other.is_some_and(|other| other.inner.contains_key(inner))
+                };
+                if profile.required && !others.iter().any(known) {
+                    return Some(format!("{name}.{inner}"));
+                }
+            }
+        }
+        None
+    }
+
+    /// An optional member that only this variant knows, where the others demand nothing more than it does.
+    fn optional_member(&self, index: usize, others: &[usize]) -> Option<String> {
+        let profile = &self.profiles[index];
+        let within = |other: &usize| {
+            let required: BTreeSet<&str> = profile.required().collect();
+            self.profiles[*other]
+                .required()
+                .all(|member| required.contains(member))
+        };
+        if !others.iter().any(within) {
+            return None;
+        }
+        (profile.members.keys())
+            .find(|member| {
+                !others
+                    .iter()
+                    .any(|other| self.profiles[*other].knows(member))
+            })
+            .cloned()
+    }
+
+    fn names(&self, variants: &[usize]) -> String {
+        let name = |index: &usize| match &self.types[*index] {
+            Ty::Named(name) => format!("`{name}`"),
+            ty => format!("{ty:?}"),
+        };
+        variants.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,219 @@
+//! Doc lines in our own words, from `spec/docs.toml`.
+//!
+//! A section is named after a definition, or after the name of an inline schema before renames.
+//! What means the same in every type stands once, under `[everywhere]`; what differs in one
+//! revision stands under `[Type.revisions."ID"]`.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::Error;
+use crate::model::{Model, Shape, TypeDef};
+use crate::spec::rules::{RuleFile, RuleTexts};
+
+/// The file of the doc lines, below the spec directory.
+pub const FILE: &str = "docs.toml";
+/// The section of lines that hold in every type.
+const EVERYWHERE: &str = "everywhere";
+
+/// All doc lines.
+#[derive(Debug, Default)]
+pub struct Docs {
+    file: RuleFile,
+    sections: BTreeMap<String, Section>,
+    /// Byte offsets of lines that some revision used.
+    used: RefCell<BTreeSet<usize>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Section {
+    doc: Option<Spanned<String>>,
+    /// The section that has the lines of members that this type takes over.
+    like: Option<String>,
+    #[serde(default)]
+    members: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    revisions: BTreeMap<String, Override>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Override {
+    doc: Option<Spanned<String>>,
+    #[serde(default)]
+    members: BTreeMap<String, Spanned<String>>,
+}
+
+impl Docs {
+    /// Reads `docs.toml`.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] with its line.
+    pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
+        let file = texts.get(FILE);
+        let sections = file.parse()?;
+        Ok(Self {
+            file,
+            sections,
+            used: RefCell::default(),
+        })
+    }
+
+    fn line<'d>(
+        &'d self,
+        pick: impl Fn(&'d Section) -> Option<&'d Spanned<String>>,
+        key: &str,
+    ) -> Option<&'d str> {
+        let line = pick(self.sections.get(key)?)?;
+        self.used.borrow_mut().insert(line.span().start);
+        Some(line.get_ref())
+    }
+
+    fn type_line(&self, revision: &str, key: &str) -> Option<&str> {
+        self.line(|section| section.revisions.get(revision)?.doc.as_ref(), key)
+            .or_else(|| self.line(|section| section.doc.as_ref(), key))
+    }
+
+    fn member_line(&self, revision: &str, key: &str, wire: &str) -> Option<&str> {
+        self.line(
+            |section| section.revisions.get(revision)?.members.get(wire),
+            key,
+        )
+        .or_else(|| self.line(|section| section.members.get(wire), key))
+        .or_else(|| {
+            let like = self.sections.get(key)?.like.as_deref()?;
+            self.line(|section| section.members.get(wire), like)
+        })
+        .or_else(|| self.line(|section| section.members.get(wire), EVERYWHERE))
+    }
+
+    /// Definitions and members of a revision that have no line, as `Type` or `Type.member`.
+    #[must_use]
+    pub fn missing(&self, model: &Model, revision: &str) -> Vec<String> {
+        let mut missing = Vec::new();
+        for def in model.types.values() {
+            let key = &def.doc_key;
+            if self.type_line(revision, key).is_none() {
+                missing.push(key.clone());
+            }
+            if let Shape::Object(object) = &def.shape {
+                let undocumented = object
+                    .members
+                    .iter()
+                    .filter(|member| self.member_line(revision, key, &member.wire).is_none());
+                missing.extend(undocumented.map(|member| format!("{key}.{}", member.wire)));
+            }
+        }
+        missing
+    }
+
+    /// Lines that no revision used, each an error with its line.
+    #[must_use]
+    pub fn unused(&self) -> Vec<Error> {
+        let used = self.used.borrow();
+        let mut errors = Vec::new();
+        let mut check = |line: &Spanned<String>, of: String| {
+            if !used.contains(&line.span().start) {
+                errors.push(self.file.error(
+                    line.span().start,
+                    format!("doc line of {of}"),
+                    "no revision has it",
+                    "a line about nothing hides that the schema changed",
+                    "remove the line, or mend its section or member name",
+                ));
+            }
+        };
+        for (name, section) in &self.sections {
+            section
+                .doc
+                .iter()
+                .for_each(|line| check(line, format!("`{name}`")));
+            for (wire, line) in &section.members {
+                check(line, format!("`{name}.{wire}`"));
+            }
+            for (revision, section) in &section.revisions {
+                section
+                    .doc
+                    .iter()
+                    .for_each(|line| check(line, format!("`{name}` in {revision}")));
+                for (wire, line) in &section.members {
+                    check(line, format!("`{name}.{wire}` in {revision}"));
+                }
+            }
+        }
+        errors
+    }
+}
+
+/// The doc lines of one revision, with what to fall back on.
+#[derive(Debug)]
+pub struct TypeDocs<'d> {
+    /// The lines.
+    pub docs: &'d Docs,
+    /// The revision's id.
+    pub revision: &'d str,
+    /// The URL of a definition's reference page, with `{anchor}` for its name in lower case.
+    pub reference: &'d str,
+    /// Prose of the schema itself, by `Type` or `Type.member`; used where `docs` is silent.
+    pub prose: &'d BTreeMap<String, String>,
+}
+
+/// The lines of one type.
+#[derive(Debug)]
+pub struct TypeLines<'d> {
+    /// The line of the type itself, with the link to its page.
+    pub ty: String,
+    source: &'d TypeDocs<'d>,
+    key: String,
+}
+
+impl<'d> TypeDocs<'d> {
+    /// The lines of a type.
+    #[must_use]
+    pub fn of(&'d self, def: &TypeDef) -> TypeLines<'d> {
+        let key = def.doc_key.clone();
+        let line = (self.docs.type_line(self.revision, &key))
+            .or_else(|| self.prose.get(&key).map(String::as_str));
+        let mut ty = match line {
+            Some(line) => line.to_owned(),
+            None => format!("`{key}`, which has no doc line yet."),
+        };
+        if let Some(definition) = &def.definition
+            && !self.reference.is_empty()
+        {
+            let url = self
+                .reference
+                .replace("{anchor}", &definition.to_lowercase());
+            ty.push_str(&format!("\n\n[Reference]({url})"));
+        }
+        TypeLines {
+            ty,
+            source: self,
+            key,
+        }
+    }
+}
+
+impl TypeLines<'_> {
+    /// The line of a member.
+    #[must_use]
+    pub fn member(&self, wire: &str) -> &str {
+        let TypeDocs {
+            docs,
+            revision,
+            prose,
+            ..
+        } = self.source;
+        docs.member_line(revision, &self.key, wire)
+            .or_else(|| {
+                prose
+                    .get(&format!("{}.{wire}", self.key))
+                    .map(String::as_str)
+            })
+            .unwrap_or("No doc line yet.")
+    }
+}

@@ -1,0 +1,94 @@
+//! The `use` lines of a file: what its tokens name, and no more.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+use syn::visit::{self, Visit};
+use syn::{File, Macro, Path, UsePath};
+
+use super::ty::ident;
+use crate::model::{Model, Ty};
+
+/// What generated code names of the hand-written crate.
+const WIRE: &[&str] = &[
+    "Decode",
+    "Direction",
+    "Encode",
+    "Extra",
+    "Fault",
+    "Integer",
+    "Json",
+    "JsonArray",
+    "JsonObject",
+    "Kind",
+    "Map",
+    "Members",
+    "MethodInfo",
+    "MethodKind",
+    "NoParams",
+    "Number",
+    "Paths",
+    "Reader",
+    "Tag",
+    "TagFound",
+    "TypeInfo",
+    "UnknownMessage",
+    "Writer",
+];
+
+/// The imports for `body`; `area` is the file's own area, whose types need none.
+pub(super) fn imports(model: &Model, body: &TokenStream, area: Option<&str>) -> TokenStream {
+    let mut named = Named::default();
+    if let Ok(file) = syn::parse2::<File>(body.clone()) {
+        named.visit_file(&file);
+    }
+    let mut wire = Vec::new();
+    let mut types = Vec::new();
+    for name in &named.0 {
+        let def = model.get(name);
+        match def {
+            Some(def) if area == Some(&def.area) => {}
+            Some(_) => types.push(ident(name)),
+            None if WIRE.contains(&name.as_str()) => wire.push(ident(name)),
+            None => {}
+        }
+    }
+    let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
+    let types = (!types.is_empty()).then(|| quote!(use crate::{#(#types),*};));
+    quote!(#wire #types)
+}
+
+/// The path of the hand-written type that a type is, where it is one.
+pub(super) fn runtime_path(ty: &Ty) -> Option<String> {
+    Some(match ty {
+        Ty::Json => "mcp_wire::Json".to_owned(),
+        Ty::JsonObject => "mcp_wire::JsonObject".to_owned(),
+        Ty::JsonArray => "mcp_wire::JsonArray".to_owned(),
+        Ty::Runtime(path, _) => path.clone(),
+        _ => return None,
+    })
+}
+
+/// The names at the start of paths; those inside macros too.
+#[derive(Default)]
+struct Named(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for Named {
+    fn visit_path(&mut self, path: &'ast Path) {
+        if let Some(first) = path.segments.first() {
+            self.0.insert(first.ident.to_string());
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        for token in call.tokens.clone() {
+            if let TokenTree::Ident(name) = token {
+                self.0.insert(name.to_string());
+            }
+        }
+    }
+
+    fn visit_use_path(&mut self, _: &'ast UsePath) {}
+}

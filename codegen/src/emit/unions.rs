@@ -1,0 +1,310 @@
+//! Unions: the enum, and reading by its decision plan.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::items::doc;
+use super::structs::number;
+use super::ty::{field_type, ident};
+use crate::analyze::plan::Kind;
+use crate::docs::TypeDocs;
+use crate::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
+
+/// The enum and its conversions.
+pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs) -> TokenStream {
+    let name = ident(&def.name);
+    let attributes = doc(&docs.of(def).ty);
+    let variants = union.variants.iter().map(|variant| {
+        let line = variant_doc(model, &variant.ty, docs);
+        let attributes = doc(&line);
+        let name = ident(&variant.name);
+        let ty = field_type(&variant.ty, variant.boxed);
+        quote!(#(#attributes)* #name(#ty),)
+    });
+    let unknown = union.open.then(|| {
+        quote! {
+            /// A method that this revision does not name, with its params unread.
+            Unknown(UnknownMessage),
+        }
+    });
+    let conversions = union.variants.iter().map(|variant| {
+        let ty = field_type(&variant.ty, false);
+        let variant_name = ident(&variant.name);
+        let value = if variant.boxed {
+            quote!(Box::new(value))
+        } else {
+            quote!(value)
+        };
+        quote! {
+            impl From<#ty> for #name {
+                fn from(value: #ty) -> Self { Self::#variant_name(#value) }
+            }
+        }
+    });
+    quote! {
+        #(#attributes)*
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum #name { #(#variants)* #unknown }
+        #(#conversions)*
+    }
+}
+
+/// A variant says what its type says, in one line.
+fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
+    match ty {
+        Ty::Named(name) => match model.get(name) {
+            Some(def) => docs
+                .of(def)
+                .ty
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            None => format!("`{name}`."),
+        },
+        Ty::String => "A string.".to_owned(),
+        Ty::Boolean => "`true` or `false`.".to_owned(),
+        Ty::Integer => "A whole number.".to_owned(),
+        Ty::Number => "A number.".to_owned(),
+        Ty::Array(_) | Ty::JsonArray => "A list.".to_owned(),
+        Ty::JsonObject | Ty::Map(_) => "An object.".to_owned(),
+        Ty::Json => "Any JSON value.".to_owned(),
+        Ty::Nullable(_) => "A value or `null`.".to_owned(),
+        Ty::Runtime(path, _) => format!("`{path}`."),
+    }
+}
+
+/// `Decode` and `Encode` of a union.
+pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
+    let name = ident(&def.name);
+    let emitter = Emitter { def, union };
+    let read = emitter.plan(&union.plan, union.open, &|index| emitter.take(index));
+    let arms = union.variants.iter().map(|variant| {
+        let variant = ident(&variant.name);
+        quote!(Self::#variant(value) => value.encode(writer),)
+    });
+    let unknown = union
+        .open
+        .then(|| quote!(Self::Unknown(value) => value.encode(writer),));
+    quote! {
+        impl Decode for #name {
+            fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> { #read }
+        }
+        impl Encode for #name {
+            fn encode(&self, writer: &mut Writer) {
+                match self { #(#arms)* #unknown }
+            }
+        }
+    }
+}
+
+struct Emitter<'m> {
+    def: &'m TypeDef,
+    union: &'m Union,
+}
+
+/// What stands where a plan has decided.
+type Leaf<'l> = &'l dyn Fn(usize) -> TokenStream;
+
+impl Emitter<'_> {
+    fn take(&self, index: usize) -> TokenStream {
+        let variant = ident(&self.union.variants[index].name);
+        quote!(reader.value().map(Self::#variant))
+    }
+
+    fn plan(&self, plan: &Plan, open: bool, leaf: Leaf<'_>) -> TokenStream {
+        match plan {
+            Plan::Take(index) => leaf(*index),
+            Plan::Kind(cases) => self.kinds(cases, leaf),
+            Plan::Tag {
+                member,
+                cases,
+                other,
+                absent,
+            } => {
+                let other = other.as_deref().map(|plan| self.plan(plan, false, leaf));
+                let other =
+                    other.or_else(|| open.then(|| quote!(reader.value().map(Self::Unknown))));
+                let absent = absent.as_deref().map(|plan| self.plan(plan, false, leaf));
+                self.tag(member, cases, other, absent, leaf)
+            }
+            Plan::First(cases) => self.first(cases, leaf),
+            Plan::Present { cases, otherwise } => {
+                let otherwise = otherwise
+                    .as_deref()
+                    .map(|plan| self.plan(plan, false, leaf));
+                self.present(cases, otherwise, leaf)
+            }
+            Plan::Element { plan, owners, .. } => {
+                let owner = |index: usize| {
+                    let owner = number(owners[index]);
+                    quote!(Ok::<usize, Fault>(#owner))
+                };
+                let inner = self.plan(plan, false, &owner);
+                let first = number(owners[0]);
+                let mut choices: Vec<usize> = owners.clone();
+                choices.dedup();
+                let last = choices.len() - 1;
+                let arms = choices.iter().enumerate().map(|(at, index)| {
+                    let pattern = if at == last {
+                        quote!(_)
+                    } else {
+                        number(*index)
+                    };
+                    let take = leaf(*index);
+                    quote!(#pattern => #take,)
+                });
+                quote! {
+                    let owner = match reader.first_element()? {
+                        None => #first,
+                        Some(mut element) => {
+                            let reader = &mut element;
+                            let owner: Result<usize, Fault> = { #inner };
+                            owner?
+                        }
+                    };
+                    match owner { #(#arms)* }
+                }
+            }
+        }
+    }
+
+    fn kinds(&self, cases: &[KindCase], leaf: Leaf<'_>) -> TokenStream {
+        let covered: usize = cases.iter().map(|case| case.kinds.len()).sum();
+        let arms = cases.iter().map(|case| {
+            let kinds = case.kinds.iter().map(|kind| kind_token(*kind));
+            let then = self.plan(&case.plan, false, leaf);
+            quote!(#(#kinds)|* => { #then })
+        });
+        let expected = self.expected(cases);
+        let refuse = (covered < 7).then(|| quote!(_ => Err(reader.refuse(#expected)),));
+        quote!(match reader.kind()? { #(#arms)* #refuse })
+    }
+
+    /// `a string, an integer or an object`, for the error.
+    fn expected(&self, cases: &[KindCase]) -> String {
+        let kinds: Vec<Kind> = cases.iter().flat_map(|case| case.kinds.clone()).collect();
+        let mut names = Vec::new();
+        for kind in &kinds {
+            names.push(match kind {
+                Kind::Object => "an object",
+                Kind::Array => "an array",
+                Kind::String => "a string",
+                // A number stands for integers too.
+                Kind::Integer if kinds.contains(&Kind::Number) => continue,
+                Kind::Integer => "an integer",
+                Kind::Number => "a number",
+                Kind::Boolean => "a boolean",
+                Kind::Null => "null",
+            });
+        }
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
+    fn tag(
+        &self,
+        member: &str,
+        cases: &[Case],
+        other: Option<TokenStream>,
+        absent: Option<TokenStream>,
+        leaf: Leaf<'_>,
+    ) -> TokenStream {
+        let type_name = &self.def.name;
+        let values = cases.iter().map(|case| &case.value);
+        let table = quote!(static TAG: Tag = Tag::new(#type_name, #member, &[#(#values),*]););
+        let absent = absent.unwrap_or_else(|| quote!(Err(reader.missing_tag(&TAG))));
+        let last = cases.len().saturating_sub(1);
+        let arms = cases.iter().enumerate().map(|(index, case)| {
+            let then = self.plan(&case.plan, false, leaf);
+            let index = if index == last {
+                quote!(_)
+            } else {
+                number(index)
+            };
+            match other {
+                Some(_) => quote!(TagFound::Known(#index) => { #then }),
+                None => quote!(Some(#index) => { #then }),
+            }
+        });
+        match &other {
+            Some(other) => quote! {
+                #table
+                match reader.tag_or_other(&TAG)? {
+                    #(#arms)*
+                    TagFound::Other => { #other }
+                    TagFound::Absent => { #absent }
+                }
+            },
+            None => quote! {
+                #table
+                match reader.tag(&TAG)? { #(#arms)* None => { #absent } }
+            },
+        }
+    }
+
+    fn first(&self, cases: &[Case], leaf: Leaf<'_>) -> TokenStream {
+        let table = self.paths(cases);
+        let last = cases.len().saturating_sub(1);
+        let arms = cases.iter().enumerate().map(|(index, case)| {
+            let then = self.plan(&case.plan, false, leaf);
+            let index = if index == last {
+                quote!(_)
+            } else {
+                number(index)
+            };
+            quote!(Some(#index) => { #then })
+        });
+        quote! {
+            #table
+            match reader.first_present(&PATHS)? {
+                #(#arms)*
+                None => Err(reader.undecided(&PATHS)),
+            }
+        }
+    }
+
+    fn present(
+        &self,
+        cases: &[Case],
+        otherwise: Option<TokenStream>,
+        leaf: Leaf<'_>,
+    ) -> TokenStream {
+        let table = self.paths(cases);
+        let otherwise = otherwise.unwrap_or_else(|| quote!(Err(reader.undecided(&PATHS))));
+        let branches = cases.iter().enumerate().map(|(index, case)| {
+            let then = self.plan(&case.plan, false, leaf);
+            let index = number(index);
+            quote!(if present.has(#index) { #then } else)
+        });
+        quote! {
+            #table
+            let present = reader.present(&PATHS)?;
+            #(#branches)* { #otherwise }
+        }
+    }
+
+    fn paths(&self, cases: &[Case]) -> TokenStream {
+        let type_name = &self.def.name;
+        let paths = cases.iter().map(|case| {
+            let steps = case.value.split('.');
+            quote!(&[#(#steps),*])
+        });
+        quote!(static PATHS: Paths = Paths::new(#type_name, &[#(#paths),*]);)
+    }
+}
+
+fn kind_token(kind: Kind) -> TokenStream {
+    match kind {
+        Kind::Object => quote!(Kind::Object),
+        Kind::Array => quote!(Kind::Array),
+        Kind::String => quote!(Kind::String),
+        Kind::Integer => quote!(Kind::Integer),
+        Kind::Number => quote!(Kind::Number),
+        Kind::Boolean => quote!(Kind::Boolean),
+        Kind::Null => quote!(Kind::Null),
+    }
+}

@@ -1,0 +1,201 @@
+//! What can go wrong, told so that the reader can mend it: what, where, what was expected, what stood there, what to do.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A failure of reading, importing or checking.
+///
+/// Text members are `Box<str>` to keep a `Result` small; `.into()` makes one from `&str` and `String`.
+/// Lines and columns count from 1.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file system refused.
+    #[error("cannot {action} {}: {cause}", .path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was tried, as a verb: `read`, `write`.
+        action: &'static str,
+        /// What the system said; part of the message, and so no `source` of it.
+        cause: std::io::Error,
+    },
+    /// Text that is not one JSON document.
+    #[error("{file}:{line}:{column}: not JSON: {message}")]
+    Json {
+        /// The file.
+        file: Box<str>,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// What the parser said.
+        message: Box<str>,
+    },
+    /// Text that is not TOML, or not the TOML that this file holds.
+    #[error("{file}:{line}: {message}")]
+    Toml {
+        /// The file.
+        file: Box<str>,
+        /// The line.
+        line: usize,
+        /// What the parser said.
+        message: Box<str>,
+    },
+    /// A rule of a rule file that does not hold.
+    #[error(
+        "{file}:{line}: {rule}: {problem}{}{}",
+        Detail("reason", reason),
+        Detail("help", help)
+    )]
+    Rule {
+        /// The rule file.
+        file: Box<str>,
+        /// The line of the rule.
+        line: usize,
+        /// Which rule: its kind and its id.
+        rule: Box<str>,
+        /// What is wrong with it, with what was expected and found.
+        problem: Box<str>,
+        /// Why the rule stands there, in the words of the file; may be empty.
+        reason: Box<str>,
+        /// What to do; may be empty.
+        help: Box<str>,
+    },
+    /// A place in a schema that is not as it has to be.
+    #[error(
+        "{file}#{pointer}: expected {expected}, found {found}{}",
+        Detail("help", help)
+    )]
+    Schema {
+        /// The schema file.
+        file: Box<str>,
+        /// JSON pointer of the place; empty for the whole document.
+        pointer: Box<str>,
+        /// What has to stand there.
+        expected: Box<str>,
+        /// What stands there.
+        found: Box<str>,
+        /// What to do; may be empty.
+        help: Box<str>,
+    },
+    /// A revision that the spec does not list.
+    #[error(
+        "no revision `{id}`{}",
+        Detail("known", &if known.is_empty() { "none".to_owned() } else { known.join(", ") })
+    )]
+    UnknownRevision {
+        /// The id that was asked for.
+        id: Box<str>,
+        /// The ids that are listed, in order.
+        known: Vec<String>,
+    },
+    /// A file that is not what it has to be, byte for byte.
+    #[error("{file}: {problem}{}{}", Detail("", detail), Detail("help", help))]
+    File {
+        /// The file.
+        file: Box<str>,
+        /// What is wrong with it.
+        problem: Box<str>,
+        /// The first differing lines, or other evidence; may be empty.
+        detail: Box<str>,
+        /// What to do; may be empty.
+        help: Box<str>,
+    },
+    /// A request that cannot be carried out as it was put.
+    #[error("{problem}{}", Detail("help", help))]
+    Usage {
+        /// What is wrong with it.
+        problem: Box<str>,
+        /// What to do.
+        help: Box<str>,
+    },
+    /// A step of emission that failed: a defect of the generator, not of the input.
+    #[error(
+        "{step} failed: {problem}\n  help: this is a defect of the generator; report it with the schema"
+    )]
+    Emit {
+        /// The library or template.
+        step: &'static str,
+        /// What it said.
+        problem: Box<str>,
+    },
+    /// Several failures, in the order in which they were found.
+    #[error("{}", Listed(.0))]
+    Many(Vec<Self>),
+}
+
+impl Error {
+    /// An [`Error::Io`].
+    pub fn io(action: &'static str, path: impl AsRef<Path>, cause: std::io::Error) -> Self {
+        Self::Io {
+            path: path.as_ref().to_owned(),
+            action,
+            cause,
+        }
+    }
+
+    /// None for no failure, the failure itself for one, else [`Error::Many`], flattened.
+    #[must_use]
+    pub fn from_many(errors: Vec<Self>) -> Option<Self> {
+        let mut flat = Vec::with_capacity(errors.len());
+        for error in errors {
+            match error {
+                Self::Many(inner) => flat.extend(inner),
+                one => flat.push(one),
+            }
+        }
+        if flat.len() > 1 {
+            Some(Self::Many(flat))
+        } else {
+            flat.pop()
+        }
+    }
+
+    /// Ok for no failure, else what [`Error::from_many`] makes of them.
+    ///
+    /// # Errors
+    /// When `errors` is not empty.
+    pub fn check(errors: Vec<Self>) -> Result<(), Self> {
+        Self::from_many(errors).map_or(Ok(()), Err)
+    }
+
+    /// The input could not be read at all, as against read and found wrong.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        match self {
+            Self::Io { .. } | Self::Json { .. } | Self::Toml { .. } => true,
+            Self::Many(errors) => errors.iter().any(Self::is_unreadable),
+            _ => false,
+        }
+    }
+}
+
+/// An indented second line, left out when there is nothing to say.
+struct Detail<'a>(&'static str, &'a str);
+
+impl fmt::Display for Detail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(label, text) = *self;
+        if text.is_empty() {
+            return Ok(());
+        }
+        f.write_str("\n  ")?;
+        if !label.is_empty() {
+            write!(f, "{label}: ")?;
+        }
+        f.write_str(&text.trim_end().replace('\n', "\n  "))
+    }
+}
+
+/// The failures one after another, with their number at the end.
+struct Listed<'a>(&'a [Error]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for error in self.0 {
+            writeln!(f, "{error}")?;
+        }
+        write!(f, "{} problems", self.0.len())
+    }
+}

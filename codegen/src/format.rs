@@ -1,0 +1,52 @@
+//! Tokens to text: parsed by syn, laid out by prettyplease, with a blank line between items.
+//!
+//! What does not parse is an error: output that nobody could format nobody can read.
+
+use proc_macro2::TokenStream;
+use syn::{File, Item};
+
+use crate::Error;
+
+/// The text of a file; `file` is named in errors.
+pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
+    let parsed: File = syn::parse2(tokens).map_err(|error| Error::Emit {
+        step: "syn",
+        problem: format!("{file}: the generated code does not parse: {error}").into(),
+    })?;
+    let head = prettyplease::unparse(&File {
+        items: Vec::new(),
+        ..parsed.clone()
+    });
+    let mut text = head;
+    let mut previous: Option<&Item> = None;
+    for item in &parsed.items {
+        let close = matches!((previous, item), (Some(Item::Mod(_)), Item::Mod(_)));
+        if !text.is_empty() && !close {
+            text.push('\n');
+        }
+        let one = File {
+            shebang: None,
+            frontmatter: None,
+            attrs: Vec::new(),
+            items: vec![item.clone()],
+        };
+        text.push_str(&spaced(&prettyplease::unparse(&one)));
+        previous = Some(item);
+    }
+    Ok(text)
+}
+
+/// Puts a blank line between the functions of an `impl`.
+fn spaced(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut after_function = false;
+    for line in text.lines() {
+        if after_function && line != "}" && !line.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(line);
+        out.push('\n');
+        after_function = line == "    }";
+    }
+    out
+}

@@ -1,0 +1,518 @@
+//! From schema nodes to types: every definition becomes one, and so does every inline schema that needs a name.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::flatten::flatten;
+use super::{Member, Object, Presence, Rest, Shape, Ty, TypeDef, Union, naming};
+use crate::Error;
+use crate::analyze::plan::Plan;
+use crate::model::naming::{pascal_case, snake_case};
+use crate::rules::{Rules, ShapeAs};
+use crate::schema::{Additional, Constraints, JsonType, Node, Schema, schema_error};
+
+/// How deep inline schemas may be nested.
+const MAX_DEPTH: usize = 64;
+
+/// How many named members a reader can keep apart.
+const MAX_MEMBERS: usize = 128;
+
+/// The unions that list what a side may send: an unknown method is a case of its own there.
+pub(super) const OPEN_UNIONS: &[&str] = &[
+    "ClientRequest",
+    "ServerRequest",
+    "ClientNotification",
+    "ServerNotification",
+    "InputRequest",
+];
+
+/// What a schema is made of.
+pub(super) struct Built {
+    /// The types, by Rust name; plans, boxes and areas are filled in later.
+    pub(super) types: BTreeMap<String, TypeDef>,
+    /// The schema's own prose, by `Type` or `Type.member`.
+    pub(super) prose: BTreeMap<String, String>,
+}
+
+/// Makes the types of a schema; `prose` is what the schema says of itself, by JSON pointer.
+pub(super) fn build(
+    schema: &Schema,
+    rules: &Rules,
+    prose: &BTreeMap<String, String>,
+) -> Result<Built, Error> {
+    let mut builder = Builder {
+        schema,
+        rules,
+        upstream: prose,
+        types: BTreeMap::new(),
+        prose: BTreeMap::new(),
+        depth: 0,
+    };
+    let mut errors = Vec::new();
+    for (definition, node) in &schema.definitions {
+        if let Err(error) = builder.definition(definition, node) {
+            errors.push(error);
+        }
+    }
+    Error::check(errors)?;
+    Ok(Built {
+        types: builder.types,
+        prose: builder.prose,
+    })
+}
+
+struct Builder<'s> {
+    schema: &'s Schema,
+    rules: &'s Rules,
+    upstream: &'s BTreeMap<String, String>,
+    types: BTreeMap<String, TypeDef>,
+    prose: BTreeMap<String, String>,
+    depth: usize,
+}
+
+impl Builder<'_> {
+    fn definition(&mut self, definition: &str, node: &Node) -> Result<(), Error> {
+        self.keep_prose(node, definition.to_owned());
+        let shape = match self.rules.runtime(definition) {
+            Some(runtime) => {
+                let mut scalars = self.scalars(node)?;
+                scalars.sort();
+                let mut stands_for: Vec<Ty> = runtime
+                    .stands_for
+                    .iter()
+                    .map(|scalar| scalar.ty())
+                    .collect();
+                stands_for.sort();
+                if scalars != stands_for {
+                    return Err(self.error(
+                        node,
+                        &format!(
+                            "a union of {stands_for:?}, which `{}` stands for",
+                            runtime.path
+                        ),
+                        &format!("{scalars:?}"),
+                        "remove the rule from spec/names.toml, or teach the runtime type",
+                    ));
+                }
+                Shape::Alias(Ty::Runtime(runtime.path.clone(), scalars))
+            }
+            None => self.shape(node, definition)?,
+        };
+        let name = self.rust_name(definition);
+        let new = TypeDef {
+            name: name.clone(),
+            definition: Some(definition.to_owned()),
+            places: vec![definition.to_owned()],
+            doc_key: definition.to_owned(),
+            area: String::new(),
+            deprecated: node.deprecated,
+            shape,
+        };
+        if let Some(old) = self.types.get_mut(&name) {
+            // An inline schema of the same name and shape was here first.
+            if old.definition.is_none() && old.shape == new.shape {
+                old.definition = new.definition;
+                old.places.insert(0, definition.to_owned());
+                return Ok(());
+            }
+            let places = old.places.join(", ");
+            return Err(self.name_taken(node, &name, &places));
+        }
+        self.types.insert(name, new);
+        Ok(())
+    }
+
+    fn keep_prose(&mut self, node: &Node, key: String) {
+        if let Some(text) = self.upstream.get(&node.pointer) {
+            self.prose.entry(key).or_insert_with(|| text.clone());
+        }
+    }
+
+    /// The Rust name of a definition or of an inline schema's definition-like name.
+    fn rust_name(&self, definition: &str) -> String {
+        match self.rules.type_name(definition) {
+            Some(name) => name.to_owned(),
+            None => naming::type_name(definition),
+        }
+    }
+
+    /// What the node at a place is; `place` doubles as the key of its docs.
+    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Error> {
+        if let Some(shape) = self.ruled(node, place) {
+            return Ok(Shape::Alias(shape));
+        }
+        if let Some(target) = &node.reference {
+            return Ok(Shape::Alias(Ty::Named(self.rust_name(target))));
+        }
+        if !node.all_of.is_empty() {
+            let node = flatten(self.schema, node)?;
+            return self.shape(&node, place);
+        }
+        if !node.any_of.is_empty() {
+            return self.union(node, place);
+        }
+        if let Some(choices) = self.choices(node)? {
+            return Ok(Shape::StringEnum(choices));
+        }
+        if node.types.len() > 1 && !is_nullable(node) {
+            return self.scalar_union(node, place);
+        }
+        if node.is_object() && has_members(node) {
+            return self.object(node, place).map(Shape::Object);
+        }
+        let ty = self.ty(node, place)?;
+        Ok(match ty {
+            Ty::String | Ty::Boolean | Ty::Integer | Ty::Number => Shape::Newtype(ty),
+            ty => Shape::Alias(ty),
+        })
+    }
+
+    /// What a value at a place is; an inline schema that needs a name is hoisted.
+    fn ty(&mut self, node: &Node, place: &str) -> Result<Ty, Error> {
+        if self.depth > MAX_DEPTH {
+            return Err(self.error(
+                node,
+                "inline schemas that are at most 64 deep",
+                "deeper ones",
+                "give the inner ones definitions of their own",
+            ));
+        }
+        self.depth += 1;
+        let ty = self.ty_inner(node, place);
+        self.depth -= 1;
+        ty
+    }
+
+    fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Error> {
+        if let Some(ty) = self.ruled(node, place) {
+            return Ok(ty);
+        }
+        if let Some(target) = &node.reference {
+            return Ok(Ty::Named(self.rust_name(target)));
+        }
+        if is_nullable(node) {
+            let mut inner = node.clone();
+            inner.types.retain(|ty| *ty != JsonType::Null);
+            return Ok(Ty::Nullable(Box::new(self.ty(&inner, place)?)));
+        }
+        let hoisted = !node.all_of.is_empty()
+            || !node.any_of.is_empty()
+            || node.types.len() > 1
+            || node.choices.is_some()
+            || matches!(node.constant, Some(Value::String(_)))
+            || (node.is_object() && has_members(node));
+        if hoisted {
+            return self.hoist(node, place);
+        }
+        match node.types.as_slice() {
+            [] => Ok(Ty::Json),
+            [JsonType::String] => Ok(Ty::String),
+            [JsonType::Boolean] => Ok(Ty::Boolean),
+            [JsonType::Integer] => Ok(Ty::Integer),
+            [JsonType::Number] => Ok(Ty::Number),
+            [JsonType::Array] => match &node.items {
+                None => Ok(Ty::JsonArray),
+                Some(items) if items.is_any() => Ok(Ty::JsonArray),
+                Some(items) => Ok(Ty::Array(Box::new(self.ty(items, &format!("{place}[]"))?))),
+            },
+            [JsonType::Object] => match &node.additional {
+                Additional::Any => Ok(Ty::JsonObject),
+                Additional::Schema(value) => {
+                    Ok(Ty::Map(Box::new(self.ty(value, &format!("{place}{{}}"))?)))
+                }
+                // An object that may hold nothing is a type with members: `hoisted` says so.
+                Additional::Forbidden => Ok(Ty::JsonObject),
+            },
+            _ => Err(self.error(
+                node,
+                "a schema that says more than `null`",
+                "`type: null` alone",
+                "mend it with an erratum",
+            )),
+        }
+    }
+
+    /// Gives an inline schema a name: the rule's, or the one of its place.
+    fn hoist(&mut self, node: &Node, place: &str) -> Result<Ty, Error> {
+        let doc_key = match self.rules.inline_name(place) {
+            Some(name) => name.to_owned(),
+            None => hoisted_name(place),
+        };
+        let name = self.rust_name(&doc_key);
+        self.keep_prose(node, doc_key.clone());
+        let shape = match self.shape(node, &doc_key)? {
+            // What turns out to be no type of its own needs no name either.
+            Shape::Alias(ty) => return Ok(ty),
+            shape => shape,
+        };
+        match self.types.get_mut(&name) {
+            Some(old) if old.shape == shape => old.places.push(place.to_owned()),
+            Some(old) => {
+                let places = old.places.join(", ");
+                return Err(self.name_taken(node, &name, &places));
+            }
+            None => {
+                // A definition of that name, not read yet, must turn out the same: `definition` checks it.
+                let new = TypeDef {
+                    name: name.clone(),
+                    definition: None,
+                    places: vec![place.to_owned()],
+                    doc_key,
+                    area: String::new(),
+                    deprecated: node.deprecated,
+                    shape,
+                };
+                self.types.insert(name.clone(), new);
+            }
+        }
+        Ok(Ty::Named(name))
+    }
+
+    fn object(&mut self, node: &Node, place: &str) -> Result<Object, Error> {
+        let mut members = Vec::new();
+        let mut fields: BTreeMap<String, String> = BTreeMap::new();
+        for (wire, property) in &node.properties {
+            let member = self.member(node, wire, property, place)?;
+            if let Some(other) = fields.insert(member.field.clone(), wire.clone()) {
+                return Err(self.error(
+                    property,
+                    "a field name of its own",
+                    &format!("`{}`, which `{other}` has", member.field),
+                    &format!("add \"{place}.{wire}\" to [members] in spec/names.toml"),
+                ));
+            }
+            members.push(member);
+        }
+        // `required` may name a member that `properties` does not: any JSON, but there.
+        for wire in &node.required {
+            if !node.properties.contains_key(wire) {
+                let any = Node {
+                    pointer: node.pointer.clone(),
+                    ..Node::default()
+                };
+                members.push(self.member(node, wire, &any, place)?);
+            }
+        }
+        members.sort_by(|left, right| left.wire.cmp(&right.wire));
+        if members.len() > MAX_MEMBERS {
+            return Err(self.error(
+                node,
+                &format!("at most {MAX_MEMBERS} named members"),
+                &members.len().to_string(),
+                "read it as opaque JSON with a [[shape]] in spec/shapes.toml",
+            ));
+        }
+        let rest = match &node.additional {
+            Additional::Any => Rest::Open,
+            Additional::Forbidden => Rest::Closed,
+            Additional::Schema(value) => Rest::Typed(self.ty(value, &format!("{place}{{}}"))?),
+        };
+        Ok(Object { members, rest })
+    }
+
+    fn member(
+        &mut self,
+        node: &Node,
+        wire: &str,
+        property: &Node,
+        place: &str,
+    ) -> Result<Member, Error> {
+        self.keep_prose(property, format!("{place}.{wire}"));
+        let required = node.required.contains(wire);
+        let presence = match &property.constant {
+            Some(value) if required => Presence::Constant(value.clone()),
+            _ if required => Presence::Required,
+            _ => Presence::Optional,
+        };
+        let ty = match &presence {
+            Presence::Constant(Value::String(_)) => Ty::String,
+            Presence::Constant(Value::Number(number)) if number.is_i64() => Ty::Integer,
+            Presence::Constant(value) => {
+                return Err(self.error(
+                    property,
+                    "a constant that is a string or an integer",
+                    &value.to_string(),
+                    "replace the constant by its type with an erratum",
+                ));
+            }
+            _ => match self.ty(property, &format!("{place}.{wire}"))? {
+                // `null` for an optional member is read as its absence.
+                Ty::Nullable(inner) if !required => *inner,
+                ty => ty,
+            },
+        };
+        let field = match self.rules.field_name(place, wire) {
+            Some(field) => field.to_owned(),
+            None => snake_case(wire),
+        };
+        Ok(Member {
+            wire: wire.to_owned(),
+            field,
+            presence,
+            ty,
+            boxed: false,
+            constraints: constraints(property),
+            deprecated: property.deprecated,
+        })
+    }
+
+    fn union(&mut self, node: &Node, place: &str) -> Result<Shape, Error> {
+        let mut kinds = Vec::new();
+        for (index, variant) in node.any_of.iter().enumerate() {
+            // An inline variant is named after its position: `JSONRPCMessage.2`.
+            let place = format!("{place}.{index}");
+            // `type: [string, integer]` inside a union is that many variants.
+            if variant.types.len() > 1 {
+                for ty in &variant.types {
+                    let one = Node {
+                        types: vec![*ty],
+                        ..variant.clone()
+                    };
+                    kinds.push(self.ty(&one, &place)?);
+                }
+            } else {
+                kinds.push(self.ty(variant, &place)?);
+            }
+        }
+        Ok(self.union_of(kinds, place))
+    }
+
+    fn scalar_union(&mut self, node: &Node, place: &str) -> Result<Shape, Error> {
+        let kinds = self.scalars(node)?;
+        Ok(self.union_of(kinds, place))
+    }
+
+    fn scalars(&mut self, node: &Node) -> Result<Vec<Ty>, Error> {
+        let scalar = |ty: &JsonType| match ty {
+            JsonType::String => Some(Ty::String),
+            JsonType::Boolean => Some(Ty::Boolean),
+            JsonType::Integer => Some(Ty::Integer),
+            JsonType::Number => Some(Ty::Number),
+            JsonType::Object => Some(Ty::JsonObject),
+            JsonType::Array => Some(Ty::JsonArray),
+            JsonType::Null => None,
+        };
+        (node.types.iter().map(scalar).collect::<Option<Vec<Ty>>>()).ok_or_else(|| {
+            self.error(
+                node,
+                "a list of types, `null` beside one other at most",
+                &format!("{:?}", node.types),
+                "mend it with an erratum",
+            )
+        })
+    }
+
+    fn union_of(&self, mut kinds: Vec<Ty>, place: &str) -> Shape {
+        let mut seen = Vec::new();
+        kinds.retain(|ty| {
+            !seen.contains(ty) && {
+                seen.push(ty.clone());
+                true
+            }
+        });
+        Shape::Union(Union {
+            variants: super::variants::named(&kinds),
+            plan: Plan::Take(0),
+            open: OPEN_UNIONS.contains(&place),
+        })
+    }
+
+    /// The strings of an `enum`, or of a `const` that is not a required member.
+    fn choices(&self, node: &Node) -> Result<Option<Vec<String>>, Error> {
+        if let Some(Value::String(only)) = &node.constant {
+            return Ok(Some(vec![only.clone()]));
+        }
+        let Some(choices) = &node.choices else {
+            return Ok(None);
+        };
+        let strings: Option<Vec<String>> = choices
+            .iter()
+            .map(|choice| choice.as_str().map(str::to_owned))
+            .collect();
+        match strings {
+            Some(strings) if !strings.is_empty() => {
+                let mut names: Vec<String> = strings.iter().map(|text| pascal_case(text)).collect();
+                names.sort();
+                if names.windows(2).any(|pair| pair[0] == pair[1]) {
+                    return Err(self.error(
+                        node,
+                        "choices whose Rust names differ",
+                        &format!("{strings:?}"),
+                        "turn the enumeration into a plain string with an erratum",
+                    ));
+                }
+                Ok(Some(strings))
+            }
+            _ => Err(self.error(
+                node,
+                "an `enum` of strings",
+                &Value::Array(choices.clone()).to_string(),
+                "replace it by its type with an erratum",
+            )),
+        }
+    }
+
+    fn ruled(&self, node: &Node, place: &str) -> Option<Ty> {
+        // Where a schema is a reference, the rule of the definition holds.
+        if node.reference.is_some() {
+            return None;
+        }
+        let bare = node.is_object() && !has_members(node);
+        Some(match self.rules.shape(place, bare)? {
+            ShapeAs::Object => Ty::JsonObject,
+            ShapeAs::Json => Ty::Json,
+            ShapeAs::Map => Ty::Map(Box::new(Ty::Json)),
+        })
+    }
+
+    fn name_taken(&self, node: &Node, name: &str, places: &str) -> Error {
+        self.error(
+            node,
+            &format!("a schema equal to the one at {places}, since both are called `{name}`"),
+            "a different one",
+            "give one of them another name in spec/names.toml ([[inline]] or [types])",
+        )
+    }
+
+    fn error(&self, node: &Node, expected: &str, found: &str, help: &str) -> Error {
+        schema_error(&self.schema.file, &node.pointer, expected, found, help)
+    }
+}
+
+/// `Tool.annotations` is called `ToolAnnotations`; a list or a map of a member adds nothing.
+fn hoisted_name(place: &str) -> String {
+    let bare = place.replace("[]", "").replace("{}", "");
+    match bare.split_once('.') {
+        Some((owner, member)) => format!("{owner}{}", pascal_case(member)),
+        None if place.ends_with("[]") => format!("{bare}Item"),
+        None => format!("{bare}Value"),
+    }
+}
+
+/// Whether an object needs a type of its own.
+fn has_members(node: &Node) -> bool {
+    !node.properties.is_empty()
+        || !node.required.is_empty()
+        || node.additional == Additional::Forbidden
+}
+
+/// `null` beside exactly one other type.
+fn is_nullable(node: &Node) -> bool {
+    node.types.len() == 2 && node.types.contains(&JsonType::Null)
+}
+
+/// The limits of a value, and those of its items under a name of their own.
+fn constraints(node: &Node) -> Constraints {
+    let mut all = node.constraints.clone();
+    let mut inner = node.items.as_deref();
+    let mut prefix = String::from("[]");
+    while let Some(node) = inner {
+        for (name, value) in &node.constraints.values {
+            all.values.insert(format!("{prefix}{name}"), value.clone());
+        }
+        prefix.push_str("[]");
+        inner = node.items.as_deref();
+    }
+    all
+}

@@ -1,0 +1,111 @@
+//! Wire names to Rust names.
+
+/// Rust's reserved words, strict and future.
+const RESERVED: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// A field or module name: `nextCursor` becomes `next_cursor`, `type` becomes `type_`.
+#[must_use]
+pub fn snake_case(wire: &str) -> String {
+    let words = words(wire);
+    let name = words.join("_").to_lowercase();
+    finish(name, "n")
+}
+
+/// A type or variant name: `input_required` becomes `InputRequired`.
+#[must_use]
+pub fn pascal_case(wire: &str) -> String {
+    let name: String = words(wire).iter().map(|word| capitalized(word)).collect();
+    // `Self` is the one reserved word in this case.
+    if name == "Self" {
+        return "SelfValue".to_owned();
+    }
+    finish(name, "N")
+}
+
+/// Keeps a name of the schema, with its first letter in upper case and without what Rust refuses.
+#[must_use]
+pub fn type_name(definition: &str) -> String {
+    let parts = definition.split(|c: char| !c.is_alphanumeric());
+    let name: String = parts.map(capitalized).collect();
+    if name == "Self" {
+        return "SelfValue".to_owned();
+    }
+    finish(name, "N")
+}
+
+/// `digit` is put before a name that starts with a digit.
+fn finish(name: String, digit: &str) -> String {
+    match name.chars().next() {
+        None => format!("{digit}ameless"),
+        Some(first) if first.is_numeric() => format!("{digit}{name}"),
+        Some(_) if RESERVED.contains(&name.as_str()) => format!("{name}_"),
+        Some(_) => name,
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+/// Splits at anything that is no letter or digit, and where a small letter meets a capital.
+fn words(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let letters: Vec<char> = name.chars().collect();
+    for (index, &letter) in letters.iter().enumerate() {
+        if !letter.is_alphanumeric() {
+            words.push(std::mem::take(&mut word));
+            continue;
+        }
+        let before = index.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(index + 1);
+        let hump = letter.is_uppercase()
+            && (before.is_some_and(|c| c.is_lowercase() || c.is_numeric())
+                || (before.is_some_and(char::is_uppercase)
+                    && after.is_some_and(|c| c.is_lowercase())));
+        if hump {
+            words.push(std::mem::take(&mut word));
+        }
+        word.push(letter);
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pascal_case, snake_case, type_name};
+
+    #[test]
+    fn wire_names_become_rust_names() {
+        assert_eq!(snake_case("nextCursor"), "next_cursor");
+        assert_eq!(snake_case("ttlMs"), "ttl_ms");
+        assert_eq!(snake_case("_meta"), "meta");
+        assert_eq!(snake_case("$schema"), "schema");
+        assert_eq!(snake_case("type"), "type_");
+        assert_eq!(snake_case("URLValue"), "url_value");
+        assert_eq!(pascal_case("input_required"), "InputRequired");
+        assert_eq!(pascal_case("date-time"), "DateTime");
+        assert_eq!(pascal_case("thisServer"), "ThisServer");
+        assert_eq!(pascal_case("2d"), "N2d");
+        assert_eq!(type_name("JSONRPCRequest"), "JSONRPCRequest");
+    }
+
+    #[test]
+    fn names_that_rust_refuses_are_mended() {
+        assert_eq!(pascal_case("self"), "SelfValue");
+        assert_eq!(snake_case("self"), "self_");
+        assert_eq!(snake_case("--"), "nameless");
+    }
+}

@@ -1,0 +1,170 @@
+//! Names of union variants.
+//!
+//! What all variants share at the front or at the end is left out: `ListToolsRequest` beside
+//! `CallToolRequest` is `ListTools`. Where they share nothing, the tag that tells them apart
+//! names them: `ResourceLink` beside `TextContent` are `ResourceLink` and `Text`.
+
+use super::naming::pascal_case;
+use super::{Plan, Ty, Union, Variant};
+
+/// Variants in order, named after their types.
+pub(super) fn named(types: &[Ty]) -> Vec<Variant> {
+    let names: Vec<Vec<String>> = types
+        .iter()
+        .filter_map(|ty| match ty {
+            Ty::Named(name) => Some(humps(name)),
+            _ => None,
+        })
+        .collect();
+    let (front, back) = shared(&names);
+    let lists = types.iter().filter(|ty| matches!(ty, Ty::Array(_))).count();
+    types
+        .iter()
+        .map(|ty| {
+            let name = match ty {
+                Ty::Named(name) => {
+                    let humps = humps(name);
+                    humps[front..humps.len() - back].concat()
+                }
+                Ty::Array(item) if lists > 1 => format!("{}List", plain_name(item)),
+                ty => plain_name(ty),
+            };
+            Variant {
+                name,
+                ty: ty.clone(),
+                boxed: false,
+            }
+        })
+        .collect()
+}
+
+/// Renames variants after their tags where their types share nothing.
+pub(crate) fn rename_by_tag(union: &mut Union) {
+    let bare = |variant: &Variant| matches!(&variant.ty, Ty::Named(name) if *name == variant.name);
+    let named = union
+        .variants
+        .iter()
+        .filter(|v| matches!(v.ty, Ty::Named(_)));
+    if named.clone().count() < 2 || !named.clone().all(bare) {
+        return;
+    }
+    let mut tags: Vec<Option<String>> = vec![None; union.variants.len()];
+    collect(&union.plan, &mut tags);
+    let mut names: Vec<String> = Vec::new();
+    for (variant, tag) in union.variants.iter().zip(&tags) {
+        match tag {
+            Some(tag) => names.push(pascal_case(tag)),
+            None if matches!(variant.ty, Ty::Named(_)) => return,
+            None => names.push(variant.name.clone()),
+        }
+    }
+    let mut sorted = names.clone();
+    sorted.sort();
+    sorted.dedup();
+    if sorted.len() == names.len() {
+        for (variant, name) in union.variants.iter_mut().zip(names) {
+            variant.name = name;
+        }
+    }
+}
+
+/// The tag values that lead straight to one variant.
+fn collect(plan: &Plan, tags: &mut [Option<String>]) {
+    match plan {
+        Plan::Kind(cases) => cases.iter().for_each(|case| collect(&case.plan, tags)),
+        Plan::Tag { cases, .. } => {
+            for case in cases {
+                if let Plan::Take(index) = case.plan
+                    && let Some(tag) = tags.get_mut(index)
+                {
+                    *tag = Some(case.value.clone());
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn plain_name(ty: &Ty) -> String {
+    match ty {
+        Ty::String => "String".to_owned(),
+        Ty::Boolean => "Boolean".to_owned(),
+        Ty::Integer => "Integer".to_owned(),
+        Ty::Number => "Number".to_owned(),
+        Ty::Json => "Json".to_owned(),
+        Ty::JsonObject => "Object".to_owned(),
+        Ty::Map(_) => "Map".to_owned(),
+        Ty::JsonArray | Ty::Array(_) => "List".to_owned(),
+        Ty::Nullable(inner) => plain_name(inner),
+        Ty::Named(name) => name.clone(),
+        Ty::Runtime(path, _) => path.rsplit("::").next().unwrap_or(path).to_owned(),
+    }
+}
+
+/// How many words all names share at the front and at the end, leaving each at least one.
+fn shared(names: &[Vec<String>]) -> (usize, usize) {
+    let Some((first, others)) = names.split_first() else {
+        return (0, 0);
+    };
+    let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
+    if others.is_empty() || shortest == 0 {
+        return (0, 0);
+    }
+    let same = |at: &dyn Fn(&Vec<String>) -> Option<String>| {
+        let word = at(first);
+        others.iter().all(|name| at(name) == word)
+    };
+    let back = (0..shortest - 1)
+        .take_while(|back| same(&|name| name.iter().rev().nth(*back).cloned()))
+        .count();
+    let front = (0..shortest - 1 - back)
+        .take_while(|front| same(&|name| name.get(*front).cloned()))
+        .count();
+    (front, back)
+}
+
+/// The words of a type name.
+fn humps(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for letter in name.chars() {
+        match words.last_mut() {
+            Some(word) if !letter.is_uppercase() => word.push(letter),
+            _ => words.push(letter.to_string()),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ty, named};
+
+    fn names(types: &[&str]) -> Vec<String> {
+        let types: Vec<Ty> = types
+            .iter()
+            .map(|name| Ty::Named((*name).to_owned()))
+            .collect();
+        named(&types)
+            .into_iter()
+            .map(|variant| variant.name)
+            .collect()
+    }
+
+    #[test]
+    fn what_all_names_share_is_left_out() {
+        assert_eq!(
+            names(&["CallToolRequest", "ListToolsRequest"]),
+            ["CallTool", "ListTools"]
+        );
+        assert_eq!(
+            names(&["ElicitRequestFormParams", "ElicitRequestUrlParams"]),
+            ["Form", "Url"]
+        );
+        assert_eq!(
+            names(&["TextContent", "ResourceLink"]),
+            ["TextContent", "ResourceLink"]
+        );
+        assert_eq!(names(&["Error", "ParseError"]), ["Error", "ParseError"]);
+        assert_eq!(names(&["CancelledNotification"]), ["CancelledNotification"]);
+    }
+}

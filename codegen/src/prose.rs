@@ -1,0 +1,65 @@
+//! What an upstream schema says of itself: its descriptions, by JSON pointer of the canonical form.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Collects the descriptions of an upstream schema.
+#[must_use]
+pub fn collect(upstream: &Value) -> BTreeMap<String, String> {
+    let mut prose = BTreeMap::new();
+    for key in ["definitions", "$defs"] {
+        let definitions = upstream.get(key).and_then(Value::as_object);
+        for (name, node) in definitions.into_iter().flatten() {
+            schema(node, format!("/$defs/{}", escape(name)), &mut prose);
+        }
+    }
+    prose
+}
+
+/// Recursion is as deep as the text is nested, which its parser limits.
+fn schema(node: &Value, pointer: String, prose: &mut BTreeMap<String, String>) {
+    let Some(node) = node.as_object() else {
+        return;
+    };
+    for (keyword, value) in node {
+        let at = format!("{pointer}/{keyword}");
+        match (keyword.as_str(), value) {
+            ("description", Value::String(text)) => {
+                prose.insert(pointer.clone(), plain(text));
+            }
+            ("properties", Value::Object(members)) => {
+                for (name, member) in members {
+                    schema(member, format!("{at}/{}", escape(name)), prose);
+                }
+            }
+            ("anyOf" | "oneOf" | "allOf", Value::Array(nodes)) => {
+                for (index, node) in nodes.iter().enumerate() {
+                    schema(node, format!("{at}/{index}"), prose);
+                }
+            }
+            ("items" | "additionalProperties", value) => schema(value, at, prose),
+            _ => {}
+        }
+    }
+}
+
+/// Text that rustdoc takes as it is: brackets and angles mean nothing there.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.trim().chars() {
+        if matches!(letter, '[' | ']' | '<' | '>' | '`' | '\\') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    // An indented line would be a code block, and rustdoc would run it.
+    out.lines()
+        .map(str::trim_start)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn escape(segment: &str) -> String {
+    segment.replace('~', "~0").replace('/', "~1")
+}

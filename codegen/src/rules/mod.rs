@@ -1,0 +1,286 @@
+//! Decisions about the Rust side that are data: names, opaque values, unions.
+//!
+//! Every rule must be of use: [`Rules::unused`] reports those that no revision needed, with file and line.
+
+mod pattern;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::Error;
+use crate::model::Ty;
+use crate::spec::rules::{RuleFile, RuleTexts};
+use pattern::matches;
+
+/// The rules of `names.toml`, `shapes.toml` and `unions.toml`.
+#[derive(Debug, Default)]
+pub struct Rules {
+    names: Source<Names>,
+    shapes: Source<Shapes>,
+    unions: Source<Unions>,
+    /// Rules that were of use, by file and byte offset.
+    used: RefCell<BTreeSet<(&'static str, usize)>>,
+}
+
+/// A rule file: its text for lines, and what it says.
+#[derive(Debug, Default)]
+struct Source<T> {
+    file: RuleFile,
+    rules: T,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct Names {
+    /// Definition to Rust type.
+    types: BTreeMap<String, Spanned<String>>,
+    /// Inline schema to type name.
+    inline: Vec<Spanned<Inline>>,
+    /// Definition to a type of a hand-written crate.
+    runtime: BTreeMap<String, Spanned<Runtime>>,
+    /// Wire name, or `Type.wire name`, to field name.
+    members: BTreeMap<String, Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Inline {
+    at: String,
+    name: String,
+}
+
+/// A type of a hand-written crate that stands for a definition.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Runtime {
+    /// Path of the Rust type.
+    pub(crate) path: String,
+    /// The scalar types that the definition must list, so that the stand-in stays true.
+    pub(crate) stands_for: Vec<Scalar>,
+}
+
+/// A scalar type, as the schema's `type` keyword names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scalar {
+    String,
+    Boolean,
+    Integer,
+    Number,
+}
+
+impl Scalar {
+    pub(crate) fn ty(self) -> Ty {
+        match self {
+            Self::String => Ty::String,
+            Self::Boolean => Ty::Boolean,
+            Self::Integer => Ty::Integer,
+            Self::Number => Ty::Number,
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Shapes {
+    shape: Vec<Spanned<ShapeRule>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ShapeRule {
+    at: String,
+    r#as: ShapeAs,
+    #[allow(dead_code, reason = "a rule must say why, for people")]
+    reason: String,
+}
+
+/// What a schema is read as, whatever it says of its members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ShapeAs {
+    /// Opaque JSON object text.
+    Object,
+    /// Any opaque JSON text.
+    Json,
+    /// Names to opaque JSON values; holds only for objects that name no member.
+    Map,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Unions {
+    union: Vec<Spanned<UnionRule>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct UnionRule {
+    at: String,
+    decide: Decide,
+    #[allow(dead_code, reason = "a rule must say why, for people")]
+    reason: String,
+}
+
+/// How a union is decided that its schema leaves open.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) enum Decide {
+    /// The method of the request decides; read alone, it is this variant.
+    Method {
+        /// The variant that holds whatever is read without its method.
+        alone: String,
+    },
+    /// The first row whose members are all present; a row without members takes the rest.
+    Present(Vec<PresentRow>),
+}
+
+/// A row of [`Decide::Present`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PresentRow {
+    /// The variant's definition.
+    pub(crate) variant: String,
+    /// The path of the member that must be there, joined with `.`; empty for "otherwise".
+    #[serde(default)]
+    pub(crate) member: String,
+}
+
+impl Rules {
+    /// Reads the rule files of a spec.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] with file and line.
+    pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
+        fn source<T: serde::de::DeserializeOwned>(
+            texts: &RuleTexts,
+            name: &str,
+        ) -> Result<Source<T>, Error> {
+            let file = texts.get(name);
+            let rules = file.parse()?;
+            Ok(Source { file, rules })
+        }
+        Ok(Self {
+            names: source(texts, "names.toml")?,
+            shapes: source(texts, "shapes.toml")?,
+            unions: source(texts, "unions.toml")?,
+            used: RefCell::default(),
+        })
+    }
+
+    /// The Rust name of a definition, where a rule gives one.
+    pub(crate) fn type_name(&self, definition: &str) -> Option<&str> {
+        let rule = self.names.rules.types.get(definition)?;
+        self.mark("names.toml", rule.span().start);
+        Some(rule.get_ref())
+    }
+
+    /// The definition-like name of an inline schema, where a rule gives one.
+    pub(crate) fn inline_name(&self, place: &str) -> Option<&str> {
+        let rule = find(&self.names.rules.inline, place, |rule| &rule.at)?;
+        self.mark("names.toml", rule.span().start);
+        Some(&rule.get_ref().name)
+    }
+
+    /// The hand-written type that stands for a definition.
+    pub(crate) fn runtime(&self, definition: &str) -> Option<&Runtime> {
+        let rule = self.names.rules.runtime.get(definition)?;
+        self.mark("names.toml", rule.span().start);
+        Some(rule.get_ref())
+    }
+
+    /// The field name of a member, where a rule gives one.
+    pub(crate) fn field_name(&self, doc_key: &str, wire: &str) -> Option<&str> {
+        let members = &self.names.rules.members;
+        let rule = members
+            .get(&format!("{doc_key}.{wire}"))
+            .or_else(|| members.get(wire))?;
+        self.mark("names.toml", rule.span().start);
+        Some(rule.get_ref())
+    }
+
+    /// What the schema at this place is read as, where a rule says so; `bare` is an object that names no member.
+    pub(crate) fn shape(&self, place: &str, bare: bool) -> Option<ShapeAs> {
+        let rule = find(&self.shapes.rules.shape, place, |rule| &rule.at)?;
+        if rule.get_ref().r#as == ShapeAs::Map && !bare {
+            return None;
+        }
+        self.mark("shapes.toml", rule.span().start);
+        Some(rule.get_ref().r#as)
+    }
+
+    /// How the union at this place is decided, where a rule says so.
+    pub(crate) fn decide(&self, place: &str) -> Option<&Decide> {
+        let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
+        self.mark("unions.toml", rule.span().start);
+        Some(&rule.get_ref().decide)
+    }
+
+    fn mark(&self, file: &'static str, offset: usize) {
+        self.used.borrow_mut().insert((file, offset));
+    }
+
+    /// Rules that no revision needed, each an error with its file and line.
+    #[must_use]
+    pub fn unused(&self) -> Vec<Error> {
+        let names = &self.names.rules;
+        let all =
+            (names.types.iter())
+                .map(|(name, rule)| ("names.toml", rule.span().start, format!("type `{name}`")))
+                .chain(names.inline.iter().map(|rule| {
+                    let at = &rule.get_ref().at;
+                    (
+                        "names.toml",
+                        rule.span().start,
+                        format!("inline schema `{at}`"),
+                    )
+                }))
+                .chain(names.runtime.iter().map(|(name, rule)| {
+                    (
+                        "names.toml",
+                        rule.span().start,
+                        format!("runtime type `{name}`"),
+                    )
+                }))
+                .chain(names.members.iter().map(|(name, rule)| {
+                    ("names.toml", rule.span().start, format!("member `{name}`"))
+                }))
+                .chain(self.shapes.rules.shape.iter().map(|rule| {
+                    let at = &rule.get_ref().at;
+                    ("shapes.toml", rule.span().start, format!("shape `{at}`"))
+                }))
+                .chain(self.unions.rules.union.iter().map(|rule| {
+                    let at = &rule.get_ref().at;
+                    ("unions.toml", rule.span().start, format!("union `{at}`"))
+                }));
+        let used = self.used.borrow();
+        all.filter(|(file, offset, _)| !used.contains(&(*file, *offset)))
+            .map(|(file, offset, rule)| {
+                let source = match file {
+                    "names.toml" => &self.names.file,
+                    "shapes.toml" => &self.shapes.file,
+                    _ => &self.unions.file,
+                };
+                source.error(
+                    offset,
+                    rule,
+                    "it matches nothing in any revision",
+                    "a rule that is of no use hides that the schema changed",
+                    "remove the rule, or mend what it names",
+                )
+            })
+            .collect()
+    }
+}
+
+/// The first rule whose pattern meets the place.
+fn find<'r, T>(
+    rules: &'r [Spanned<T>],
+    place: &str,
+    at: impl Fn(&T) -> &str,
+) -> Option<&'r Spanned<T>> {
+    rules.iter().find(|rule| matches(at(rule.get_ref()), place))
+}

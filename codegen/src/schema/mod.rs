@@ -1,0 +1,157 @@
+//! A JSON Schema file as plain data: the part of the language that MCP uses, and nothing else.
+//!
+//! [`Schema::parse`] reads the canonical form that `spec::canonical` writes.
+//! A keyword that is not known here is an error with its JSON pointer: a keyword that is
+//! skipped in silence is a wire fact that is lost in silence.
+
+mod parse;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::Error;
+
+/// All definitions of one schema file, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Schema {
+    /// The file the schema came from, for error messages.
+    pub file: String,
+    /// The definitions under `$defs`.
+    pub definitions: BTreeMap<String, Node>,
+}
+
+/// An [`Error::Schema`] from borrowed parts.
+pub(crate) fn schema_error(
+    file: &str,
+    pointer: &str,
+    expected: &str,
+    found: &str,
+    help: &str,
+) -> Error {
+    Error::Schema {
+        file: file.into(),
+        pointer: pointer.into(),
+        expected: expected.into(),
+        found: found.into(),
+        help: help.into(),
+    }
+}
+
+/// A JSON type name of the `type` keyword.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JsonType {
+    /// `array`
+    Array,
+    /// `boolean`
+    Boolean,
+    /// `integer`
+    Integer,
+    /// `null`
+    Null,
+    /// `number`
+    Number,
+    /// `object`
+    Object,
+    /// `string`
+    String,
+}
+
+impl JsonType {
+    /// Reads a name of the `type` keyword.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "array" => Self::Array,
+            "boolean" => Self::Boolean,
+            "integer" => Self::Integer,
+            "null" => Self::Null,
+            "number" => Self::Number,
+            "object" => Self::Object,
+            "string" => Self::String,
+            _ => return None,
+        })
+    }
+}
+
+/// What `additionalProperties` says of the members that are not named.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Additional {
+    /// Absent, `true` or `{}`: any member may stand there.
+    #[default]
+    Any,
+    /// `false`: no other member is valid.
+    Forbidden,
+    /// A schema that every other member must meet.
+    Schema(Box<Node>),
+}
+
+/// Limits on a value that change what is valid, but not its Rust type.
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+pub struct Constraints {
+    /// `minimum`, `maximum`, `maxItems`, `format`, ... with their values, as they stand.
+    #[serde(flatten)]
+    pub values: BTreeMap<String, Value>,
+}
+
+impl Constraints {
+    /// Whether nothing is limited.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+/// One schema object, with the place where it stands.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Node {
+    /// JSON pointer of this node in its file.
+    pub pointer: String,
+    /// The definition named by `$ref`.
+    pub reference: Option<String>,
+    /// `type`; empty where it is absent.
+    pub types: Vec<JsonType>,
+    /// `const`.
+    pub constant: Option<Value>,
+    /// `enum`.
+    pub choices: Option<Vec<Value>>,
+    /// `properties`; absent and empty are told apart by nobody.
+    pub properties: BTreeMap<String, Node>,
+    /// `required`.
+    pub required: BTreeSet<String>,
+    /// `additionalProperties`.
+    pub additional: Additional,
+    /// `items`.
+    pub items: Option<Box<Node>>,
+    /// `anyOf` or `oneOf`.
+    pub any_of: Vec<Node>,
+    /// `allOf`.
+    pub all_of: Vec<Node>,
+    /// Limits such as `minimum` and `format`.
+    pub constraints: Constraints,
+    /// `deprecated`.
+    pub deprecated: bool,
+}
+
+impl Node {
+    /// Whether the node says nothing at all: any JSON value meets it.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.reference.is_none()
+            && self.types.is_empty()
+            && self.constant.is_none()
+            && self.choices.is_none()
+            && self.properties.is_empty()
+            && self.required.is_empty()
+            && self.additional == Additional::Any
+            && self.items.is_none()
+            && self.any_of.is_empty()
+            && self.all_of.is_empty()
+    }
+
+    /// Whether the node describes an object, by its type or by its members.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.types == [JsonType::Object] || (self.types.is_empty() && !self.properties.is_empty())
+    }
+}

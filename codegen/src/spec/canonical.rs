@@ -1,0 +1,409 @@
+//! The canonical form of a schema: the wire facts and nothing else, so that a diff of two files shows wire changes alone.
+//!
+//! Prose goes (`description`, `title`, `examples`, `$comment` where they are annotations, not where they name members),
+//! keys are sorted, and so are the lists whose order says nothing (`required`, `enum`, a list-valued `type`);
+//! `definitions` becomes `$defs`; the dialect is 2020-12.
+//! A keyword that would change its meaning on the way from one dialect to the other is an error: it is never translated by guess.
+//! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
+
+use serde_json::{Map, Value};
+
+use super::json::{segment, shown};
+use crate::Error;
+
+mod reference;
+mod text;
+
+pub use text::to_text;
+
+/// The dialect that a canonical schema states.
+pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// Nesting beyond this is refused; real schemas stay below 20. The same limit as serde_json's parser.
+const MAX_DEPTH: usize = 128;
+
+/// Keywords that mean nothing in draft-07 and something in 2020-12.
+const NEW_IN_2020: [&str; 11] = [
+    "$anchor",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$vocabulary",
+    "dependentRequired",
+    "dependentSchemas",
+    "maxContains",
+    "minContains",
+    "prefixItems",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// Bring an upstream schema into canonical form; `file` is the name that failures print.
+///
+/// Canonical in, the same out.
+///
+/// # Errors
+/// [`Error::Schema`] with the JSON pointer (of the upstream document) of the first thing that cannot be carried over.
+pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
+    let wrong = |expected: &str, found: &str, help: &str| Error::Schema {
+        file: file.into(),
+        pointer: "".into(),
+        expected: expected.into(),
+        found: found.into(),
+        help: help.into(),
+    };
+    if deeper_than(upstream, MAX_DEPTH) {
+        return Err(wrong(
+            &format!("at most {MAX_DEPTH} levels of nesting"),
+            "more",
+            "",
+        ));
+    }
+    let Value::Object(root) = upstream else {
+        return Err(wrong(
+            "a JSON Schema: an object at the top",
+            &shown(upstream),
+            "",
+        ));
+    };
+    let defined = ["$defs", "definitions"]
+        .iter()
+        .filter_map(|key| root.get(*key)?.as_object());
+    if defined.map(Map::len).sum::<usize>() == 0 {
+        return Err(wrong(
+            "definitions under `$defs` or `definitions`",
+            "none",
+            "is this the schema.json of a revision?",
+        ));
+    }
+    let dialect = match root
+        .get("$schema")
+        .map(|stated| stated.as_str().unwrap_or_default())
+    {
+        Some(
+            "http://json-schema.org/draft-07/schema#" | "http://json-schema.org/draft-07/schema",
+        ) => Dialect::Draft07,
+        Some(DIALECT) => Dialect::Draft2020,
+        _ => {
+            let stated = root
+                .get("$schema")
+                .map_or_else(|| "nothing".to_owned(), shown);
+            return Err(Error::Schema {
+                file: file.into(),
+                pointer: "/$schema".into(),
+                expected: format!("\"{DIALECT}\" or \"http://json-schema.org/draft-07/schema#\"").into(),
+                found: stated.into(),
+                help: "a new dialect needs a look at which keywords change their meaning: codegen/src/spec/canonical.rs"
+                    .into(),
+            });
+        }
+    };
+    let mut walk = Walk {
+        file,
+        dialect,
+        pointer: String::new(),
+        refs: Vec::new(),
+    };
+    let mut canonical = walk.schema(upstream)?;
+    if let Value::Object(root) = &mut canonical {
+        root.insert("$schema".into(), DIALECT.into());
+    }
+    for (pointer, target) in &walk.refs {
+        if !reference::resolves(&canonical, target) {
+            return Err(Error::Schema {
+                file: file.into(),
+                pointer: pointer.as_str().into(),
+                expected: "a reference to something in this file".into(),
+                found: format!("`#{target}`, which is not there").into(),
+                help: "".into(),
+            });
+        }
+    }
+    Ok(canonical)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    Draft07,
+    Draft2020,
+}
+
+/// What stands below a keyword.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Schema,
+    /// An object whose keys are names and whose values are schemas.
+    Named,
+    /// A list of schemas.
+    List,
+    /// Plain JSON.
+    Data,
+}
+
+fn holds(keyword: &str) -> Holds {
+    match keyword {
+        "$defs" | "definitions" | "properties" | "patternProperties" | "dependentSchemas" => {
+            Holds::Named
+        }
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "else"
+        | "if"
+        | "items"
+        | "not"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Holds::Schema,
+        _ => Holds::Data,
+    }
+}
+
+/// One pass over a schema, with the place it is at.
+struct Walk<'a> {
+    file: &'a str,
+    dialect: Dialect,
+    pointer: String,
+    /// Where each `$ref` stands, and its rewritten pointer, still percent-encoded.
+    refs: Vec<(String, String)>,
+}
+
+impl Walk<'_> {
+    fn wrong(&self, expected: impl Into<Box<str>>, found: &Value, help: &str) -> Error {
+        Error::Schema {
+            file: self.file.into(),
+            pointer: self.pointer.as_str().into(),
+            expected: expected.into(),
+            found: shown(found).into(),
+            help: help.into(),
+        }
+    }
+
+    /// Run `inner` one step further down.
+    fn below<T>(
+        &mut self,
+        step: &str,
+        inner: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let length = self.pointer.len();
+        self.pointer.push('/');
+        self.pointer.push_str(&segment(step));
+        let done = inner(self)?;
+        self.pointer.truncate(length);
+        Ok(done)
+    }
+
+    fn schema(&mut self, schema: &Value) -> Result<Value, Error> {
+        let members = match schema {
+            Value::Bool(_) => return Ok(schema.clone()),
+            Value::Object(members) => members,
+            other => return Err(self.wrong("a schema: an object, true or false", other, "")),
+        };
+        let mut canonical = Map::new();
+        for (keyword, value) in sorted(members) {
+            let Some(value) = self.below(keyword, |walk| walk.keyword(keyword, value, members))?
+            else {
+                continue;
+            };
+            let keyword = if keyword == "definitions" {
+                "$defs"
+            } else {
+                keyword
+            };
+            match (canonical.get_mut(keyword), value) {
+                // `$defs` comes before `definitions`, so the second of the two finds the first.
+                (Some(Value::Object(defs)), Value::Object(more)) => {
+                    for (name, definition) in more {
+                        if defs.insert(name.clone(), definition).is_some() {
+                            let twice = Value::from(name);
+                            return Err(self.wrong(
+                                "each definition once",
+                                &twice,
+                                "it stands in `$defs` and in `definitions`",
+                            ));
+                        }
+                    }
+                }
+                (_, value) => {
+                    canonical.insert(keyword.to_owned(), value);
+                }
+            }
+        }
+        Ok(canonical.into())
+    }
+
+    /// The canonical value of a keyword; none for prose.
+    fn keyword(
+        &mut self,
+        keyword: &str,
+        value: &Value,
+        siblings: &Map<String, Value>,
+    ) -> Result<Option<Value>, Error> {
+        self.refuse_ambiguous(keyword, value, siblings)?;
+        match keyword {
+            "description" | "title" | "$comment" if value.is_string() => return Ok(None),
+            "description" | "title" | "$comment" => {
+                return Err(self.wrong(
+                    "text",
+                    value,
+                    "a member of that name belongs under `properties`",
+                ));
+            }
+            "examples" if value.is_array() => return Ok(None),
+            "examples" => {
+                return Err(self.wrong(
+                    "a list",
+                    value,
+                    "a member of that name belongs under `properties`",
+                ));
+            }
+            "$ref" => return self.reference(value).map(Some),
+            "required" => return self.set(value, true).map(Some),
+            "enum" => return self.set(value, false).map(Some),
+            "type" if !value.is_string() => return self.set(value, true).map(Some),
+            _ => {}
+        }
+        match (holds(keyword), value) {
+            (Holds::Data, _) => Ok(Some(sorted_deep(value))),
+            (Holds::Schema, _) => self.schema(value).map(Some),
+            (Holds::Named, Value::Object(named)) => {
+                let mut canonical = Map::new();
+                for (name, schema) in sorted(named) {
+                    canonical.insert(name.clone(), self.below(name, |walk| walk.schema(schema))?);
+                }
+                Ok(Some(canonical.into()))
+            }
+            (Holds::Named, _) => Err(self.wrong("an object of schemas", value, "")),
+            (Holds::List, Value::Array(list)) if !list.is_empty() => {
+                let mut canonical = Vec::with_capacity(list.len());
+                for (index, schema) in list.iter().enumerate() {
+                    canonical.push(self.below(&index.to_string(), |walk| walk.schema(schema))?);
+                }
+                Ok(Some(canonical.into()))
+            }
+            (Holds::List, _) => Err(self.wrong("a list of schemas, not empty", value, "")),
+        }
+    }
+
+    /// Fail on what means one thing in draft-07 and another in 2020-12.
+    fn refuse_ambiguous(
+        &self,
+        keyword: &str,
+        value: &Value,
+        siblings: &Map<String, Value>,
+    ) -> Result<(), Error> {
+        let old = self.dialect == Dialect::Draft07;
+        let nested = self.pointer.matches('/').count() > 1;
+        match keyword {
+            "items" if value.is_array() => Err(self.wrong(
+                "one schema for all items",
+                value,
+                "state a tuple by `prefixItems`, in dialect 2020-12",
+            )),
+            "additionalItems" | "dependencies" => Err(self.wrong(
+                format!("no `{keyword}`"),
+                value,
+                "draft-07 obeys it and 2020-12 ignores it",
+            )),
+            _ if old && NEW_IN_2020.contains(&keyword) => Err(self.wrong(
+                format!("no `{keyword}`"),
+                value,
+                "draft-07 ignores it and 2020-12 obeys it",
+            )),
+            "exclusiveMinimum" | "exclusiveMaximum" if !value.is_number() => {
+                Err(self.wrong("a number", value, "true and false are draft-04"))
+            }
+            "$schema" if nested => {
+                Err(self.wrong("the dialect stated once, at the top", value, ""))
+            }
+            "$id" if nested || value.as_str().is_none_or(|id| id.contains('#')) => Err(self.wrong(
+                "no `$id` but one without fragment at the top",
+                value,
+                "it changes what `$ref` refers to",
+            )),
+            "$ref" if old => match sorted(siblings)
+                .into_iter()
+                .find(|(key, _)| !is_prose(key) && *key != "$ref")
+            {
+                Some((sibling, _)) => Err(self.wrong(
+                    "`$ref` alone",
+                    &Value::from(format!("`$ref` beside `{sibling}`")),
+                    "draft-07 ignores what stands beside `$ref` and 2020-12 obeys it",
+                )),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// `#/definitions/X` becomes `#/$defs/X`; only whole positions are renamed, never a member called `definitions`.
+    fn reference(&mut self, value: &Value) -> Result<Value, Error> {
+        let Some(target) = value.as_str().and_then(|text| text.strip_prefix('#')) else {
+            return Err(self.wrong("a reference within this file: `#/$defs/Name`", value, ""));
+        };
+        if !target.is_empty() && !target.starts_with('/') {
+            return Err(self.wrong("a reference by JSON pointer: `#/$defs/Name`", value, ""));
+        }
+        let rewritten = reference::rewritten(target);
+        self.refs.push((self.pointer.clone(), rewritten.clone()));
+        Ok(format!("#{rewritten}").into())
+    }
+
+    /// A list whose order says nothing: sorted by the JSON text of its items.
+    fn set(&self, value: &Value, of_text: bool) -> Result<Value, Error> {
+        let Value::Array(list) = value else {
+            return Err(self.wrong("a list", value, ""));
+        };
+        if of_text && let Some(item) = list.iter().find(|item| !item.is_string()) {
+            return Err(self.wrong("a list of text", item, ""));
+        }
+        let mut keyed: Vec<(String, Value)> = list
+            .iter()
+            .map(sorted_deep)
+            .map(|item| (item.to_string(), item))
+            .collect();
+        keyed.sort_by(|a, b| a.0.cmp(&b.0));
+        if let Some(pair) = keyed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(self.wrong("each item once", &pair[0].1, "it is there twice"));
+        }
+        Ok(keyed.into_iter().map(|(_, item)| item).collect())
+    }
+}
+
+fn is_prose(keyword: &str) -> bool {
+    matches!(keyword, "$comment" | "description" | "examples" | "title")
+}
+
+fn sorted(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut members: Vec<_> = map.iter().collect();
+    members.sort_by_key(|member| member.0);
+    members
+}
+
+fn sorted_deep(value: &Value) -> Value {
+    match value {
+        Value::Array(list) => list.iter().map(sorted_deep).collect(),
+        Value::Object(map) => sorted(map)
+            .into_iter()
+            .map(|(key, member)| (key.clone(), sorted_deep(member)))
+            .collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+/// Without recursion, since it is asked before recursion is known to be safe.
+fn deeper_than(value: &Value, limit: usize) -> bool {
+    let mut open = vec![(value, 0)];
+    while let Some((value, depth)) = open.pop() {
+        if depth > limit {
+            return true;
+        }
+        match value {
+            Value::Array(list) => open.extend(list.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|member| (member, depth + 1))),
+            _ => {}
+        }
+    }
+    false
+}

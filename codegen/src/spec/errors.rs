@@ -1,0 +1,362 @@
+//! `errors.toml`: error codes, HTTP headers and rules that the protocol states and the schema does not carry.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toml::Spanned;
+
+use super::Spec;
+use super::rules::RuleFile;
+use crate::Error;
+
+/// The rules, checked against the revisions.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorRules {
+    /// Error codes, in the order of the file.
+    pub errors: Vec<ErrorCode>,
+    /// Ranges of error codes.
+    pub ranges: Vec<CodeRange>,
+    /// HTTP headers.
+    pub headers: Vec<Header>,
+    /// What else binds a peer, and what is on its way out.
+    pub rules: Vec<ProtocolRule>,
+}
+
+/// An error code and what it means in some revisions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorCode {
+    /// The JSON-RPC code.
+    pub code: i64,
+    /// Its name.
+    pub name: String,
+    /// The revisions in which it means that.
+    pub revisions: Vec<String>,
+    /// What it means.
+    pub meaning: String,
+    /// The HTTP status that goes with it, where the protocol fixes one.
+    pub http: Option<u16>,
+    /// The definition that carries it in the schema, where there is one.
+    pub definition: Option<String>,
+    /// Whether it may be sent; one that may not can still be met.
+    pub send: bool,
+    /// The page, as a path in the specification's repository.
+    pub page: String,
+}
+
+/// A range of error codes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodeRange {
+    /// The lowest code.
+    pub from: i64,
+    /// The highest code.
+    pub to: i64,
+    /// Its name.
+    pub name: String,
+    /// The revisions in which it holds.
+    pub revisions: Vec<String>,
+    /// What it means.
+    pub meaning: String,
+    /// The page.
+    pub page: String,
+}
+
+/// An HTTP header and what it has to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// Its name; compared without case.
+    pub name: String,
+    /// The revisions in which that holds.
+    pub revisions: Vec<String>,
+    /// When it is sent and what it says.
+    pub meaning: String,
+    /// The page.
+    pub page: String,
+}
+
+/// What binds a peer and stands in no schema, or is on its way out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProtocolRule {
+    /// Its name, unique.
+    pub id: String,
+    /// Whether it binds, or says that something goes away.
+    pub kind: RuleKind,
+    /// The revisions in which it holds.
+    pub revisions: Vec<String>,
+    /// What it says.
+    pub meaning: String,
+    /// The page.
+    pub page: String,
+}
+
+/// The kind of a [`ProtocolRule`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleKind {
+    /// Something that a peer has to do or refrain from.
+    Binding,
+    /// Something that will be taken out of the protocol.
+    Deprecation,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    #[serde(default)]
+    error: Vec<Spanned<ErrorRow>>,
+    #[serde(default)]
+    range: Vec<Spanned<CodeRange>>,
+    #[serde(default)]
+    header: Vec<Spanned<Header>>,
+    #[serde(default)]
+    rule: Vec<Spanned<ProtocolRule>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorRow {
+    code: i64,
+    name: String,
+    revisions: Vec<String>,
+    meaning: String,
+    http: Option<u16>,
+    definition: Option<String>,
+    #[serde(default = "may_be_sent")]
+    send: bool,
+    page: String,
+}
+
+fn may_be_sent() -> bool {
+    true
+}
+
+impl ErrorRules {
+    /// The name of the file below the spec directory.
+    pub const FILE: &str = "errors.toml";
+
+    /// Read the rules of a spec.
+    ///
+    /// # Errors
+    /// [`Error::Rule`] for a revision or definition that is not there, for a code that the definition does not carry,
+    /// and for two rows that say different things of the same revision.
+    pub fn read(spec: &Spec) -> Result<Self, Error> {
+        let file = spec.rules.get(Self::FILE);
+        let Rows {
+            error,
+            range,
+            header,
+            rule,
+        } = file.parse()?;
+        let mut check = Check {
+            spec,
+            file: &file,
+            errors: Vec::new(),
+            seen: Vec::new(),
+        };
+        for row in &error {
+            let ErrorRow {
+                code,
+                name,
+                revisions,
+                meaning,
+                page,
+                definition,
+                ..
+            } = row.get_ref();
+            let label = format!("error {code} `{name}`");
+            check.row(
+                row.span().start,
+                label.clone(),
+                format!("error {code}"),
+                revisions,
+                &[name, meaning, page],
+            );
+            if let Some(definition) = definition {
+                check.carries(row.span().start, label, revisions, definition, *code);
+            }
+        }
+        for row in &range {
+            let CodeRange {
+                from,
+                to,
+                name,
+                revisions,
+                meaning,
+                page,
+            } = row.get_ref();
+            let label = format!("range `{name}`");
+            if from > to {
+                check.fail(
+                    row.span().start,
+                    label.clone(),
+                    "`from` is above `to`".into(),
+                );
+            }
+            check.row(
+                row.span().start,
+                label.clone(),
+                label,
+                revisions,
+                &[name, meaning, page],
+            );
+        }
+        for row in &header {
+            let Header {
+                name,
+                revisions,
+                meaning,
+                page,
+            } = row.get_ref();
+            let label = format!("header `{name}`");
+            check.row(
+                row.span().start,
+                label.clone(),
+                label.to_lowercase(),
+                revisions,
+                &[name, meaning, page],
+            );
+        }
+        for row in &rule {
+            let ProtocolRule {
+                id,
+                revisions,
+                meaning,
+                page,
+                kind: _,
+            } = row.get_ref();
+            let label = format!("rule `{id}`");
+            check.row(
+                row.span().start,
+                label.clone(),
+                label,
+                revisions,
+                &[id, meaning, page],
+            );
+        }
+        Error::check(check.errors)?;
+        Ok(Self {
+            errors: error
+                .into_iter()
+                .map(|row| row.into_inner().into())
+                .collect(),
+            ranges: range.into_iter().map(Spanned::into_inner).collect(),
+            headers: header.into_iter().map(Spanned::into_inner).collect(),
+            rules: rule.into_iter().map(Spanned::into_inner).collect(),
+        })
+    }
+}
+
+impl From<ErrorRow> for ErrorCode {
+    fn from(row: ErrorRow) -> Self {
+        let ErrorRow {
+            code,
+            name,
+            revisions,
+            meaning,
+            http,
+            definition,
+            send,
+            page,
+        } = row;
+        Self {
+            code,
+            name,
+            revisions,
+            meaning,
+            http,
+            definition,
+            send,
+            page,
+        }
+    }
+}
+
+struct Check<'a> {
+    spec: &'a Spec,
+    file: &'a RuleFile,
+    errors: Vec<Error>,
+    /// What was said already, of which revision.
+    seen: Vec<(String, String)>,
+}
+
+impl Check<'_> {
+    fn fail(&mut self, offset: usize, label: String, problem: String) {
+        self.errors
+            .push(self.file.error(offset, label, problem, "", ""));
+    }
+
+    fn row(
+        &mut self,
+        offset: usize,
+        label: String,
+        key: String,
+        revisions: &[String],
+        texts: &[&String],
+    ) {
+        if texts.iter().any(|text| text.trim().is_empty()) {
+            self.fail(offset, label.clone(), "a text is empty".into());
+        }
+        if revisions.is_empty() {
+            self.fail(offset, label.clone(), "it names no revision".into());
+        }
+        for id in revisions {
+            if self.spec.revision(id).is_err() {
+                self.fail(offset, label.clone(), format!("no revision `{id}`"));
+            }
+            let said = (key.clone(), id.clone());
+            if self.seen.contains(&said) {
+                self.fail(
+                    offset,
+                    label.clone(),
+                    format!("another row says it for revision `{id}`"),
+                );
+            }
+            self.seen.push(said);
+        }
+    }
+
+    fn carries(
+        &mut self,
+        offset: usize,
+        label: String,
+        revisions: &[String],
+        definition: &str,
+        code: i64,
+    ) {
+        for id in revisions {
+            let Ok(revision) = self.spec.revision(id) else {
+                continue;
+            };
+            let found = revision
+                .definition(definition)
+                .map(|definition| states_code(definition, code));
+            let problem = match found {
+                Some(true) => continue,
+                Some(false) => {
+                    format!("`{definition}` of revision `{id}` does not state that code")
+                }
+                None => format!("revision `{id}` has no definition `{definition}`"),
+            };
+            self.fail(offset, label.clone(), problem);
+        }
+    }
+}
+
+/// Whether `code` has that constant value, directly or in the parts of an `allOf`, in the definition or its `error`.
+fn states_code(schema: &Value, code: i64) -> bool {
+    let stated = schema
+        .pointer("/properties/code/const")
+        .and_then(Value::as_i64)
+        == Some(code);
+    let parts = schema
+        .get("allOf")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    stated
+        || schema
+            .pointer("/properties/error")
+            .is_some_and(|error| states_code(error, code))
+        || parts.into_iter().any(|part| states_code(part, code))
+}

@@ -1,0 +1,321 @@
+//! `methods.toml`: which result answers which request where the schema does not say, and the area that a method belongs to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+use toml::Spanned;
+
+use super::rules::RuleFile;
+use super::{Revision, Spec};
+use crate::Error;
+
+/// The rules, checked against the revisions.
+#[derive(Clone, Debug, Default)]
+pub struct MethodRules {
+    results: Vec<Rule>,
+    areas: BTreeMap<String, String>,
+}
+
+/// One `[[result]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    method: String,
+    result: String,
+    task_result: Option<String>,
+    revisions: Option<Vec<String>>,
+}
+
+/// What a rule says answers a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultRule<'r> {
+    /// The result definition.
+    pub result: &'r str,
+    /// The result instead of it when the request's params carry `task`.
+    pub task_result: Option<&'r str>,
+}
+
+/// What answers a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The result definitions, in the order of the schema; more than one where the protocol allows several.
+    pub results: Vec<String>,
+    /// The result instead of those when the request's params carry `task`.
+    pub task_result: Option<String>,
+    /// The definition of the whole response, where the schema has one.
+    pub response: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    #[serde(default)]
+    result: Vec<Row>,
+    #[serde(default)]
+    areas: BTreeMap<Spanned<String>, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Row {
+    method: Spanned<String>,
+    result: String,
+    task_result: Option<String>,
+    revisions: Option<Vec<String>>,
+}
+
+impl MethodRules {
+    /// The name of the file below the spec directory.
+    pub const FILE: &str = "methods.toml";
+
+    /// Read the rules of a spec.
+    ///
+    /// # Errors
+    /// [`Error::Rule`] for each rule that matches nothing, contradicts the schema or says what goes without saying,
+    /// and [`Error::File`] for each request that nothing answers.
+    pub fn read(spec: &Spec) -> Result<Self, Error> {
+        let file = spec.rules.get(Self::FILE);
+        let Rows { result, areas } = file.parse()?;
+        let mut errors = Vec::new();
+        let mut rules = Self::default();
+        for row in result {
+            let Row {
+                method,
+                result,
+                task_result,
+                revisions,
+            } = row;
+            let offset = method.span().start;
+            let rule = Rule {
+                method: method.into_inner(),
+                result,
+                task_result,
+                revisions,
+            };
+            for problem in rule.problems(spec, &rules.results) {
+                let label = format!("result of `{}`", rule.method);
+                errors.push(file.error(offset, label, problem, "", ""));
+            }
+            rules.results.push(rule);
+        }
+        rules.read_areas(areas, spec, &file, &mut errors);
+        for revision in &spec.revisions {
+            errors.extend(rules.unanswered(revision, &file));
+        }
+        Error::check(errors)?;
+        Ok(rules)
+    }
+
+    fn read_areas(
+        &mut self,
+        areas: BTreeMap<Spanned<String>, String>,
+        spec: &Spec,
+        file: &RuleFile,
+        errors: &mut Vec<Error>,
+    ) {
+        let methods: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
+        for (method, area) in areas {
+            let problem = if !methods.contains(method.get_ref()) {
+                "no revision has that method"
+            } else if default_area(method.get_ref()) == area {
+                "it is in that area by default"
+            } else if !is_area(&area) {
+                "the area is no file name: lower-case letters, digits and `_`"
+            } else {
+                self.areas.insert(method.into_inner(), area);
+                continue;
+            };
+            let label = format!("area of `{}`", method.get_ref());
+            errors.push(file.error(method.span().start, label, problem, "", ""));
+        }
+    }
+
+    fn unanswered(&self, revision: &Revision, file: &RuleFile) -> Vec<Error> {
+        let answers = self.answers(revision);
+        let unanswered = requests(revision)
+            .into_iter()
+            .filter(|(method, _)| !answers.contains_key(*method));
+        unanswered
+            .map(|(method, definition)| Error::File {
+                file: file.path.as_str().into(),
+                problem: format!(
+                    "nothing says what answers `{method}` ({definition}) in revision `{}`",
+                    revision.id
+                )
+                .into(),
+                detail: "".into(),
+                help: format!("add a [[result]] with method = \"{method}\"").into(),
+            })
+            .collect()
+    }
+
+    /// What answers each request of a revision, by method.
+    #[must_use]
+    pub fn answers(&self, revision: &Revision) -> BTreeMap<String, Answer> {
+        let mut answers = BTreeMap::new();
+        for (method, request) in requests(revision) {
+            let by_rule = self
+                .results
+                .iter()
+                .find(|rule| rule.method == method && rule.covers(revision));
+            let answer = paired(revision, request).or_else(|| {
+                by_rule.map(|rule| Answer {
+                    results: vec![rule.result.clone()],
+                    task_result: rule.task_result.clone(),
+                    response: None,
+                })
+            });
+            if let Some(answer) = answer {
+                answers.insert(method.to_owned(), answer);
+            }
+        }
+        answers
+    }
+
+    /// The rule for a request of a revision; for a schema that is no revision, only what holds in all of them.
+    #[must_use]
+    pub fn result(&self, revision: Option<&str>, method: &str) -> Option<ResultRule<'_>> {
+        let covers = |rule: &&Rule| match (&rule.revisions, revision) {
+            (None, _) => true,
+            (Some(ids), Some(revision)) => ids.iter().any(|id| id == revision),
+            (Some(_), None) => false,
+        };
+        let mut rules = self.results.iter().filter(|rule| rule.method == method);
+        rules.find(covers).map(|rule| ResultRule {
+            result: &rule.result,
+            task_result: rule.task_result.as_deref(),
+        })
+    }
+
+    /// The area of a method: the source file that its types live in.
+    #[must_use]
+    pub fn area<'a>(&'a self, method: &'a str) -> &'a str {
+        self.areas
+            .get(method)
+            .map_or_else(|| default_area(method), String::as_str)
+    }
+}
+
+impl Rule {
+    fn covers(&self, revision: &Revision) -> bool {
+        self.revisions
+            .as_ref()
+            .is_none_or(|ids| ids.contains(&revision.id))
+    }
+
+    fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut matched = false;
+        for id in self.revisions.iter().flatten() {
+            if spec.revision(id).is_err() {
+                problems.push(format!("no revision `{id}`"));
+            }
+        }
+        for revision in spec
+            .revisions
+            .iter()
+            .filter(|revision| self.covers(revision))
+        {
+            let id = &revision.id;
+            let listed = self.revisions.is_some();
+            let request = requests(revision).remove(self.method.as_str());
+            match request {
+                None if listed => {
+                    problems.push(format!("revision `{id}` has no request of that method"))
+                }
+                Some(request) if listed && paired(revision, request).is_some() => {
+                    problems.push(format!(
+                        "the schema of revision `{id}` says itself what answers it"
+                    ));
+                }
+                Some(request) if paired(revision, request).is_none() => {
+                    matched = true;
+                    for result in [Some(&self.result), self.task_result.as_ref()]
+                        .into_iter()
+                        .flatten()
+                    {
+                        if revision.definition(result).is_none() {
+                            problems.push(format!("revision `{id}` has no definition `{result}`"));
+                        }
+                    }
+                    if before
+                        .iter()
+                        .any(|other| other.method == self.method && other.covers(revision))
+                    {
+                        problems.push(format!("another rule says it for revision `{id}`"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !matched && problems.is_empty() {
+            problems.push("it matches nothing: no revision has that method without saying itself what answers it".into());
+        }
+        problems
+    }
+}
+
+/// All methods of a revision, of requests and notifications.
+fn methods(revision: &Revision) -> Vec<String> {
+    let stated = revision
+        .definitions()
+        .filter_map(|(_, definition)| method_of(definition));
+    stated.map(str::to_owned).collect()
+}
+
+/// Method and definition of each request of a revision.
+fn requests(revision: &Revision) -> BTreeMap<&str, &str> {
+    let stated = revision
+        .definitions()
+        .filter_map(|(name, definition)| Some((method_of(definition)?, name)));
+    stated
+        .filter(|(method, _)| !method.starts_with("notifications/"))
+        .collect()
+}
+
+fn method_of(definition: &Value) -> Option<&str> {
+    definition.pointer("/properties/method/const")?.as_str()
+}
+
+/// What the schema itself says answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
+fn paired(revision: &Revision, request: &str) -> Option<Answer> {
+    let response = format!("{}ResultResponse", request.strip_suffix("Request")?);
+    let result = revision
+        .definition(&response)?
+        .pointer("/properties/result")?;
+    let single = std::slice::from_ref(result);
+    let choices = result
+        .get("anyOf")
+        .and_then(Value::as_array)
+        .map_or(single, Vec::as_slice);
+    let name = |choice: &Value| {
+        Some(
+            choice
+                .get("$ref")?
+                .as_str()?
+                .strip_prefix("#/$defs/")?
+                .to_owned(),
+        )
+    };
+    let results = choices.iter().map(name).collect::<Option<Vec<_>>>()?;
+    Some(Answer {
+        results,
+        task_result: None,
+        response: Some(response),
+    })
+}
+
+/// The first step of a method, after `notifications/`.
+fn default_area(method: &str) -> &str {
+    let method = method.strip_prefix("notifications/").unwrap_or(method);
+    method.split('/').next().unwrap_or(method)
+}
+
+fn is_area(area: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    area.bytes().all(plain)
+        && area
+            .bytes()
+            .next()
+            .is_some_and(|first| first.is_ascii_lowercase())
+}

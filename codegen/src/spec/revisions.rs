@@ -1,0 +1,364 @@
+//! `revisions.toml`: the one ordered list of revisions, read and written with its comments kept.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::rules::RuleFile;
+use crate::Error;
+
+/// How a revision settles which version is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Era {
+    /// Once, by `initialize`.
+    Handshake,
+    /// By each request, in its `_meta`.
+    PerRequest,
+}
+
+/// How far a revision has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Published: may be negotiated.
+    Released,
+    /// A candidate that was published for review: typed and compared, never negotiated.
+    Candidate,
+    /// The working copy; stands last.
+    Draft,
+}
+
+impl Era {
+    /// The name in revisions.toml and on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::PerRequest => "per-request",
+        }
+    }
+}
+
+impl Status {
+    /// The name in revisions.toml and on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Released => "released",
+            Self::Candidate => "candidate",
+            Self::Draft => "draft",
+        }
+    }
+}
+
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Era {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        named(
+            name,
+            "era",
+            &[Self::Handshake, Self::PerRequest],
+            Self::as_str,
+        )
+    }
+}
+
+impl FromStr for Status {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        named(
+            name,
+            "status",
+            &[Self::Released, Self::Candidate, Self::Draft],
+            Self::as_str,
+        )
+    }
+}
+
+fn named<T: Copy>(
+    name: &str,
+    kind: &str,
+    all: &[T],
+    as_str: fn(T) -> &'static str,
+) -> Result<T, Error> {
+    all.iter()
+        .copied()
+        .find(|one| as_str(*one) == name)
+        .ok_or_else(|| Error::Usage {
+            problem: format!("no {kind} `{name}`").into(),
+            help: format!(
+                "one of {}",
+                all.iter()
+                    .map(|one| as_str(*one))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
+            .into(),
+        })
+}
+
+/// One entry, with the places of its values.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Row {
+    pub(crate) id: Spanned<String>,
+    pub(crate) wire: Option<Spanned<String>>,
+    pub(crate) era: Spanned<Era>,
+    pub(crate) status: Spanned<Status>,
+    pub(crate) source: Option<Spanned<String>>,
+    pub(crate) sha256: Option<Spanned<String>>,
+    pub(crate) reference: Option<Spanned<String>>,
+}
+
+impl Row {
+    pub(crate) fn id(&self) -> &str {
+        self.id.get_ref()
+    }
+
+    pub(crate) fn wire(&self) -> &str {
+        text(&self.wire).unwrap_or(self.id())
+    }
+
+    /// What was recorded of the upstream file; empty for nothing.
+    pub(crate) fn sha256(&self) -> &str {
+        text(&self.sha256).unwrap_or_default()
+    }
+
+    /// The end of the value that stands last in the file.
+    fn end(&self) -> usize {
+        let Self {
+            id,
+            wire,
+            era,
+            status,
+            source,
+            sha256,
+            reference,
+        } = self;
+        let texts = [wire, source, sha256, reference]
+            .into_iter()
+            .flatten()
+            .map(|value| value.span().end);
+        texts
+            .chain([id.span().end, era.span().end, status.span().end])
+            .max()
+            .unwrap_or_default()
+    }
+}
+
+pub(crate) fn text(value: &Option<Spanned<String>>) -> Option<&str> {
+    value.as_ref().map(|value| value.get_ref().as_str())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    #[serde(default)]
+    revision: Vec<Row>,
+}
+
+/// Read the list and check that it can be one.
+///
+/// # Errors
+/// [`Error::Toml`], and [`Error::Rule`] for an id that is taken or no file name, a wire string that two released
+/// revisions share, a digest that is none, and a draft that does not stand last.
+pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
+    let rows = file.parse::<Rows>()?.revision;
+    let mut errors = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let before = &rows[..index];
+        let mut fail = |offset: usize, problem: String, help: &str| {
+            errors.push(file.error(
+                offset,
+                format!("revision `{}`", row.id()),
+                problem,
+                "",
+                help,
+            ));
+        };
+        let status = *row.status.get_ref();
+        if !is_id(row.id()) {
+            let help = "letters, digits, `.`, `_` and `-`, beginning with a letter or digit";
+            fail(
+                row.id.span().start,
+                "the id is no name for a directory".into(),
+                help,
+            );
+        }
+        if before
+            .iter()
+            .any(|other| other.id().eq_ignore_ascii_case(row.id()))
+        {
+            fail(row.id.span().start, "it is listed twice".into(), "");
+        }
+        let released = |row: &Row| *row.status.get_ref() == Status::Released;
+        if let Some(other) = before
+            .iter()
+            .find(|other| other.wire() == row.wire() && released(other) && released(row))
+        {
+            let problem = format!(
+                "it has the wire string `{}` of revision `{}`",
+                row.wire(),
+                other.id()
+            );
+            fail(
+                row.id.span().start,
+                problem,
+                "two released revisions cannot be told apart by the same string",
+            );
+        }
+        if let Some(digest) = &row.sha256
+            && !(digest.get_ref().len() == 64 && digest.get_ref().bytes().all(is_lower_hex))
+        {
+            fail(
+                digest.span().start,
+                "`sha256` is not 64 lower-case hex digits".into(),
+                "",
+            );
+        }
+        if status != Status::Draft
+            && before
+                .iter()
+                .any(|other| *other.status.get_ref() == Status::Draft)
+        {
+            fail(
+                row.id.span().start,
+                "it stands after a draft".into(),
+                "the list is in order of age, drafts last",
+            );
+        }
+    }
+    Error::check(errors)?;
+    Ok(rows)
+}
+
+/// A revision id is a directory of spec/ and part of a crate name.
+pub(crate) fn is_id(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    id.bytes().all(plain)
+        && id
+            .bytes()
+            .next()
+            .is_some_and(|first| first.is_ascii_alphanumeric())
+}
+
+fn is_lower_hex(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+/// What a new entry says.
+pub(crate) struct NewRow<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) wire: &'a str,
+    pub(crate) era: Era,
+    pub(crate) status: Status,
+    pub(crate) source: &'a str,
+    pub(crate) sha256: &'a str,
+    pub(crate) reference: &'a str,
+}
+
+/// The text of the file with one more entry, after the one called `after`; by default last, but before drafts.
+pub(crate) fn with_row(
+    file: &RuleFile,
+    rows: &[Row],
+    new: &NewRow<'_>,
+    after: Option<&str>,
+) -> Result<String, Error> {
+    let NewRow {
+        id,
+        wire,
+        era,
+        status,
+        source,
+        sha256,
+        reference,
+    } = *new;
+    let members = [
+        ("id", id),
+        ("wire", wire),
+        ("era", era.as_str()),
+        ("status", status.as_str()),
+        ("source", source),
+        ("sha256", sha256),
+        ("reference", reference),
+    ];
+    let mut block = "[[revision]]\n".to_owned();
+    for (key, value) in members {
+        block.push_str(&format!("{key} = {}\n", toml::Value::from(value)));
+    }
+    let previous = match after {
+        Some(after) => Some(
+            rows.iter()
+                .find(|row| row.id() == after)
+                .ok_or_else(|| unknown(after, rows))?,
+        ),
+        None => rows
+            .iter()
+            .rfind(|row| status == Status::Draft || *row.status.get_ref() != Status::Draft),
+    };
+    let text = &file.text;
+    let (head, tail) = match (previous, rows.first()) {
+        (Some(previous), _) => {
+            let end = text[previous.end()..]
+                .find('\n')
+                .map_or(text.len(), |line| previous.end() + line + 1);
+            text.split_at(end)
+        }
+        // Nothing goes before the new one, so it goes before the first header.
+        (None, Some(first)) => text.split_at(
+            text[..first.id.span().start]
+                .rfind("[[")
+                .unwrap_or_default(),
+        ),
+        (None, None) => (text.as_str(), ""),
+    };
+    let gap = match head {
+        "" => "",
+        _ if head.ends_with("\n\n") => "",
+        _ if head.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let close = if tail.is_empty() || tail.starts_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    Ok(format!("{head}{gap}{block}{close}{tail}"))
+}
+
+/// The text of the file with another digest in an entry.
+pub(crate) fn with_sha256(file: &RuleFile, row: &Row, sha256: &str) -> String {
+    let mut text = file.text.clone();
+    match &row.sha256 {
+        Some(old) => text.replace_range(old.span(), &toml::Value::from(sha256).to_string()),
+        None => text.insert_str(
+            row.id.span().end,
+            &format!("\nsha256 = {}", toml::Value::from(sha256)),
+        ),
+    }
+    text
+}
+
+pub(crate) fn unknown(id: &str, rows: &[Row]) -> Error {
+    Error::UnknownRevision {
+        id: id.into(),
+        known: rows.iter().map(|row| row.id().to_owned()).collect(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Rule files: TOML whose every value can be traced to its line.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+
+/// The text of one rule file and the name under which failures speak of it.
+///
+/// Rows that need their place hold [`toml::Spanned`] values; [`RuleFile::line_of`] turns a span's start into a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleFile {
+    /// The path as failures print it.
+    pub path: String,
+    /// The whole text; empty for a file that is not there.
+    pub text: String,
+}
+
+impl RuleFile {
+    /// A rule file from its path and text.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            text: text.into(),
+        }
+    }
+
+    /// Read as `T`.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] with the line of what does not fit.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        toml::from_str(&self.text).map_err(|error| Error::Toml {
+            file: self.path.as_str().into(),
+            line: error.span().map_or(1, |span| self.line_of(span.start)),
+            message: error.message().trim_end().replace('\n', "; ").into(),
+        })
+    }
+
+    /// The line, from 1, in which the byte at `offset` stands.
+    #[must_use]
+    pub fn line_of(&self, offset: usize) -> usize {
+        let end = offset.min(self.text.len());
+        1 + self.text.as_bytes()[..end]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+    }
+
+    /// An [`Error::Rule`] at a byte offset of this file; `rule` says which, as in ``erratum `id` ``.
+    pub fn error(
+        &self,
+        offset: usize,
+        rule: impl Into<Box<str>>,
+        problem: impl Into<Box<str>>,
+        reason: impl Into<Box<str>>,
+        help: impl Into<Box<str>>,
+    ) -> Error {
+        Error::Rule {
+            file: self.path.as_str().into(),
+            line: self.line_of(offset),
+            rule: rule.into(),
+            problem: problem.into(),
+            reason: reason.into(),
+            help: help.into(),
+        }
+    }
+}
+
+/// The rule files of a spec, by their path below the spec directory (`names.toml`, `shims/a..b.toml`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleTexts {
+    root: String,
+    files: BTreeMap<String, RuleFile>,
+}
+
+impl RuleTexts {
+    /// No files, below a directory that failures will print as `root`.
+    pub(crate) fn new(root: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            files: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn insert(&mut self, name: &str, text: String) {
+        self.files.insert(
+            name.to_owned(),
+            RuleFile::new(format!("{}/{name}", self.root), text),
+        );
+    }
+
+    /// The file of that name; one that is not there is an empty one, that is, no rules.
+    #[must_use]
+    pub fn get(&self, name: &str) -> RuleFile {
+        self.files
+            .get(name)
+            .cloned()
+            .unwrap_or_else(|| RuleFile::new(format!("{}/{name}", self.root), ""))
+    }
+
+    /// All files that are there, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RuleFile)> {
+        self.files.iter().map(|(name, file)| (name.as_str(), file))
+    }
+}

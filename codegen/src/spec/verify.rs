@@ -1,0 +1,153 @@
+//! Verify: that a spec directory is what import would make of the upstream files, and that its rules hold.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::import::Upstream;
+use super::revisions::{self, Row};
+use super::{
+    Files, Revision, Spec, canonical, collect, errors, methods, revisions_file, root_of,
+    schema_name,
+};
+use crate::Error;
+use crate::files::diff;
+
+/// How many differing lines a failure shows.
+const SHOWN_LINES: usize = 10;
+
+/// What was checked, and held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// The revisions, in order.
+    pub revisions: Vec<String>,
+    /// How many errata apply.
+    pub errata: usize,
+    /// The schemas were compared with upstream files.
+    pub upstream: bool,
+}
+
+/// Check each revision: its schema is in canonical form, its errata apply, no directory is unlisted, and the shared
+/// rules match what they speak of.
+/// With `upstream` (a directory of `<id>/schema.json`) also: digest and canonical form are those of the upstream file.
+///
+/// # Errors
+/// All failures, not the first alone.
+pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
+    let root = root_of(dir);
+    let files = collect(dir)?;
+    let list = revisions_file(&root, &files)?;
+    let rows = revisions::read(&list)?;
+    let mut failures = Vec::new();
+    let mut errata = 0;
+    for row in &rows {
+        match Revision::load(&root, &files, &list, row) {
+            Ok(revision) => {
+                errata += revision.errata.len();
+                failures.extend(in_canonical_form(&root, &files, &revision));
+            }
+            Err(error) => failures.push(error),
+        }
+        if let Some(upstream) = upstream {
+            failures.extend(as_upstream(&root, &files, row, upstream));
+        }
+    }
+    failures.extend(unlisted(&root, &files, &rows));
+    if let Ok(spec) = Spec::load(&root, &files) {
+        failures.extend(methods::MethodRules::read(&spec).err());
+        failures.extend(errors::ErrorRules::read(&spec).err());
+    }
+    Error::check(failures)?;
+    Ok(Verified {
+        revisions: rows.iter().map(|row| row.id().to_owned()).collect(),
+        errata,
+        upstream: upstream.is_some(),
+    })
+}
+
+fn in_canonical_form(root: &str, files: &Files, revision: &Revision) -> Option<Error> {
+    let name = schema_name(&revision.id);
+    let found = files.get(&name)?;
+    let wanted = canonical::to_text(&revision.raw);
+    (*found != wanted).then(|| Error::File {
+        file: format!("{root}/{name}").into(),
+        problem: "not in canonical form (- as it is, + as it should be)".into(),
+        detail: diff::lines(found, &wanted, SHOWN_LINES).into(),
+        help: format!(
+            "import it again: cargo xtask spec import FILE --revision {}",
+            revision.id
+        )
+        .into(),
+    })
+}
+
+fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Error> {
+    let name = schema_name(row.id());
+    let path = upstream.join(&name);
+    let upstream = match Upstream::read(&path) {
+        Ok(upstream) => upstream,
+        Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => {
+            return vec![Error::File {
+                file: path.display().to_string().into(),
+                problem: format!("revision `{}` has no upstream file", row.id()).into(),
+                detail: "".into(),
+                help: "".into(),
+            }];
+        }
+        Err(error) => return vec![error],
+    };
+    let help = || {
+        format!(
+            "cargo xtask spec import {} --revision {}",
+            path.display(),
+            row.id()
+        )
+        .into()
+    };
+    let mut failures = Vec::new();
+    if upstream.sha256 != row.sha256() {
+        let recorded = if row.sha256().is_empty() {
+            "nothing"
+        } else {
+            row.sha256()
+        };
+        failures.push(Error::File {
+            file: path.display().to_string().into(),
+            problem: format!("not the file that was imported as revision `{}`", row.id()).into(),
+            detail: format!(
+                "sha256 recorded: {recorded}\nsha256 found:    {}",
+                upstream.sha256
+            )
+            .into(),
+            help: help(),
+        });
+    }
+    let wanted = canonical::to_text(&upstream.canonical);
+    if let Some(found) = files.get(&name).filter(|found| **found != wanted) {
+        failures.push(Error::File {
+            file: format!("{root}/{name}").into(),
+            problem: format!(
+                "not the canonical form of {} (- as it is, + as it should be)",
+                path.display()
+            )
+            .into(),
+            detail: diff::lines(found, &wanted, SHOWN_LINES).into(),
+            help: help(),
+        });
+    }
+    failures
+}
+
+fn unlisted(root: &str, files: &Files, rows: &[Row]) -> Vec<Error> {
+    let schemas = files
+        .keys()
+        .filter_map(|name| name.strip_suffix("/schema.json"));
+    schemas
+        .filter(|id| rows.iter().all(|row| row.id() != *id))
+        .map(|id| Error::File {
+            file: format!("{root}/{id}/schema.json").into(),
+            problem: "a schema of a revision that revisions.toml does not list".into(),
+            detail: "".into(),
+            help: "import it, or delete the directory".into(),
+        })
+        .collect()
+}

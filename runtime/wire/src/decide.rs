@@ -1,0 +1,212 @@
+//! Which case of a union a value is: looks ahead in the text and leaves it unread.
+
+use crate::fault::{Fault, What};
+use crate::reader::Reader;
+use crate::scan;
+
+/// The member whose constant value tells the cases of a union apart.
+#[derive(Debug)]
+pub struct Tag {
+    pub(crate) type_name: &'static str,
+    pub(crate) member: &'static str,
+    pub(crate) values: &'static [&'static str],
+}
+
+impl Tag {
+    /// `values` of `member` are the cases of `type_name`.
+    pub const fn new(
+        type_name: &'static str,
+        member: &'static str,
+        values: &'static [&'static str],
+    ) -> Self {
+        Self {
+            type_name,
+            member,
+            values,
+        }
+    }
+}
+
+/// What [`Reader::tag_or_other`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TagFound {
+    /// A value of the table, by its index.
+    Known(usize),
+    /// Another string.
+    Other,
+    /// The object has no such member.
+    Absent,
+}
+
+/// The members whose presence tells the cases of a union apart, each with the path to it.
+#[derive(Debug)]
+pub struct Paths {
+    pub(crate) type_name: &'static str,
+    pub(crate) paths: &'static [&'static [&'static str]],
+}
+
+impl Paths {
+    /// The deciding `paths` of `type_name`; at most 128.
+    pub const fn new(type_name: &'static str, paths: &'static [&'static [&'static str]]) -> Self {
+        assert!(paths.len() <= 128, "a union has at most 128 deciding paths");
+        Self { type_name, paths }
+    }
+}
+
+/// Which paths of a [`Paths`] an object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Present(u128);
+
+impl Present {
+    /// Whether the path `index` is there.
+    #[inline]
+    pub fn has(self, index: usize) -> bool {
+        self.0 & bit(index) != 0
+    }
+}
+
+impl Reader<'_> {
+    /// The index of the next object's tag; `None` if it has none.
+    ///
+    /// # Errors
+    /// A tag that is not in the table, or no object.
+    pub fn tag(&mut self, tag: &'static Tag) -> Result<Option<usize>, Fault> {
+        let (found, offset) = self.find_tag(tag)?;
+        match found {
+            TagFound::Known(index) => Ok(Some(index)),
+            TagFound::Absent => Ok(None),
+            TagFound::Other => Err(Fault::new(offset, What::Tag(tag))),
+        }
+    }
+
+    /// The next object's tag, for a union that is open to other values.
+    ///
+    /// # Errors
+    /// A tag that is not a string, or no object.
+    pub fn tag_or_other(&mut self, tag: &'static Tag) -> Result<TagFound, Fault> {
+        self.find_tag(tag).map(|(found, _)| found)
+    }
+
+    /// The fault of an object, the next value, that has no tag.
+    #[cold]
+    pub fn missing_tag(&mut self, tag: &'static Tag) -> Fault {
+        self.peek();
+        self.fault(What::Missing {
+            of: tag.type_name,
+            member: tag.member,
+        })
+    }
+
+    /// Which of the paths the next object has, found in one scan.
+    ///
+    /// A path is there if each of its steps but the last leads to an object, and the last exists.
+    pub fn present(&mut self, paths: &'static Paths) -> Result<Present, Fault> {
+        let all = match paths.paths.len() {
+            128 => u128::MAX,
+            count => bit(count) - 1,
+        };
+        let mut found = 0;
+        self.clone().search(paths, 0, all, &mut found)?;
+        Ok(Present(found))
+    }
+
+    /// The path whose first step is the first in the next object to be any path's first step.
+    ///
+    /// Neither the value found nor anything after it is scanned.
+    pub fn first_present(&mut self, paths: &'static Paths) -> Result<Option<usize>, Fault> {
+        let mut ahead = self.clone();
+        ahead.enter_object(paths.type_name)?;
+        let mut first = true;
+        while ahead.next_member(&mut first)? {
+            let key = ahead.text_of_string()?;
+            let found = paths
+                .paths
+                .iter()
+                .position(|path| path.first().is_some_and(|step| *step == key));
+            if found.is_some() {
+                return Ok(found);
+            }
+            ahead.colon()?;
+            ahead.skip()?;
+        }
+        Ok(None)
+    }
+
+    /// The fault of an object, the next value, that has none of the deciding members.
+    #[cold]
+    pub fn undecided(&mut self, paths: &'static Paths) -> Fault {
+        self.peek();
+        self.fault(What::Undecided(paths))
+    }
+
+    /// A reader at the first element of the next array, for unions of lists; `None` if it is empty.
+    ///
+    /// # Errors
+    /// No array.
+    pub fn first_element(&mut self) -> Result<Option<Self>, Fault> {
+        let mut ahead = self.clone();
+        let mut array = ahead.array()?;
+        Ok(array.next(&mut ahead)?.then_some(ahead))
+    }
+
+    /// The tag of the next object, and where its value stands.
+    fn find_tag(&mut self, tag: &'static Tag) -> Result<(TagFound, usize), Fault> {
+        let mut ahead = self.clone();
+        ahead.enter_object(tag.type_name)?;
+        let mut first = true;
+        while ahead.next_member(&mut first)? {
+            let is_tag = ahead.take_quoted(tag.member) || ahead.text_of_string()? == tag.member;
+            ahead.colon()?;
+            if !is_tag {
+                ahead.skip()?;
+                continue;
+            }
+            if ahead.peek() != b'"' {
+                return Err(ahead.fault(What::Tag(tag)));
+            }
+            let offset = ahead.position;
+            let value = ahead.text_of_string()?;
+            let is_value = |known: &&str| scan::same(known.as_bytes(), value.as_bytes());
+            let index = tag.values.iter().position(is_value);
+            return Ok((index.map_or(TagFound::Other, TagFound::Known), offset));
+        }
+        Ok((TagFound::Absent, self.position))
+    }
+
+    /// Reads the next object and notes which of the `active` paths, all equal before `level`, it has.
+    ///
+    /// Recursion ends with the longest path.
+    fn search(
+        &mut self,
+        paths: &'static Paths,
+        level: usize,
+        active: u128,
+        found: &mut u128,
+    ) -> Result<(), Fault> {
+        self.enter_object(paths.type_name)?;
+        let mut first = true;
+        while self.next_member(&mut first)? {
+            let key = self.text_of_string()?;
+            self.colon()?;
+            let mut deeper = 0;
+            for (index, path) in paths.paths.iter().enumerate() {
+                if active & bit(index) == 0 || path.get(level).is_none_or(|step| *step != key) {
+                    continue;
+                }
+                let is_last = path.len() == level + 1;
+                *(if is_last { &mut *found } else { &mut deeper }) |= bit(index);
+            }
+            if deeper != 0 && self.peek() == b'{' {
+                self.search(paths, level + 1, deeper, found)?;
+            } else {
+                self.skip()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn bit(index: usize) -> u128 {
+    1_u128.checked_shl(index as u32).unwrap_or(0)
+}

@@ -1,0 +1,271 @@
+//! Why a text could not be read, for people: where, what was expected, what stood there.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::MAX_DEPTH;
+use crate::fault::{Fault, What};
+use crate::reader::Reader;
+use crate::{pointer, scan};
+
+/// Why a JSON text could not be read as a type.
+///
+/// Its message says where, what was expected and what was found:
+/// ``at /tools/0/name: expected a string, found 5 (line 1, column 40)``.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Detail>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Detail {
+    kind: ErrorKind,
+    pointer: String,
+    expected: Cow<'static, str>,
+    found: Cow<'static, str>,
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+/// What sort of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The text is not JSON.
+    Syntax,
+    /// The value is of another kind, such as a number in place of a string.
+    Kind,
+    /// A required member is not there.
+    Missing,
+    /// A constant has another value.
+    Constant,
+    /// A string is not one of those allowed.
+    Choice,
+    /// The member that tells the cases of a union apart has none of their values.
+    Tag,
+    /// None of the members that tell the cases of a union apart is there.
+    Undecided,
+    /// Members that exclude each other are both there.
+    Conflict,
+    /// An object names a member twice.
+    Duplicate,
+    /// An object has a member that its type does not allow.
+    UnknownMember,
+    /// Values are nested deeper than [`MAX_DEPTH`].
+    Depth,
+    /// A string holds half of a surrogate pair.
+    Surrogate,
+    /// The bytes are not UTF-8.
+    Utf8,
+}
+
+impl Error {
+    /// Explains `fault`, which came from reading `text`.
+    #[cold]
+    pub fn new(fault: &Fault, text: &str) -> Self {
+        let offset = fault.offset();
+        let (kind, expected) = expectation(fault.what());
+        let found = match kind {
+            ErrorKind::Missing | ErrorKind::Undecided => "nothing".into(),
+            ErrorKind::Syntax => found_character(text, offset),
+            ErrorKind::Duplicate => "a second one".into(),
+            ErrorKind::Depth => "one more level".into(),
+            ErrorKind::Conflict => "several".into(),
+            _ => found_value(text, offset),
+        };
+        Self::at(text, offset, kind, expected, found)
+    }
+
+    /// Refuses bytes that are UTF-8 as far as `valid` and go on with `next`.
+    #[cold]
+    pub(crate) fn not_utf8(valid: &str, next: Option<u8>) -> Self {
+        let (kind, expected) = expectation(What::Utf8);
+        let found = match next {
+            Some(byte) => format!("byte 0x{byte:02x}").into(),
+            None => "the end of the text".into(),
+        };
+        Self::at(valid, valid.len(), kind, expected, found)
+    }
+
+    fn at(
+        text: &str,
+        offset: usize,
+        kind: ErrorKind,
+        expected: Cow<'static, str>,
+        found: Cow<'static, str>,
+    ) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self(Box::new(Detail {
+            kind,
+            pointer: pointer::at(text, offset),
+            expected,
+            found,
+            offset,
+            line: before.matches('\n').count() + 1,
+            column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
+        }))
+    }
+
+    /// What sort of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Where it went wrong, as a JSON pointer (RFC 6901); empty for the whole text.
+    ///
+    /// A missing member is reported at the object that lacks it.
+    pub fn pointer(&self) -> &str {
+        &self.0.pointer
+    }
+
+    /// What was expected there, such as `a string`.
+    pub fn expected(&self) -> &str {
+        &self.0.expected
+    }
+
+    /// What was found there, such as `5`, ``string "abc"`` or `nothing`; long values are cut.
+    pub fn found(&self) -> &str {
+        &self.0.found
+    }
+
+    /// The offset in the text, in bytes.
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    /// The line in the text, from 1.
+    pub fn line(&self) -> usize {
+        self.0.line
+    }
+
+    /// The column in the line, in characters, from 1.
+    pub fn column(&self) -> usize {
+        self.0.column
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Detail {
+            pointer,
+            expected,
+            found,
+            line,
+            column,
+            ..
+        } = &*self.0;
+        let place = if pointer.is_empty() {
+            "the root"
+        } else {
+            pointer
+        };
+        write!(
+            f,
+            "at {place}: expected {expected}, found {found} (line {line}, column {column})"
+        )
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The kind of a fault, and what was expected.
+fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
+    match what {
+        What::Syntax(expected) => (ErrorKind::Syntax, expected.into()),
+        What::Kind(expected) => (ErrorKind::Kind, expected.into()),
+        What::NoObject("") => (ErrorKind::Kind, "an object".into()),
+        What::NoObject(name) => (ErrorKind::Kind, format!("{name} object").into()),
+        What::Missing { of, member } => (
+            ErrorKind::Missing,
+            format!("member `{member}` of {of}").into(),
+        ),
+        What::Constant(value) => (ErrorKind::Constant, format!("{value:?}").into()),
+        What::ConstantInteger(value) => (ErrorKind::Constant, value.to_string().into()),
+        What::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
+        What::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
+        What::Undecided(paths) => {
+            let paths: Vec<String> = paths.paths.iter().map(|path| path.join("/")).collect();
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            (
+                ErrorKind::Undecided,
+                format!("member {}", one_of('`', &paths)).into(),
+            )
+        }
+        What::Conflict(expected) => (ErrorKind::Conflict, expected.into()),
+        What::Duplicate => (ErrorKind::Duplicate, "each member once".into()),
+        What::Unknown(name) => (
+            ErrorKind::UnknownMember,
+            format!("a member of {name}").into(),
+        ),
+        What::Depth => (
+            ErrorKind::Depth,
+            format!("at most {MAX_DEPTH} levels of nesting").into(),
+        ),
+        What::Surrogate => (ErrorKind::Surrogate, "surrogates in pairs".into()),
+        What::Utf8 => (ErrorKind::Utf8, "UTF-8".into()),
+    }
+}
+
+/// ``"a", "b" or "c"``, in the given quotes.
+fn one_of(quote: char, choices: &[&str]) -> String {
+    let mut text = String::new();
+    for (index, choice) in choices.iter().enumerate() {
+        text.push_str(match index {
+            0 => "",
+            last if last + 1 == choices.len() => " or ",
+            _ => ", ",
+        });
+        text.push(quote);
+        text.push_str(choice);
+        text.push(quote);
+    }
+    text
+}
+
+/// The most characters of a value that an error shows.
+const SHOWN: usize = 40;
+
+fn found_character(text: &str, offset: usize) -> Cow<'static, str> {
+    match text.get(offset..).and_then(|rest| rest.chars().next()) {
+        Some(char) => format!("`{}`", char.escape_debug()).into(),
+        None => "the end of the text".into(),
+    }
+}
+
+/// The value, or the part of a string, that starts at `offset`.
+fn found_value(text: &str, offset: usize) -> Cow<'static, str> {
+    let rest = text.get(offset..).unwrap_or_default();
+    match rest.as_bytes().first() {
+        Some(b'{') => "an object".into(),
+        Some(b'[') => "an array".into(),
+        Some(b'"') => {
+            let mut reader = Reader::new(rest);
+            let raw = reader.raw_string().unwrap_or_default();
+            format!("string \"{}\"", cut(raw)).into()
+        }
+        Some(b'\\') => cut(rest.get(..6).unwrap_or(rest)).into(),
+        Some(b'-' | b'0'..=b'9') => {
+            let end = scan::number_end(rest.as_bytes(), 0).unwrap_or(0);
+            cut(rest.get(..end).unwrap_or_default()).into()
+        }
+        Some(b't') => "true".into(),
+        Some(b'f') => "false".into(),
+        Some(b'n') => "null".into(),
+        _ => found_character(text, offset),
+    }
+}
+
+/// The first characters of `text`, with a mark if there are more.
+pub(crate) fn cut(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}

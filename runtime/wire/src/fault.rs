@@ -1,0 +1,61 @@
+//! What went wrong while reading, as small as the fast path wants it: an offset and static data.
+
+use crate::decide::{Paths, Tag};
+
+/// Why a value could not be read, before the text has been asked where that was.
+///
+/// One pointer in size; it becomes an [`Error`](crate::Error) through [`Error::new`](crate::Error::new).
+#[derive(Debug)]
+pub struct Fault(Box<Detail>);
+
+#[derive(Debug)]
+struct Detail {
+    offset: usize,
+    what: What,
+}
+
+/// The kinds of fault, each with what it needs to explain itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    /// Not JSON; holds what was expected.
+    Syntax(&'static str),
+    /// A value of another kind; holds what was expected.
+    Kind(&'static str),
+    /// Not an object; holds the name of the type.
+    NoObject(&'static str),
+    Missing {
+        of: &'static str,
+        member: &'static str,
+    },
+    Constant(&'static str),
+    ConstantInteger(i64),
+    Choice(&'static [&'static str]),
+    Tag(&'static Tag),
+    Undecided(&'static Paths),
+    /// Members that exclude each other; holds what was expected.
+    Conflict(&'static str),
+    /// The offset is that of the second key.
+    Duplicate,
+    /// The offset is that of the key; holds the name of the type.
+    Unknown(&'static str),
+    Depth,
+    Surrogate,
+    Utf8,
+}
+
+impl Fault {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(offset: usize, what: What) -> Self {
+        Self(Box::new(Detail { offset, what }))
+    }
+
+    /// The offset, in bytes, of what could not be read.
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    pub(crate) fn what(&self) -> What {
+        self.0.what
+    }
+}

@@ -1,0 +1,174 @@
+//! What a number's text is worth, exactly: `0.digits × 10^point`, whatever its length.
+
+use std::cmp::Ordering;
+
+/// The mathematical value of a JSON number; equal values have equal fields.
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct Value {
+    negative: bool,
+    /// The significant digits, without zeros at either end; none for zero.
+    digits: Vec<u8>,
+    /// How far the decimal point stands to the right of the first digit's left side.
+    point: Point,
+}
+
+/// A power of ten; equal powers have equal fields.
+#[derive(PartialEq, Eq, Hash)]
+enum Point {
+    /// Of at most [`SMALL_DIGITS`] digits.
+    Small(i128),
+    /// Of more digits than that: the sign, then the digits.
+    Large(bool, Vec<u8>),
+}
+
+const SMALL_DIGITS: usize = 29;
+
+impl Value {
+    /// `text` must be a JSON number.
+    pub(crate) fn of(text: &str) -> Self {
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+        let last = digits.iter().rposition(|&digit| digit != b'0');
+        digits.truncate(last.map_or(0, |last| last + 1));
+        let zeros = digits.iter().position(|&digit| digit != b'0').unwrap_or(0);
+        digits.drain(..zeros);
+        if digits.is_empty() {
+            return Self {
+                negative: false,
+                digits,
+                point: Point::Small(0),
+            };
+        }
+        let point = Point::sum(exponent, whole.len() as i128 - zeros as i128);
+        Self {
+            negative,
+            digits,
+            point,
+        }
+    }
+
+    pub(crate) fn is_integer(&self) -> bool {
+        match self.point {
+            Point::Small(point) => point >= self.digits.len() as i128,
+            Point::Large(negative, _) => !negative,
+        }
+    }
+
+    /// The value, if it is an integer of at most 38 digits.
+    pub(crate) fn as_i128(&self) -> Option<i128> {
+        let Point::Small(point @ 0..=38) = self.point else {
+            return None;
+        };
+        let zeros = usize::try_from(point)
+            .ok()?
+            .checked_sub(self.digits.len())?;
+        let digits = self
+            .digits
+            .iter()
+            .copied()
+            .chain(std::iter::repeat_n(b'0', zeros));
+        let value = digits.fold(0, |value, digit| value * 10 + i128::from(digit - b'0'));
+        Some(if self.negative { -value } else { value })
+    }
+
+    fn compare_magnitude(&self, other: &Self) -> Ordering {
+        match (self.digits.is_empty(), other.digits.is_empty()) {
+            (false, false) => self
+                .point
+                .cmp(&other.point)
+                .then_with(|| self.digits.cmp(&other.digits)),
+            (a_is_zero, b_is_zero) => b_is_zero.cmp(&a_is_zero),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.negative, other.negative) {
+            (false, false) => self.compare_magnitude(other),
+            (true, true) => other.compare_magnitude(self),
+            (a, b) => b.cmp(&a),
+        }
+    }
+}
+
+impl Point {
+    /// The exponent of a number, as spelled after its `e`, plus `shift`, which is far below 10^29.
+    fn sum(exponent: &str, shift: i128) -> Self {
+        let negative = exponent.starts_with('-');
+        let digits = exponent
+            .trim_start_matches(['+', '-'])
+            .trim_start_matches('0');
+        if digits.len() <= SMALL_DIGITS {
+            let exponent: i128 = digits.parse().unwrap_or(0);
+            let sum = shift + if negative { -exponent } else { exponent };
+            return Self::canonical(sum < 0, sum.unsigned_abs().to_string().into_bytes());
+        }
+        // The sign stays, as the exponent is the larger of the two: carry the shift through its digits.
+        let mut carry = if negative { -shift } else { shift };
+        let mut digits = digits.as_bytes().to_vec();
+        for digit in digits.iter_mut().rev() {
+            if carry == 0 {
+                break;
+            }
+            let sum = i128::from(*digit - b'0') + carry;
+            *digit = b'0' + sum.rem_euclid(10) as u8;
+            carry = sum.div_euclid(10);
+        }
+        if carry > 0 {
+            digits.splice(..0, carry.to_string().into_bytes());
+        }
+        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        digits.drain(..zeros);
+        Self::canonical(negative, digits)
+    }
+
+    fn canonical(negative: bool, digits: Vec<u8>) -> Self {
+        if digits.len() > SMALL_DIGITS {
+            return Self::Large(negative, digits);
+        }
+        let value = digits
+            .iter()
+            .fold(0, |value, digit| value * 10 + i128::from(digit - b'0'));
+        Self::Small(if negative { -value } else { value })
+    }
+}
+
+impl PartialOrd for Point {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Point {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_size = |a: &[u8], b: &[u8]| a.len().cmp(&b.len()).then_with(|| a.cmp(b));
+        match (self, other) {
+            (Self::Small(a), Self::Small(b)) => a.cmp(b),
+            (Self::Large(negative, _), Self::Small(_)) => negative_first(*negative),
+            (Self::Small(_), Self::Large(negative, _)) => negative_first(*negative).reverse(),
+            (Self::Large(false, a), Self::Large(false, b)) => by_size(a, b),
+            (Self::Large(true, a), Self::Large(true, b)) => by_size(b, a),
+            (Self::Large(a, _), Self::Large(b, _)) => b.cmp(a),
+        }
+    }
+}
+
+fn negative_first(negative: bool) -> Ordering {
+    if negative {
+        Ordering::Less
+    } else {
+        Ordering::Greater
+    }
+}

@@ -1,0 +1,298 @@
+//! Objects with known members: which member comes next, which were seen, what is left over.
+
+use crate::codec::Decode;
+use crate::fault::{Fault, What};
+use crate::json::Json;
+use crate::map::{Extra, Map};
+use crate::reader::Reader;
+use crate::scan;
+
+/// The known members of a type, and what happens to the others.
+#[derive(Debug)]
+pub struct Members {
+    pub(crate) name: &'static str,
+    names: &'static [&'static str],
+    others: Others,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Others {
+    Keep,
+    Refuse,
+    Ignore,
+}
+
+impl Members {
+    /// The members of `type_name`; others are kept.
+    pub const fn open(type_name: &'static str, names: &'static [&'static str]) -> Self {
+        Self::new(type_name, names, Others::Keep)
+    }
+
+    /// The members of `type_name`; others are refused.
+    pub const fn closed(type_name: &'static str, names: &'static [&'static str]) -> Self {
+        Self::new(type_name, names, Others::Refuse)
+    }
+
+    /// The members of `type_name`; others are checked to be JSON and dropped, even if they repeat.
+    ///
+    /// For a look at a message that does not read it, such as routing.
+    pub const fn ignoring(type_name: &'static str, names: &'static [&'static str]) -> Self {
+        Self::new(type_name, names, Others::Ignore)
+    }
+
+    const fn new(name: &'static str, names: &'static [&'static str], others: Others) -> Self {
+        assert!(
+            names.len() <= 128,
+            "an object has at most 128 known members"
+        );
+        Self {
+            name,
+            names,
+            others,
+        }
+    }
+}
+
+/// Stands for a member that the table does not know.
+const OTHER: usize = usize::MAX;
+
+/// An object that is being read.
+#[derive(Debug)]
+pub struct Object {
+    members: &'static Members,
+    start: usize,
+    /// One bit for each known member.
+    seen: u128,
+    /// The member to try first: members mostly come in the same order.
+    likely: usize,
+    first: bool,
+    /// Where the key of the last unknown member stands.
+    key: usize,
+    extra: Extra,
+}
+
+impl Object {
+    #[inline(always)]
+    pub(crate) fn new(members: &'static Members, start: usize) -> Self {
+        Self {
+            members,
+            start,
+            seen: 0,
+            likely: 0,
+            first: true,
+            key: 0,
+            extra: Map::new(),
+        }
+    }
+
+    /// Steps to the value of the next known member and gives its index; `None` at the end of the object.
+    ///
+    /// Unknown members on the way are kept, refused or dropped, as the table says.
+    ///
+    /// # Errors
+    /// A member that was there before, known or not.
+    pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>, Fault> {
+        loop {
+            match self.step_inline(reader)? {
+                Some(OTHER) => self.keep(reader)?,
+                None if self.extra.len() > 1 => {
+                    self.refuse_duplicates(reader, &self.extra)?;
+                    return Ok(None);
+                }
+                found => return Ok(found),
+            }
+        }
+    }
+
+    /// As [`next`](Self::next), with unknown members read as `T` into `map`.
+    pub fn next_with<T: Decode>(
+        &mut self,
+        reader: &mut Reader<'_>,
+        map: &mut Map<T>,
+    ) -> Result<Option<usize>, Fault> {
+        loop {
+            match self.step(reader)? {
+                Some(OTHER) => {
+                    let key = self.other_key(reader)?;
+                    map.push(key, T::decode(reader)?);
+                }
+                None => {
+                    self.refuse_duplicates(reader, map)?;
+                    return Ok(None);
+                }
+                found => return Ok(found),
+            }
+        }
+    }
+
+    /// The value of the member `index`, which must have been there.
+    #[inline]
+    pub fn require<T>(&self, index: usize, value: Option<T>) -> Result<T, Fault> {
+        match value {
+            Some(value) => Ok(value),
+            None => Err(self.missing(index)),
+        }
+    }
+
+    /// Refuses an object that had no member `index`.
+    #[inline]
+    pub fn require_seen(&self, index: usize) -> Result<(), Fault> {
+        if self.has_seen(index) {
+            Ok(())
+        } else {
+            Err(self.missing(index))
+        }
+    }
+
+    /// Whether the member `index` was there.
+    #[inline]
+    pub fn has_seen(&self, index: usize) -> bool {
+        self.seen & bit(index) != 0
+    }
+
+    /// The fault of an object without the member `index`.
+    #[cold]
+    pub fn missing(&self, index: usize) -> Fault {
+        let member = self.members.names.get(index).copied().unwrap_or_default();
+        Fault::new(
+            self.start,
+            What::Missing {
+                of: self.members.name,
+                member,
+            },
+        )
+    }
+
+    /// The offset of the object in the text.
+    pub fn offset(&self) -> usize {
+        self.start
+    }
+
+    /// The unknown members, in the order of the text.
+    #[inline]
+    pub fn into_extra(self) -> Extra {
+        self.extra
+    }
+
+    /// Steps to the value of the next member: its index, [`OTHER`], or `None` at the end.
+    fn step(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>, Fault> {
+        self.step_inline(reader)
+    }
+
+    #[inline(always)]
+    fn step_inline(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>, Fault> {
+        if !reader.next_member(&mut self.first)? {
+            return Ok(None);
+        }
+        let key = reader.position;
+        let index = match self.members.names.get(self.likely) {
+            Some(name) if reader.take_quoted(name) => self.likely,
+            _ => self.find(reader)?,
+        };
+        if index == OTHER {
+            self.key = key;
+            if self.members.others == Others::Refuse {
+                return Err(Fault::new(key, What::Unknown(self.members.name)));
+            }
+        } else {
+            if self.has_seen(index) {
+                return Err(Fault::new(key, What::Duplicate));
+            }
+            self.seen |= bit(index);
+            self.likely = index + 1;
+        }
+        reader.colon()?;
+        Ok(Some(index))
+    }
+
+    /// Reads a key and looks for it in the table, from the likely member on.
+    #[inline(always)]
+    fn find(&self, reader: &mut Reader<'_>) -> Result<usize, Fault> {
+        match reader.plain_string() {
+            Some(key) => Ok(self.index_of(key.as_bytes())),
+            None => reader
+                .escaped_string()
+                .map(|key| self.index_of(key.as_bytes())),
+        }
+    }
+
+    #[inline(always)]
+    fn index_of(&self, key: &[u8]) -> usize {
+        let names = self.members.names;
+        let (before, after) = names.split_at_checked(self.likely).unwrap_or((names, &[]));
+        let find = |names: &[&str]| {
+            names
+                .iter()
+                .position(|name| scan::same(name.as_bytes(), key))
+        };
+        match find(after) {
+            Some(index) => index + before.len(),
+            None => find(before).unwrap_or(OTHER),
+        }
+    }
+
+    /// The key of the unknown member whose value comes next.
+    fn other_key(&self, reader: &Reader<'_>) -> Result<String, Fault> {
+        let mut key = Reader {
+            text: reader.text,
+            position: self.key,
+            depth: 0,
+        };
+        key.string()
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        if self.members.others == Others::Ignore {
+            return reader.skip();
+        }
+        let key = self.other_key(reader)?;
+        self.extra.push(key, Json::decode(reader)?);
+        Ok(())
+    }
+
+    fn refuse_duplicates<T>(&self, reader: &Reader<'_>, map: &Map<T>) -> Result<(), Fault> {
+        match map.repeated_key() {
+            Some(key) => Err(self.duplicate(reader, key)),
+            None => Ok(()),
+        }
+    }
+
+    /// The fault of the key that this object, whose end has been read, holds twice.
+    #[cold]
+    fn duplicate(&self, reader: &Reader<'_>, key: &str) -> Fault {
+        let mut again = Reader {
+            text: reader.text,
+            position: self.start,
+            depth: reader.depth,
+        };
+        let offset = again.second_key(key).ok().flatten();
+        Fault::new(offset.unwrap_or(self.start), What::Duplicate)
+    }
+}
+
+#[inline(always)]
+fn bit(index: usize) -> u128 {
+    1_u128.wrapping_shl(index as u32)
+}
+
+impl Reader<'_> {
+    /// Where the object that comes next names the member `key` for the second time.
+    fn second_key(&mut self, key: &str) -> Result<Option<usize>, Fault> {
+        self.enter_object("")?;
+        let mut first = true;
+        let mut seen = false;
+        while self.next_member(&mut first)? {
+            let start = self.position;
+            if self.text_of_string()? == key {
+                if seen {
+                    return Ok(Some(start));
+                }
+                seen = true;
+            }
+            self.colon()?;
+            self.skip()?;
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,118 @@
+//! The JSON pointer of an offset, found by walking the text up to it.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::scan;
+use crate::text::unescape_lossy;
+
+/// A container on the way to the offset.
+enum Step<'a> {
+    /// The member whose value is next or open; none between members.
+    Object(Option<Cow<'a, str>>),
+    /// The index of the element, and whether it has ended.
+    Array(usize, bool),
+}
+
+/// The pointer (RFC 6901) of the value that stands at `offset` in `text`, or of the container around it.
+///
+/// A key leads to its member.
+/// The text before `offset` should be JSON; if it is not, the walk ends there.
+pub(crate) fn at(text: &str, offset: usize) -> String {
+    let bytes = text.as_bytes();
+    let mut steps = Vec::new();
+    let mut at = 0;
+    loop {
+        at = scan::blank_end(bytes, at);
+        let is_key = matches!(steps.last(), Some(Step::Object(None)));
+        if at > offset || (at == offset && !is_key) {
+            break;
+        }
+        match scan::byte(bytes, at) {
+            b'{' => steps.push(Step::Object(None)),
+            b'[' => steps.push(Step::Array(0, false)),
+            b'}' | b']' => {
+                steps.pop();
+                end_value(&mut steps);
+            }
+            b',' => {
+                if let Some(Step::Array(index, ended)) = steps.last_mut() {
+                    *index += 1;
+                    *ended = false;
+                }
+            }
+            b':' => {}
+            b'"' => {
+                let Ok(end) = scan::string_end(bytes, at + 1) else {
+                    break;
+                };
+                let is_reached = offset < end;
+                if is_reached && offset > at {
+                    break;
+                }
+                if let Some(Step::Object(key @ None)) = steps.last_mut() {
+                    *key = text.get(at + 1..end - 1).map(unescape_lossy);
+                } else {
+                    end_value(&mut steps);
+                }
+                if is_reached {
+                    break;
+                }
+                at = end;
+                continue;
+            }
+            _ => {
+                let end = scalar_end(bytes, at);
+                if at == offset || offset < end || end == at {
+                    break;
+                }
+                at = end;
+                end_value(&mut steps);
+                continue;
+            }
+        }
+        at += 1;
+    }
+    render(&steps)
+}
+
+/// The position after the number or literal at `at`, right or wrong.
+fn scalar_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let length = rest
+        .iter()
+        .position(|&byte| !matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'E' | b'+' | b'-' | b'.'));
+    at + length.unwrap_or(rest.len())
+}
+
+fn end_value(steps: &mut [Step<'_>]) {
+    match steps.last_mut() {
+        Some(Step::Object(key)) => *key = None,
+        Some(Step::Array(_, ended)) => *ended = true,
+        None => {}
+    }
+}
+
+fn render(steps: &[Step<'_>]) -> String {
+    let mut pointer = String::new();
+    for step in steps {
+        match step {
+            Step::Object(Some(key)) => {
+                pointer.push('/');
+                for char in key.chars() {
+                    match char {
+                        '~' => pointer.push_str("~0"),
+                        '/' => pointer.push_str("~1"),
+                        other => pointer.push(other),
+                    }
+                }
+            }
+            Step::Array(index, false) => {
+                // Writing to a string does not fail.
+                let _ = write!(pointer, "/{index}");
+            }
+            Step::Object(None) | Step::Array(_, true) => {}
+        }
+    }
+    pointer
+}

@@ -1,0 +1,131 @@
+//! The contents of JSON strings: escapes taken apart.
+
+use std::borrow::Cow;
+
+use crate::fault::{Fault, What};
+use crate::scan;
+
+/// A part of the contents of a string.
+pub(crate) enum Piece<'a> {
+    Plain(&'a str),
+    Char(char),
+    /// Half of a surrogate pair without the other half.
+    Lone(u16),
+}
+
+/// The parts of the contents of a string that is known to be JSON, in order.
+pub(crate) struct Pieces<'a> {
+    raw: &'a str,
+    at: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// `raw` is what stands between the quotes.
+    pub(crate) fn new(raw: &'a str) -> Self {
+        Self { raw, at: 0 }
+    }
+
+    /// The code unit of the `\uXXXX` at `at`, if that is what stands there.
+    fn unit(&self, at: usize) -> Option<u16> {
+        if self.raw.as_bytes().get(at..at + 2) != Some(br"\u") {
+            return None;
+        }
+        u16::from_str_radix(self.raw.get(at + 2..at + 6)?, 16).ok()
+    }
+
+    fn unicode(&mut self, first: u16) -> Piece<'a> {
+        self.at += 6;
+        let high = match first {
+            0xD800..=0xDBFF => u32::from(first) - 0xD800,
+            _ => return char::from_u32(u32::from(first)).map_or(Piece::Lone(first), Piece::Char),
+        };
+        let Some(second @ 0xDC00..=0xDFFF) = self.unit(self.at) else {
+            return Piece::Lone(first);
+        };
+        self.at += 6;
+        let code = 0x1_0000 + (high << 10) + (u32::from(second) - 0xDC00);
+        char::from_u32(code).map_or(Piece::Lone(first), Piece::Char)
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let bytes = self.raw.as_bytes();
+        let end = scan::plain_end(bytes, self.at);
+        if end > self.at {
+            let plain = self.raw.get(self.at..end)?;
+            self.at = end;
+            return Some(Piece::Plain(plain));
+        }
+        if let Some(unit) = self.unit(self.at) {
+            return Some(self.unicode(unit));
+        }
+        let escape = *bytes.get(self.at + 1)?;
+        self.at += 2;
+        Some(Piece::Char(match escape {
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            other => other.into(),
+        }))
+    }
+}
+
+/// The text that `raw` stands for; `offset` is where `raw` starts in the whole text.
+///
+/// # Errors
+/// A lone surrogate, which no `String` can hold.
+#[inline(never)]
+pub(crate) fn unescape(raw: &str, offset: usize) -> Result<String, Fault> {
+    let mut text = String::with_capacity(raw.len());
+    let mut pieces = Pieces::new(raw);
+    loop {
+        let at = pieces.at;
+        match pieces.next() {
+            None => return Ok(text),
+            Some(Piece::Plain(plain)) => text.push_str(plain),
+            Some(Piece::Char(char)) => text.push(char),
+            Some(Piece::Lone(_)) => return Err(Fault::new(offset + at, What::Surrogate)),
+        }
+    }
+}
+
+/// The text that `raw` stands for, with U+FFFD for each lone surrogate.
+pub(crate) fn unescape_lossy(raw: &str) -> Cow<'_, str> {
+    if !raw.contains('\\') {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    for piece in Pieces::new(raw) {
+        match piece {
+            Piece::Plain(plain) => text.push_str(plain),
+            Piece::Char(char) => text.push(char),
+            Piece::Lone(_) => text.push(char::REPLACEMENT_CHARACTER),
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// The content of `raw` as bytes to compare: UTF-8, and a lone surrogate encoded as if it were a character.
+pub(crate) fn content(raw: &str) -> Cow<'_, [u8]> {
+    if !raw.contains('\\') {
+        return Cow::Borrowed(raw.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(raw.len());
+    for piece in Pieces::new(raw) {
+        match piece {
+            Piece::Plain(plain) => bytes.extend_from_slice(plain.as_bytes()),
+            Piece::Char(char) => bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
+            Piece::Lone(unit) => bytes.extend_from_slice(&[
+                0xE0 | (unit >> 12) as u8,
+                0x80 | (unit >> 6 & 0x3F) as u8,
+                0x80 | (unit & 0x3F) as u8,
+            ]),
+        }
+    }
+    Cow::Owned(bytes)
+}

@@ -1,0 +1,242 @@
+//! `cargo xtask generate`: all crates, some of them, or one from any schema.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::Args;
+use mcp_codegen::Spec;
+use mcp_codegen::files::FileSet;
+use mcp_codegen::generate::{self, Alone, Crate, Models};
+
+use crate::outcome::Outcome;
+use crate::spec::default_dir;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Write nothing; fail if what is on disk differs
+    #[arg(long, conflicts_with = "schema")]
+    check: bool,
+    /// Only this revision; may be repeated
+    #[arg(long, value_name = "ID", conflicts_with = "schema")]
+    revision: Vec<String>,
+    /// Make one crate from a schema.json in upstream form
+    #[arg(long, value_name = "FILE", requires = "out")]
+    schema: Option<PathBuf>,
+    /// Where to put that crate
+    #[arg(long, value_name = "DIR", requires = "schema")]
+    out: Option<PathBuf>,
+    /// The name of that crate [default: the name of its folder]
+    #[arg(long, requires = "schema")]
+    name: Option<String>,
+    /// The spec directory [default: spec/ of this workspace]
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let Arguments {
+        check,
+        revision,
+        schema,
+        out,
+        name,
+        spec,
+    } = arguments;
+    let start = Instant::now();
+    let spec = Spec::read(&spec.unwrap_or_else(default_dir))?;
+    if let (Some(schema), Some(out)) = (schema, out) {
+        return alone(&spec, &schema, &out, name, start);
+    }
+    let models = Models::build(&spec)?;
+    let mut unused = Vec::new();
+    if revision.is_empty() {
+        unused = models.unused_docs();
+    }
+    mcp_codegen::Error::check(unused)?;
+    let all = revision.is_empty();
+    let ids = match all {
+        true => models
+            .revisions
+            .iter()
+            .map(|of| of.revision.id.clone())
+            .collect(),
+        false => revision,
+    };
+    let mut crates = Vec::new();
+    let mut times = Vec::new();
+    for id in &ids {
+        let begun = Instant::now();
+        crates.push(models.emit(id)?);
+        times.push(begun.elapsed().as_millis());
+    }
+    let files = generate::file_set(&crates, all)?;
+    if check {
+        let comparison = files.compare(&root())?;
+        return Ok(Outcome {
+            passed: comparison.is_clean(),
+            text: comparison.report("cargo xtask generate"),
+        });
+    }
+    let written = files.write(&root())?;
+    let mut table = Table::default();
+    for (one, ms) in crates.iter().zip(times) {
+        let folder = format!("{}/{}/", generate::GENERATED, one.package);
+        let of_crate = |paths: &[String]| {
+            paths
+                .iter()
+                .filter(|path| path.starts_with(&folder))
+                .count()
+        };
+        let new = of_crate(&written.written);
+        table.row(
+            one,
+            [new, one.files.len() - new, of_crate(&written.deleted)],
+            ms,
+        );
+    }
+    Ok(Outcome::passed(table.finish(start.elapsed().as_millis())))
+}
+
+fn alone(
+    spec: &Spec,
+    schema: &Path,
+    out: &Path,
+    name: Option<String>,
+    start: Instant,
+) -> anyhow::Result<Outcome> {
+    let text =
+        std::fs::read(schema).map_err(|cause| mcp_codegen::Error::io("read", schema, cause))?;
+    let sha256 = mcp_codegen::spec::sha256(&text);
+    let text = String::from_utf8(text)
+        .ok()
+        .with_context(|| format!("{} is not UTF-8", schema.display()))?;
+    let name = match name {
+        Some(name) => name,
+        None => folder_name(out)?,
+    };
+    let wire = std::path::absolute(root().join("runtime/wire"))?;
+    let one = generate::alone(
+        spec,
+        &Alone {
+            text: &text,
+            file: &schema.display().to_string(),
+            package: &name,
+            wire_path: &wire.display().to_string(),
+            sha256: &sha256,
+        },
+    )?;
+    // The folder is the user's: only the files of the crate are ours.
+    let mut files = FileSet::new(vec!["src".to_owned()]);
+    let mut beside = Vec::new();
+    for (path, text) in &one.files {
+        match path.starts_with("src/") {
+            true => files.insert(path.clone(), text.as_bytes())?,
+            false => beside.push((out.join(path), text)),
+        }
+    }
+    std::fs::create_dir_all(out).map_err(|cause| mcp_codegen::Error::io("create", out, cause))?;
+    let written = files.write(out)?;
+    for (path, text) in beside {
+        mcp_codegen::files::write_file(&path, text.as_bytes())?;
+    }
+    let mut table = Table::default();
+    let counts = [
+        written.written.len(),
+        written.unchanged,
+        written.deleted.len(),
+    ];
+    table.row(&one, counts, start.elapsed().as_millis());
+    let mut text = table.finish(start.elapsed().as_millis());
+    let _ = writeln!(
+        text,
+        "try it: cargo build --manifest-path {}",
+        out.join("Cargo.toml").display()
+    );
+    Ok(Outcome::passed(text))
+}
+
+fn folder_name(out: &Path) -> anyhow::Result<String> {
+    let path = std::path::absolute(out)?;
+    let name = path.file_name().and_then(|name| name.to_str());
+    Ok(name
+        .with_context(|| format!("{} has no name: give one with --name", out.display()))?
+        .to_owned())
+}
+
+/// The root of the workspace that this was built in.
+fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_owned()
+}
+
+/// What was done, a line per crate.
+#[derive(Default)]
+struct Table {
+    rows: Vec<[String; 7]>,
+    totals: [usize; 5],
+}
+
+impl Table {
+    /// `files` counts those written, unchanged and deleted.
+    fn row(&mut self, one: &Crate, files: [usize; 3], ms: u128) {
+        let [new, unchanged, deleted] = files;
+        let counts = [one.types, one.methods, new, unchanged, deleted];
+        for (total, count) in self.totals.iter_mut().zip(counts) {
+            *total += count;
+        }
+        let name = match &one.reexports {
+            Some(of) => format!("{} = {of}", one.package),
+            None => one.package.clone(),
+        };
+        let [types, methods, new, unchanged, deleted] = counts.map(|count| count.to_string());
+        self.rows.push([
+            name,
+            types,
+            methods,
+            new,
+            unchanged,
+            deleted,
+            ms.to_string(),
+        ]);
+    }
+
+    fn finish(mut self, ms: u128) -> String {
+        let [types, methods, new, unchanged, deleted] = self.totals.map(|count| count.to_string());
+        self.rows.push([
+            "total".to_owned(),
+            types,
+            methods,
+            new,
+            unchanged,
+            deleted,
+            ms.to_string(),
+        ]);
+        let heading = [
+            "crate",
+            "types",
+            "methods",
+            "written",
+            "unchanged",
+            "deleted",
+            "ms",
+        ];
+        self.rows.insert(0, heading.map(str::to_owned));
+        let mut widths = [0; 7];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.len());
+            }
+        }
+        let mut text = String::new();
+        for [name, numbers @ ..] in &self.rows {
+            let _ = write!(text, "{name:width$}", width = widths[0]);
+            for (number, width) in numbers.iter().zip(&widths[1..]) {
+                let _ = write!(text, "  {number:>width$}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+}

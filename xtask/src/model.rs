@@ -1,0 +1,27 @@
+//! `cargo xtask model`: the model of a revision, as JSON.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mcp_codegen::Spec;
+use mcp_codegen::generate::Models;
+
+use crate::outcome::Outcome;
+use crate::spec::default_dir;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The revision
+    revision: String,
+    /// The spec directory [default: spec/ of this workspace]
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let spec = Spec::read(&arguments.spec.unwrap_or_else(default_dir))?;
+    let models = Models::build(&spec)?;
+    let mut text = serde_json::to_string_pretty(&models.get(&arguments.revision)?.model)?;
+    text.push('\n');
+    Ok(Outcome::passed(text))
+}

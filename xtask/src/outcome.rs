@@ -1,0 +1,27 @@
+//! What a subcommand gives back, and the exit code that goes with it.
+//!
+//! 0 all is well, 1 a check failed, 2 the command was not put right (clap's own code too), 3 an input cannot be read.
+
+use mcp_codegen::Error;
+
+/// What to print, and whether the check passed.
+pub(crate) struct Outcome {
+    pub(crate) text: String,
+    pub(crate) passed: bool,
+}
+
+impl Outcome {
+    /// Nothing to complain of.
+    pub(crate) fn passed(text: String) -> Self {
+        Self { text, passed: true }
+    }
+}
+
+/// The exit code of a failure.
+pub(crate) fn failure_code(error: &anyhow::Error) -> u8 {
+    match error.downcast_ref::<Error>() {
+        Some(Error::Usage { .. } | Error::UnknownRevision { .. }) => 2,
+        Some(error) if error.is_unreadable() => 3,
+        _ => 1,
+    }
+}
