@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::model::Ty;
-
 /// A JSON kind, as a reader sees it before it reads on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -55,14 +53,12 @@ pub enum Plan {
         #[serde(skip_serializing_if = "Option::is_none")]
         otherwise: Option<Box<Plan>>,
     },
-    /// What is the first element of the array? An empty array is the first variant.
+    /// What is the first element of the array? Its plan leads to a variant; so does an empty array.
     Element {
-        /// The types an element can have, in the order of the inner plan's indices.
-        elements: Vec<Ty>,
-        /// Decides the element; its index leads to a variant through `owners`.
+        /// Decides by the first element.
         plan: Box<Plan>,
-        /// For each element, the variant it belongs to.
-        owners: Vec<usize>,
+        /// The variant of an empty array.
+        empty: usize,
     },
 }
 
@@ -82,4 +78,65 @@ pub struct KindCase {
     pub kinds: Vec<Kind>,
     /// What follows.
     pub plan: Plan,
+}
+
+impl Plan {
+    /// The plan with its variants renumbered: `owners[old]` is new.
+    ///
+    /// A question whose answers all lead to one variant is not asked.
+    pub(crate) fn renumbered(self, owners: &[usize]) -> Self {
+        let case = |case: Case| Case {
+            value: case.value,
+            plan: case.plan.renumbered(owners),
+        };
+        let boxed = |plan: Option<Box<Self>>| plan.map(|plan| Box::new(plan.renumbered(owners)));
+        let plan = match self {
+            Self::Take(index) => Self::Take(owners.get(index).copied().unwrap_or(index)),
+            Self::Kind(cases) => Self::Kind(
+                cases
+                    .into_iter()
+                    .map(|case| KindCase {
+                        kinds: case.kinds,
+                        plan: case.plan.renumbered(owners),
+                    })
+                    .collect(),
+            ),
+            Self::Tag { member, cases, other, absent } => Self::Tag {
+                member,
+                cases: cases.into_iter().map(case).collect(),
+                other: boxed(other),
+                absent: boxed(absent),
+            },
+            Self::First(cases) => Self::First(cases.into_iter().map(case).collect()),
+            Self::Present { cases, otherwise } => Self::Present {
+                cases: cases.into_iter().map(case).collect(),
+                otherwise: boxed(otherwise),
+            },
+            Self::Element { plan, empty } => Self::Element {
+                plan: Box::new(plan.renumbered(owners)),
+                empty,
+            },
+        };
+        plan.simplified()
+    }
+
+    fn simplified(self) -> Self {
+        match self {
+            Self::Present { mut cases, otherwise: Some(otherwise) } => {
+                while cases.last().is_some_and(|case| case.plan == *otherwise) {
+                    cases.pop();
+                }
+                match cases.is_empty() {
+                    true => *otherwise,
+                    false => Self::Present { cases, otherwise: Some(otherwise) },
+                }
+            }
+            Self::First(cases) | Self::Present { cases, otherwise: None }
+                if cases.windows(2).all(|pair| pair[0].plan == pair[1].plan) =>
+            {
+                cases.into_iter().next().map_or(Self::Take(0), |case| case.plan)
+            }
+            plan => plan,
+        }
+    }
 }

@@ -55,14 +55,9 @@ fn plan(model: &Model, rules: &Rules, place: &str, union: &Union) -> Result<Plan
             let decider = Decider::new(model, &types);
             // A union of one (`ClientNotification` of 2026-07-28) still reads its tag, so that
             // an unknown method can be told.
-            if let [only] = types.as_slice() {
-                return Ok(match union.open {
-                    true => decider.single_tag().unwrap_or(Plan::Take(0)),
-                    false => {
-                        let _: &Ty = only;
-                        Plan::Take(0)
-                    }
-                });
+            if let [_] = types.as_slice() {
+                let tagged = if union.open { decider.single_tag() } else { None };
+                return Ok(tagged.unwrap_or(Plan::Take(0)));
             }
             decider.by_kind()
         }
@@ -168,11 +163,10 @@ impl<'m> Decider<'m> {
             }
         }
         let types: Vec<&Ty> = elements.iter().collect();
-        let plan = Box::new(Decider::new(self.model, &types).by_kind()?);
+        let plan = Decider::new(self.model, &types).by_kind()?.renumbered(&owners);
         Ok(Plan::Element {
-            elements,
-            plan,
-            owners,
+            plan: Box::new(plan),
+            empty: variants[0],
         })
     }
 

@@ -135,37 +135,39 @@ impl Emitter<'_> {
                     .map(|plan| self.plan(plan, false, leaf));
                 self.present(cases, otherwise, leaf)
             }
-            Plan::Element { plan, owners, .. } => {
-                let owner = |index: usize| {
-                    let owner = number(owners[index]);
-                    quote!(Ok::<usize, Fault>(#owner))
-                };
-                let inner = self.plan(plan, false, &owner);
-                let first = number(owners[0]);
-                let mut choices: Vec<usize> = owners.clone();
-                choices.dedup();
-                let last = choices.len() - 1;
-                let arms = choices.iter().enumerate().map(|(at, index)| {
-                    let pattern = if at == last {
-                        quote!(_)
-                    } else {
-                        number(*index)
-                    };
-                    let take = leaf(*index);
-                    quote!(#pattern => #take,)
-                });
-                quote! {
-                    let owner = match reader.first_element()? {
-                        None => #first,
-                        Some(mut element) => {
-                            let reader = &mut element;
-                            let owner: Result<usize, Fault> = { #inner };
-                            owner?
-                        }
-                    };
-                    match owner { #(#arms)* }
-                }
+            Plan::Element { plan, empty } => self.element(plan, *empty, leaf),
+        }
+    }
+
+    /// Decides by a look at the first element, then reads the whole array.
+    fn element(&self, plan: &Plan, empty: usize, leaf: Leaf<'_>) -> TokenStream {
+        let mut variants = vec![empty];
+        let decided = std::cell::RefCell::new(&mut variants);
+        let inner = self.plan(plan, false, &|index| {
+            let mut variants = decided.borrow_mut();
+            if !variants.contains(&index) {
+                variants.push(index);
             }
+            let index = number(index);
+            quote!(Ok::<usize, Fault>(#index))
+        });
+        let empty = number(empty);
+        let last = variants.len() - 1;
+        let arms = variants.iter().enumerate().map(|(at, index)| {
+            let pattern = if at == last { quote!(_) } else { number(*index) };
+            let take = leaf(*index);
+            quote!(#pattern => #take,)
+        });
+        quote! {
+            let variant = match reader.first_element()? {
+                None => #empty,
+                Some(mut element) => {
+                    let reader = &mut element;
+                    let variant: Result<usize, Fault> = { #inner };
+                    variant?
+                }
+            };
+            match variant { #(#arms)* }
         }
     }
 
@@ -275,10 +277,21 @@ impl Emitter<'_> {
     ) -> TokenStream {
         let table = self.paths(cases);
         let otherwise = otherwise.unwrap_or_else(|| quote!(Err(reader.undecided(&PATHS))));
-        let branches = cases.iter().enumerate().map(|(index, case)| {
-            let then = self.plan(&case.plan, false, leaf);
-            let index = number(index);
-            quote!(if present.has(#index) { #then } else)
+        // Rows that lead to the same variant share a branch.
+        let mut rows: Vec<(Vec<usize>, &Plan)> = Vec::new();
+        for (index, case) in cases.iter().enumerate() {
+            match rows.last_mut() {
+                Some((indices, plan)) if **plan == case.plan => indices.push(index),
+                _ => rows.push((vec![index], &case.plan)),
+            }
+        }
+        let branches = rows.iter().map(|(indices, plan)| {
+            let then = self.plan(plan, false, leaf);
+            let conditions = indices.iter().map(|index| {
+                let index = number(*index);
+                quote!(present.has(#index))
+            });
+            quote!(if #(#conditions)||* { #then } else)
         });
         quote! {
             #table

@@ -150,6 +150,7 @@ impl Reader<'_> {
     }
 
     /// The tag of the next object, and where its value stands.
+    #[inline(always)]
     fn find_tag(&mut self, tag: &'static Tag) -> Result<(TagFound, usize), Fault> {
         let mut ahead = self.clone();
         ahead.enter_object(tag.type_name)?;
@@ -165,9 +166,10 @@ impl Reader<'_> {
                 return Err(ahead.fault(What::Tag(tag)));
             }
             let offset = ahead.position;
-            let value = ahead.text_of_string()?;
-            let is_value = |known: &&str| scan::same(known.as_bytes(), value.as_bytes());
-            let index = tag.values.iter().position(is_value);
+            let index = match ahead.plain_string() {
+                Some(value) => index_of(tag.values, value),
+                None => index_of(tag.values, &ahead.escaped_string()?),
+            };
             return Ok((index.map_or(TagFound::Other, TagFound::Known), offset));
         }
         Ok((TagFound::Absent, self.position))
@@ -204,6 +206,14 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// The index of `value` among `choices`.
+#[inline(always)]
+pub(crate) fn index_of(choices: &[&str], value: &str) -> Option<usize> {
+    choices
+        .iter()
+        .position(|choice| scan::same(choice.as_bytes(), value.as_bytes()))
 }
 
 #[inline(always)]

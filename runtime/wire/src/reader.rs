@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::codec::Decode;
+use crate::decide::index_of;
 use crate::fault::{Fault, What};
 use crate::kind::Kind;
 use crate::number::Number;
@@ -102,8 +103,10 @@ impl<'a> Reader<'a> {
             return Err(self.fault(What::Choice(choices)));
         }
         let start = self.position;
-        let value = self.text_of_string()?;
-        let found = choices.iter().position(|choice| *choice == value);
+        let found = match self.plain_string() {
+            Some(value) => index_of(choices, value),
+            None => index_of(choices, &self.escaped_string()?),
+        };
         found.ok_or_else(|| Fault::new(start, What::Choice(choices)))
     }
 

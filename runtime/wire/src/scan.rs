@@ -58,52 +58,41 @@ fn stops(byte: u8) -> bool {
     byte == b'"' || byte == b'\\' || byte < 0x20
 }
 
-/// A word whose lowest set bit lies in the first byte of `word` (little-endian) that stops.
+/// A word whose lowest set bit lies in the first byte of `word` (little-endian) that stops, or 0.
 #[inline(always)]
 fn stops_in_word(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
-    let slash = word ^ (ONES * b'\\' as u64);
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = quote.wrapping_sub(ONES) & !quote;
-    let slash = slash.wrapping_sub(ONES) & !slash;
-    (control | quote | slash) & HIGHS
-}
-
-/// The index of the first byte in `chunk` that stops, or 16; the map becomes vector code.
-#[inline(always)]
-fn plain_length(chunk: &[u8; 16]) -> usize {
-    let mut marks = [0; 16];
-    for (mark, &byte) in marks.iter_mut().zip(chunk) {
-        *mark = u8::from(stops(byte));
-    }
-    let found = u128::from_le_bytes(marks);
-    match found as u64 {
-        0 => 8 + ((found >> 64) as u64).trailing_zeros() as usize / 8,
-        low => low.trailing_zeros() as usize / 8,
-    }
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    let control = word.wrapping_sub(ONES * 0x20);
+    (quote | slash | control) & !word & HIGHS
 }
 
 /// The first position from `at` that holds a quote, a backslash or a control character, or the end.
 #[inline(always)]
-pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
-    let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
-        return last_plain_end(bytes, at);
-    };
-    match plain_length(chunk) {
-        16 => long_plain_end(bytes, at + 16),
-        length => at + length,
+pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    for _ in 0..2 {
+        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
+            return last_plain_end(bytes, at);
+        };
+        let found = stops_in_word(u64::from_le_bytes(*word));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
     }
+    long_plain_end(bytes, at)
 }
 
-/// As [`plain_end`], for what did not end at once.
+/// As [`plain_end`], for what did not end within a few words.
 #[inline(never)]
 fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
-    let near = at + 112;
-    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        match plain_length(chunk) {
-            16 => at += 16,
-            length => return at + length,
+    let near = at + 128;
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let found = stops_in_word(u64::from_le_bytes(*word));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
         }
+        at += 8;
         // A fixed size folded with `|` becomes vector code.
         while at >= near
             && let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
@@ -115,20 +104,9 @@ fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
     last_plain_end(bytes, at)
 }
 
-/// As [`plain_end`], at the end of the text.
+/// As [`plain_end`], within eight bytes of the end of the text.
 #[inline(never)]
 fn last_plain_end(bytes: &[u8], mut at: usize) -> usize {
-    if let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let found = stops_in_word(u64::from_le_bytes(*word));
-        if found != 0 {
-            return at + (found.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    plain_end_by_bytes(bytes, at)
-}
-
-fn plain_end_by_bytes(bytes: &[u8], mut at: usize) -> usize {
     while let Some(&byte) = bytes.get(at) {
         if stops(byte) {
             break;

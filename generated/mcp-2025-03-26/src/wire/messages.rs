@@ -278,30 +278,26 @@ impl Decode for JsonRpcMessage {
                 }
             }
             Kind::Array => {
-                let owner = match reader.first_element()? {
+                let variant = match reader.first_element()? {
                     None => 2,
                     Some(mut element) => {
                         let reader = &mut element;
-                        let owner: Result<usize, Fault> = {
+                        let variant: Result<usize, Fault> = {
                             static PATHS: Paths = Paths::new(
                                 "JsonRpcMessage",
-                                &[&["result"], &["error"], &["id"]],
+                                &[&["result"], &["error"]],
                             );
                             let present = reader.present(&PATHS)?;
-                            if present.has(0) {
+                            if present.has(0) || present.has(1) {
                                 Ok::<usize, Fault>(5)
-                            } else if present.has(1) {
-                                Ok::<usize, Fault>(5)
-                            } else if present.has(2) {
-                                Ok::<usize, Fault>(2)
                             } else {
                                 Ok::<usize, Fault>(2)
                             }
                         };
-                        owner?
+                        variant?
                     }
                 };
-                match owner {
+                match variant {
                     2 => reader.value().map(Self::JsonRpcBatchRequestItemList),
                     _ => reader.value().map(Self::JsonRpcBatchResponseItemList),
                 }

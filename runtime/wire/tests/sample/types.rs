@@ -147,17 +147,17 @@ pub struct TextContent {
 
 impl Decode for TextContent {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("TextContent", &["text", "type"]);
+        static MEMBERS: Members = Members::open("TextContent", &["type", "text"]);
         let mut text = None;
         let mut object = reader.object(&MEMBERS)?;
         while let Some(member) = object.next(reader)? {
             match member {
-                0 => text = Some(reader.value()?),
-                _ => reader.constant("text")?,
+                0 => reader.constant("text")?,
+                _ => text = Some(reader.value()?),
             }
         }
-        object.require_seen(1)?;
-        Ok(Self { text: object.require(0, text)?, extra: object.into_extra() })
+        object.require_seen(0)?;
+        Ok(Self { text: object.require(1, text)?, extra: object.into_extra() })
     }
 }
 
@@ -181,21 +181,21 @@ pub struct ImageContent {
 
 impl Decode for ImageContent {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ImageContent", &["data", "mimeType", "type"]);
+        static MEMBERS: Members = Members::open("ImageContent", &["type", "data", "mimeType"]);
         let mut data = None;
         let mut mime_type = None;
         let mut object = reader.object(&MEMBERS)?;
         while let Some(member) = object.next(reader)? {
             match member {
-                0 => data = Some(reader.value()?),
-                1 => mime_type = Some(reader.value()?),
-                _ => reader.constant("image")?,
+                0 => reader.constant("image")?,
+                1 => data = Some(reader.value()?),
+                _ => mime_type = Some(reader.value()?),
             }
         }
-        object.require_seen(2)?;
+        object.require_seen(0)?;
         Ok(Self {
-            data: object.require(0, data)?,
-            mime_type: object.require(1, mime_type)?,
+            data: object.require(1, data)?,
+            mime_type: object.require(2, mime_type)?,
             extra: object.into_extra(),
         })
     }
@@ -391,22 +391,22 @@ pub struct CallToolRequest {
 impl Decode for CallToolRequest {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
         static MEMBERS: Members =
-            Members::open("CallToolRequest", &["id", "jsonrpc", "method", "params"]);
+            Members::open("CallToolRequest", &["jsonrpc", "id", "method", "params"]);
         let mut id = None;
         let mut params = None;
         let mut object = reader.object(&MEMBERS)?;
         while let Some(member) = object.next(reader)? {
             match member {
-                0 => id = Some(reader.value()?),
-                1 => reader.constant("2.0")?,
+                0 => reader.constant("2.0")?,
+                1 => id = Some(reader.value()?),
                 2 => reader.constant("tools/call")?,
                 _ => params = Some(reader.value()?),
             }
         }
-        object.require_seen(1)?;
+        object.require_seen(0)?;
         object.require_seen(2)?;
         Ok(Self {
-            id: object.require(0, id)?,
+            id: object.require(1, id)?,
             params: object.require(3, params)?,
             extra: object.into_extra(),
         })

@@ -1,0 +1,108 @@
+//! `mcp-rev check`: read, write, compare.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::bail;
+use clap::Args;
+
+use crate::Outcome;
+use crate::message;
+use crate::report::{Finding, Problem, Verdict};
+use crate::revisions::Revision;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The revision
+    #[arg(long, value_name = "ID")]
+    revision: String,
+    /// Read each file as this definition of the schema
+    #[arg(long = "type", value_name = "NAME", conflicts_with = "method")]
+    ty: Option<String>,
+    /// Read each file as a message of this method, or as the response to it
+    #[arg(long, value_name = "NAME")]
+    method: Option<String>,
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+    /// The files; `-` is standard input
+    #[arg(required = true)]
+    files: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let Arguments { revision, ty, method, json, files } = arguments;
+    let revision = Revision::find(revision)?;
+    let ty = match ty {
+        None => None,
+        Some(name) => match revision.ty(name) {
+            Some(ty) => Some(ty),
+            None => bail!(
+                "revision {} has no definition `{name}`{}; `mcp-rev types --revision {}` lists them",
+                revision.id,
+                Revision::similar(name, revision.types.iter().map(|ty| ty.name)),
+                revision.id
+            ),
+        },
+    };
+    if let Some(name) = method
+        && revision.methods(name).next().is_none()
+    {
+        bail!(
+            "revision {} has no method `{name}`{}; `mcp-rev types --methods --revision {}` lists them",
+            revision.id,
+            Revision::similar(name, revision.methods.iter().map(|method| method.name)),
+            revision.id
+        );
+    }
+    let mut text = String::new();
+    let mut code = 0;
+    for file in files {
+        let findings = match read(file) {
+            Err(error) => {
+                eprintln!("error: cannot read {file}: {error}");
+                code = 3;
+                continue;
+            }
+            Ok(bytes) => match (utf8(&bytes), ty) {
+                (Err(problem), _) => vec![not_utf8(problem)],
+                (Ok(content), Some(ty)) => vec![message::as_type(ty, content)],
+                (Ok(content), None) => message::as_message(revision, method.as_deref(), content),
+            },
+        };
+        for finding in findings {
+            if !finding.is_ok() {
+                code = code.max(1);
+            }
+            text.push_str(&match json {
+                true => finding.json(file),
+                false => finding.line(file),
+            });
+        }
+    }
+    Ok(Outcome { text, code })
+}
+
+fn read(file: &str) -> std::io::Result<Vec<u8>> {
+    if file == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    std::fs::read(Path::new(file))
+}
+
+/// Bytes that are not UTF-8 are told by the reader that the types use.
+fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
+    std::str::from_utf8(bytes).map_err(|_| match mcp_wire::from_slice::<mcp_wire::Json>(bytes) {
+        Err(error) => Problem::at("", &error),
+        Ok(_) => Problem::new("", "UTF-8".to_owned(), "other bytes".to_owned()),
+    })
+}
+
+fn not_utf8(problem: Problem) -> Finding {
+    Finding {
+        read_as: "text".to_owned(),
+        verdict: Verdict::Refused(problem),
+    }
+}

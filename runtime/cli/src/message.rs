@@ -1,0 +1,167 @@
+//! A JSON-RPC message, typed by its method.
+
+use mcp_wire::{Error, Json, JsonObject, Message, MethodInfo, MethodKind, Packet, TypeInfo};
+
+use crate::compare::lost;
+use crate::report::{Finding, Problem, Verdict};
+use crate::revisions::Revision;
+
+/// Reads a text as one type and writes it back.
+pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> Finding {
+    finding(ty.name.to_owned(), "", text, ty.round_trip)
+}
+
+/// Reads a text as a message, or a batch of them; `method` is the one that it belongs to.
+pub(crate) fn as_message(revision: &Revision, method: Option<&str>, text: &str) -> Vec<Finding> {
+    let packet = match mcp_wire::from_str::<Packet>(text) {
+        Ok(packet) => packet,
+        Err(error) => return vec![refused("JSON-RPC message", Problem::at("", &error))],
+    };
+    match packet {
+        Packet::Single(message) => vec![one(revision, method, "", &message, text)],
+        Packet::Batch(messages) => {
+            let texts = elements(text);
+            (messages.iter().zip(&texts).enumerate())
+                .map(|(index, (message, text))| {
+                    one(revision, method, &format!("/{index}"), message, text.text())
+                })
+                .collect()
+        }
+    }
+}
+
+fn elements(text: &str) -> Vec<Json> {
+    let array = Json::from_text(text).ok().and_then(|json| mcp_wire::JsonArray::try_from(json).ok());
+    let texts = array.iter().flat_map(|array| array.iter());
+    texts.filter_map(|text| Json::from_text(text).ok()).collect()
+}
+
+fn one(
+    revision: &Revision,
+    method: Option<&str>,
+    pointer: &str,
+    message: &Message,
+    text: &str,
+) -> Finding {
+    match message {
+        Message::Request(request) => {
+            called(revision, method, pointer, &request.method, MethodKind::Request, text)
+        }
+        Message::Notification(notification) => {
+            let name = &notification.method;
+            called(revision, method, pointer, name, MethodKind::Notification, text)
+        }
+        Message::Response(_) => answered(revision, method, pointer, text),
+        Message::Error(_) => failed(revision, pointer, text),
+    }
+}
+
+/// A request or a notification: its method says what it is.
+fn called(
+    revision: &Revision,
+    wanted: Option<&str>,
+    pointer: &str,
+    name: &str,
+    kind: MethodKind,
+    text: &str,
+) -> Finding {
+    if let Some(wanted) = wanted
+        && wanted != name
+    {
+        let problem =
+            Problem::new(&format!("{pointer}/method"), format!("`{wanted}`"), format!("`{name}`"));
+        return refused(&format!("{wanted} {kind}"), problem);
+    }
+    let rows: Vec<&MethodInfo> = revision.methods(name).collect();
+    let Some(row) = rows.first() else {
+        let read_as = format!("unknown method {name}");
+        return finding(read_as, pointer, text, round_trip_raw);
+    };
+    let read_as = format!("{name} {}", row.kind);
+    let expected_id = row.kind == MethodKind::Request;
+    if expected_id != (kind == MethodKind::Request) && row.kind != MethodKind::Input {
+        let expected = match expected_id {
+            true => "an `id`, since it is a request",
+            false => "no `id`, since it is a notification",
+        };
+        return refused(&read_as, Problem::new(pointer, expected.to_owned(), kind.to_string()));
+    }
+    match revision.ty(row.message) {
+        Some(ty) => finding(read_as, pointer, text, ty.round_trip),
+        None => finding(read_as, pointer, text, round_trip_raw),
+    }
+}
+
+/// A response: the method of its request says what the result is.
+fn answered(revision: &Revision, method: Option<&str>, pointer: &str, text: &str) -> Finding {
+    let Some(method) = method else {
+        // Without it, any result is one.
+        let ty = ["JSONRPCResultResponse", "JSONRPCResponse"].iter().find_map(|name| revision.ty(name));
+        let read_as = "response; give --method to check its result".to_owned();
+        return match ty {
+            Some(ty) => finding(read_as, pointer, text, ty.round_trip),
+            None => finding(read_as, pointer, text, round_trip_raw),
+        };
+    };
+    let read_as = format!("{method} response");
+    let result = revision.methods(method).find_map(|row| row.result);
+    let Some(ty) = result.and_then(|name| revision.ty(name)) else {
+        let problem = Problem::new(
+            pointer,
+            "no response".to_owned(),
+            format!("one to `{method}`, which is not answered"),
+        );
+        return refused(&read_as, problem);
+    };
+    let whole = Json::from_text(text).ok().and_then(|json| JsonObject::try_from(json).ok());
+    match whole.and_then(|whole| whole.get("result")) {
+        Some(result) => {
+            finding(read_as, &format!("{pointer}/result"), result.text(), ty.round_trip)
+        }
+        None => refused(
+            &read_as,
+            Problem::new(pointer, "a `result`".to_owned(), "none".to_owned()),
+        ),
+    }
+}
+
+fn failed(revision: &Revision, pointer: &str, text: &str) -> Finding {
+    let ty = ["JSONRPCErrorResponse", "JSONRPCError"].iter().find_map(|name| revision.ty(name));
+    match ty {
+        Some(ty) => finding("error response".to_owned(), pointer, text, ty.round_trip),
+        None => finding("error response".to_owned(), pointer, text, round_trip_raw),
+    }
+}
+
+fn round_trip_raw(text: &str) -> Result<String, Error> {
+    mcp_wire::from_str::<Message>(text).map(|message| mcp_wire::to_string(&message))
+}
+
+/// Reads, writes and compares.
+fn finding(
+    read_as: String,
+    pointer: &str,
+    text: &str,
+    round_trip: fn(&str) -> Result<String, Error>,
+) -> Finding {
+    let written = match round_trip(text) {
+        Ok(written) => written,
+        Err(error) => return refused(&read_as, Problem::at(pointer, &error)),
+    };
+    let mut pointers = lost(text, &written);
+    for lost in &mut pointers {
+        lost.insert_str(0, pointer);
+    }
+    let verdict = match pointers.is_empty() {
+        true => Verdict::Same,
+        false => Verdict::Lost(pointers),
+    };
+    Finding { read_as, verdict }
+}
+
+fn refused(read_as: &str, problem: Problem) -> Finding {
+    Finding {
+        read_as: read_as.to_owned(),
+        verdict: Verdict::Refused(problem),
+    }
+}
