@@ -412,7 +412,7 @@ impl Builder<'_> {
             }
         });
         Shape::Union(Union {
-            variants: super::variants::named(&kinds),
+            variants: super::variants::named(place, &kinds),
             plan: Plan::Take(0),
             open: OPEN_UNIONS.contains(&place),
         })

@@ -96,7 +96,7 @@ fn outcome(model: &Model, name: &str, definitions: &[String]) -> TypeDef {
         area: String::new(),
         deprecated: false,
         shape: Shape::Union(Union {
-            variants: variants::named(&types),
+            variants: variants::named(name, &types),
             plan: Plan::Take(0),
             open: false,
         }),

@@ -7,8 +7,8 @@
 use super::naming::pascal_case;
 use super::{Plan, Ty, Union, Variant};
 
-/// Variants in order, named after their types.
-pub(super) fn named(types: &[Ty]) -> Vec<Variant> {
+/// Variants in order, named after their types; `union` is the name of what they belong to.
+pub(super) fn named(union: &str, types: &[Ty]) -> Vec<Variant> {
     let names: Vec<Vec<String>> = types
         .iter()
         .filter_map(|ty| match ty {
@@ -16,7 +16,11 @@ pub(super) fn named(types: &[Ty]) -> Vec<Variant> {
             _ => None,
         })
         .collect();
-    let (front, back) = shared(&names);
+    let (front, back) = match names.as_slice() {
+        // One alone shares nothing, but `ClientNotification` says what its variant is.
+        [only] if only.len() > 1 && only.last() == humps(union).last() => (0, 1),
+        names => shared(names),
+    };
     let lists = types.iter().filter(|ty| matches!(ty, Ty::Array(_))).count();
     types
         .iter()
@@ -165,6 +169,7 @@ mod tests {
             ["TextContent", "ResourceLink"]
         );
         assert_eq!(names(&["Error", "ParseError"]), ["Error", "ParseError"]);
-        assert_eq!(names(&["CancelledNotification"]), ["CancelledNotification"]);
+        assert_eq!(names(&["CancelledNotification"]), ["Cancelled"]);
+        assert_eq!(names(&["AnyResult"]), ["AnyResult"]);
     }
 }

@@ -241,12 +241,12 @@ impl From<CompleteRequest> for ClientRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
-    AnyResult(AnyResult),
+    Any(AnyResult),
 }
 
 impl From<AnyResult> for ClientResult {
     fn from(value: AnyResult) -> Self {
-        Self::AnyResult(value)
+        Self::Any(value)
     }
 }
 

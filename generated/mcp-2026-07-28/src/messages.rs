@@ -158,14 +158,14 @@ impl CallToolResultResponse {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientNotification {
     /// Sign that the client gives up one of its requests; a server sends it only over stdio, to end a `subscriptions/listen` stream.
-    CancelledNotification(CancelledNotification),
+    Cancelled(CancelledNotification),
     /// A method that this revision does not name, with its params unread.
     Unknown(UnknownMessage),
 }
 
 impl From<CancelledNotification> for ClientNotification {
     fn from(value: CancelledNotification) -> Self {
-        Self::CancelledNotification(value)
+        Self::Cancelled(value)
     }
 }
 
@@ -264,12 +264,12 @@ impl From<CompleteRequest> for ClientRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientResult {
     /// Base of every successful answer; sent bare where a method has nothing to return but success.
-    AnyResult(AnyResult),
+    Any(AnyResult),
 }
 
 impl From<AnyResult> for ClientResult {
     fn from(value: AnyResult) -> Self {
-        Self::AnyResult(value)
+        Self::Any(value)
     }
 }
 

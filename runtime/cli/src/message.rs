@@ -19,6 +19,10 @@ pub(crate) fn as_message(revision: &Revision, method: Option<&str>, text: &str) 
     };
     match packet {
         Packet::Single(message) => vec![one(revision, method, "", &message, text)],
+        Packet::Batch(_) if revision.ty("JSONRPCBatchRequest").is_none() => {
+            let expected = format!("one message, since revision {} has no batches", revision.id);
+            vec![refused("JSON-RPC message", Problem::new("", expected, "an array".to_owned()))]
+        }
         Packet::Batch(messages) => {
             let texts = elements(text);
             (messages.iter().zip(&texts).enumerate())

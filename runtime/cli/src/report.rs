@@ -51,8 +51,9 @@ impl Problem {
 
     /// A part of the text that cannot be what it was to be.
     pub(crate) fn new(pointer: &str, expected: String, found: String) -> Self {
+        let place = if pointer.is_empty() { "the root" } else { pointer };
         Self {
-            message: format!("at {pointer}: expected {expected}, found {found}"),
+            message: format!("at {place}: expected {expected}, found {found}"),
             pointer: pointer.to_owned(),
             expected,
             found,

@@ -66,6 +66,9 @@ impl Revision {
             .collect();
         near.sort_unstable();
         near.dedup();
+        if let Some(same) = near.iter().find(|other| other.eq_ignore_ascii_case(name)) {
+            return format!("; did you mean {same}");
+        }
         match near.is_empty() {
             true => String::new(),
             false => format!("; did you mean {}", near.join(", ")),

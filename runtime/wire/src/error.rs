@@ -5,8 +5,8 @@ use std::fmt;
 
 use crate::MAX_DEPTH;
 use crate::fault::{Fault, What};
+use crate::pointer;
 use crate::reader::Reader;
-use crate::{pointer, scan};
 
 /// Why a JSON text could not be read as a type.
 ///
@@ -250,13 +250,10 @@ fn found_value(text: &str, offset: usize) -> Cow<'static, str> {
             format!("string \"{}\"", cut(raw)).into()
         }
         Some(b'\\') => cut(rest.get(..6).unwrap_or(rest)).into(),
-        Some(b'-' | b'0'..=b'9') => {
-            let end = scan::number_end(rest.as_bytes(), 0).unwrap_or(0);
+        Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+            let end = pointer::scalar_end(rest.as_bytes(), 0);
             cut(rest.get(..end).unwrap_or_default()).into()
         }
-        Some(b't') => "true".into(),
-        Some(b'f') => "false".into(),
-        Some(b'n') => "null".into(),
         _ => found_character(text, offset),
     }
 }

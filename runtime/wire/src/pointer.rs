@@ -8,8 +8,8 @@ use crate::text::unescape_lossy;
 
 /// A container on the way to the offset.
 enum Step<'a> {
-    /// The member whose value is next or open; none between members.
-    Object(Option<Cow<'a, str>>),
+    /// The member whose value is next or open, none between members; and whether a key may come.
+    Object(Option<Cow<'a, str>>, bool),
     /// The index of the element, and whether it has ended.
     Array(usize, bool),
 }
@@ -24,23 +24,25 @@ pub(crate) fn at(text: &str, offset: usize) -> String {
     let mut at = 0;
     loop {
         at = scan::blank_end(bytes, at);
-        let is_key = matches!(steps.last(), Some(Step::Object(None)));
+        let is_key = matches!(steps.last(), Some(Step::Object(None, true)));
         if at > offset || (at == offset && !is_key) {
             break;
         }
         match scan::byte(bytes, at) {
-            b'{' => steps.push(Step::Object(None)),
+            b'{' => steps.push(Step::Object(None, true)),
             b'[' => steps.push(Step::Array(0, false)),
             b'}' | b']' => {
                 steps.pop();
                 end_value(&mut steps);
             }
-            b',' => {
-                if let Some(Step::Array(index, ended)) = steps.last_mut() {
+            b',' => match steps.last_mut() {
+                Some(Step::Array(index, ended)) => {
                     *index += 1;
                     *ended = false;
                 }
-            }
+                Some(Step::Object(_, expects_key)) => *expects_key = true,
+                None => {}
+            },
             b':' => {}
             b'"' => {
                 let Ok(end) = scan::string_end(bytes, at + 1) else {
@@ -50,7 +52,8 @@ pub(crate) fn at(text: &str, offset: usize) -> String {
                 if is_reached && offset > at {
                     break;
                 }
-                if let Some(Step::Object(key @ None)) = steps.last_mut() {
+                if let Some(Step::Object(key @ None, expects_key @ true)) = steps.last_mut() {
+                    *expects_key = false;
                     *key = text.get(at + 1..end - 1).map(unescape_lossy);
                 } else {
                     end_value(&mut steps);
@@ -77,7 +80,7 @@ pub(crate) fn at(text: &str, offset: usize) -> String {
 }
 
 /// The position after the number or literal at `at`, right or wrong.
-fn scalar_end(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn scalar_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let length = rest
         .iter()
@@ -87,7 +90,7 @@ fn scalar_end(bytes: &[u8], at: usize) -> usize {
 
 fn end_value(steps: &mut [Step<'_>]) {
     match steps.last_mut() {
-        Some(Step::Object(key)) => *key = None,
+        Some(Step::Object(key, _)) => *key = None,
         Some(Step::Array(_, ended)) => *ended = true,
         None => {}
     }
@@ -97,7 +100,7 @@ fn render(steps: &[Step<'_>]) -> String {
     let mut pointer = String::new();
     for step in steps {
         match step {
-            Step::Object(Some(key)) => {
+            Step::Object(Some(key), _) => {
                 pointer.push('/');
                 for char in key.chars() {
                     match char {
@@ -111,7 +114,7 @@ fn render(steps: &[Step<'_>]) -> String {
                 // Writing to a string does not fail.
                 let _ = write!(pointer, "/{index}");
             }
-            Step::Object(None) | Step::Array(_, true) => {}
+            Step::Object(None, _) | Step::Array(_, true) => {}
         }
     }
     pointer

@@ -210,14 +210,14 @@ impl Encode for ClientRequest {
 
 impl Decode for ClientResult {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::AnyResult)
+        reader.value().map(Self::Any)
     }
 }
 
 impl Encode for ClientResult {
     fn encode(&self, writer: &mut Writer) {
         match self {
-            Self::AnyResult(value) => value.encode(writer),
+            Self::Any(value) => value.encode(writer),
         }
     }
 }

@@ -168,7 +168,7 @@ impl Decode for ClientNotification {
             &["notifications/cancelled"],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(_) => reader.value().map(Self::CancelledNotification),
+            TagFound::Known(_) => reader.value().map(Self::Cancelled),
             TagFound::Other => reader.value().map(Self::Unknown),
             TagFound::Absent => Err(reader.missing_tag(&TAG)),
         }
@@ -178,7 +178,7 @@ impl Decode for ClientNotification {
 impl Encode for ClientNotification {
     fn encode(&self, writer: &mut Writer) {
         match self {
-            Self::CancelledNotification(value) => value.encode(writer),
+            Self::Cancelled(value) => value.encode(writer),
             Self::Unknown(value) => value.encode(writer),
         }
     }
@@ -239,14 +239,14 @@ impl Encode for ClientRequest {
 
 impl Decode for ClientResult {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::AnyResult)
+        reader.value().map(Self::Any)
     }
 }
 
 impl Encode for ClientResult {
     fn encode(&self, writer: &mut Writer) {
         match self {
-            Self::AnyResult(value) => value.encode(writer),
+            Self::Any(value) => value.encode(writer),
         }
     }
 }

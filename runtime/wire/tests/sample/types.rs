@@ -1,22 +1,25 @@
 //! Types of MCP written by hand the way the generator writes them.
 
 use mcp_wire::{
-    Decode, Encode, Extra, Fault, Integer, Json, JsonObject, Map, Members, Paths, Reader, Tag, Writer,
+    Decode, Encode, Extra, Fault, Integer, Json, JsonObject, Map, Members, Paths, Reader, Tag,
+    Writer,
 };
 
 /// Optional members of every presence.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolAnnotations {
-    pub title: Option<String>,
-    pub read_only_hint: Option<bool>,
-    pub destructive_hint: Option<bool>,
-    pub extra: Extra,
+pub(crate) struct ToolAnnotations {
+    pub(crate) title: Option<String>,
+    pub(crate) read_only_hint: Option<bool>,
+    pub(crate) destructive_hint: Option<bool>,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for ToolAnnotations {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members =
-            Members::open("ToolAnnotations", &["destructiveHint", "readOnlyHint", "title"]);
+        static MEMBERS: Members = Members::open(
+            "ToolAnnotations",
+            &["destructiveHint", "readOnlyHint", "title"],
+        );
         let mut title = None;
         let mut read_only_hint = None;
         let mut destructive_hint = None;
@@ -28,7 +31,12 @@ impl Decode for ToolAnnotations {
                 _ => title = reader.optional()?,
             }
         }
-        Ok(Self { title, read_only_hint, destructive_hint, extra: object.into_extra() })
+        Ok(Self {
+            title,
+            read_only_hint,
+            destructive_hint,
+            extra: object.into_extra(),
+        })
     }
 }
 
@@ -45,21 +53,28 @@ impl Encode for ToolAnnotations {
 
 /// A struct with opaque members, a typed one and a map.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
-    pub name: String,
-    pub input_schema: JsonObject,
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub annotations: Option<ToolAnnotations>,
-    pub meta: Option<Map<Json>>,
-    pub extra: Extra,
+pub(crate) struct Tool {
+    pub(crate) name: String,
+    pub(crate) input_schema: JsonObject,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) annotations: Option<ToolAnnotations>,
+    pub(crate) meta: Option<Map<Json>>,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for Tool {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
         static MEMBERS: Members = Members::open(
             "Tool",
-            &["_meta", "annotations", "description", "inputSchema", "name", "title"],
+            &[
+                "_meta",
+                "annotations",
+                "description",
+                "inputSchema",
+                "name",
+                "title",
+            ],
         );
         let mut meta = None;
         let mut annotations = None;
@@ -106,10 +121,10 @@ impl Encode for Tool {
 
 /// A list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ListToolsResult {
-    pub tools: Vec<Tool>,
-    pub next_cursor: Option<String>,
-    pub extra: Extra,
+pub(crate) struct ListToolsResult {
+    pub(crate) tools: Vec<Tool>,
+    pub(crate) next_cursor: Option<String>,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for ListToolsResult {
@@ -124,7 +139,11 @@ impl Decode for ListToolsResult {
                 _ => tools = Some(reader.value()?),
             }
         }
-        Ok(Self { tools: object.require(1, tools)?, next_cursor, extra: object.into_extra() })
+        Ok(Self {
+            tools: object.require(1, tools)?,
+            next_cursor,
+            extra: object.into_extra(),
+        })
     }
 }
 
@@ -140,9 +159,9 @@ impl Encode for ListToolsResult {
 
 /// A case of a union, with its constant.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TextContent {
-    pub text: String,
-    pub extra: Extra,
+pub(crate) struct TextContent {
+    pub(crate) text: String,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for TextContent {
@@ -157,7 +176,10 @@ impl Decode for TextContent {
             }
         }
         object.require_seen(0)?;
-        Ok(Self { text: object.require(1, text)?, extra: object.into_extra() })
+        Ok(Self {
+            text: object.require(1, text)?,
+            extra: object.into_extra(),
+        })
     }
 }
 
@@ -173,10 +195,10 @@ impl Encode for TextContent {
 
 /// Another case.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ImageContent {
-    pub data: String,
-    pub mime_type: String,
-    pub extra: Extra,
+pub(crate) struct ImageContent {
+    pub(crate) data: String,
+    pub(crate) mime_type: String,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for ImageContent {
@@ -214,7 +236,7 @@ impl Encode for ImageContent {
 
 /// A union decided by a constant.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ContentBlock {
+pub(crate) enum ContentBlock {
     Image(ImageContent),
     Text(TextContent),
 }
@@ -241,11 +263,11 @@ impl Encode for ContentBlock {
 
 /// A case told apart by a member that only it has.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TextResourceContents {
-    pub text: String,
-    pub uri: String,
-    pub mime_type: Option<String>,
-    pub extra: Extra,
+pub(crate) struct TextResourceContents {
+    pub(crate) text: String,
+    pub(crate) uri: String,
+    pub(crate) mime_type: Option<String>,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for TextResourceContents {
@@ -274,11 +296,11 @@ impl Decode for TextResourceContents {
 
 /// As [`TextResourceContents`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct BlobResourceContents {
-    pub blob: String,
-    pub uri: String,
-    pub mime_type: Option<String>,
-    pub extra: Extra,
+pub(crate) struct BlobResourceContents {
+    pub(crate) blob: String,
+    pub(crate) uri: String,
+    pub(crate) mime_type: Option<String>,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for BlobResourceContents {
@@ -307,7 +329,7 @@ impl Decode for BlobResourceContents {
 
 /// A union decided by presence.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ResourceContents {
+pub(crate) enum ResourceContents {
     Text(TextResourceContents),
     Blob(BlobResourceContents),
 }
@@ -325,9 +347,9 @@ impl Decode for ResourceContents {
 
 /// A list of a union.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceResult {
-    pub contents: Vec<ResourceContents>,
-    pub extra: Extra,
+pub(crate) struct ReadResourceResult {
+    pub(crate) contents: Vec<ResourceContents>,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for ReadResourceResult {
@@ -338,17 +360,20 @@ impl Decode for ReadResourceResult {
         while object.next(reader)?.is_some() {
             contents = Some(reader.value()?);
         }
-        Ok(Self { contents: object.require(0, contents)?, extra: object.into_extra() })
+        Ok(Self {
+            contents: object.require(0, contents)?,
+            extra: object.into_extra(),
+        })
     }
 }
 
 /// The params of a call, with opaque arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CallToolParams {
-    pub name: String,
-    pub arguments: Option<JsonObject>,
-    pub meta: Option<Map<Json>>,
-    pub extra: Extra,
+pub(crate) struct CallToolParams {
+    pub(crate) name: String,
+    pub(crate) arguments: Option<JsonObject>,
+    pub(crate) meta: Option<Map<Json>>,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for CallToolParams {
@@ -365,7 +390,12 @@ impl Decode for CallToolParams {
                 _ => name = Some(reader.value()?),
             }
         }
-        Ok(Self { name: object.require(2, name)?, arguments, meta, extra: object.into_extra() })
+        Ok(Self {
+            name: object.require(2, name)?,
+            arguments,
+            meta,
+            extra: object.into_extra(),
+        })
     }
 }
 
@@ -382,10 +412,10 @@ impl Encode for CallToolParams {
 
 /// A whole request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CallToolRequest {
-    pub id: mcp_wire::RequestId,
-    pub params: CallToolParams,
-    pub extra: Extra,
+pub(crate) struct CallToolRequest {
+    pub(crate) id: mcp_wire::RequestId,
+    pub(crate) params: CallToolParams,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for CallToolRequest {
@@ -427,17 +457,19 @@ impl Encode for CallToolRequest {
 
 /// A notification full of numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ProgressNotification {
-    pub progress: mcp_wire::Number,
-    pub total: Option<mcp_wire::Number>,
-    pub token: Integer,
-    pub extra: Extra,
+pub(crate) struct ProgressNotification {
+    pub(crate) progress: mcp_wire::Number,
+    pub(crate) total: Option<mcp_wire::Number>,
+    pub(crate) token: Integer,
+    pub(crate) extra: Extra,
 }
 
 impl Decode for ProgressNotification {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members =
-            Members::open("ProgressNotification", &["progress", "progressToken", "total"]);
+        static MEMBERS: Members = Members::open(
+            "ProgressNotification",
+            &["progress", "progressToken", "total"],
+        );
         let mut progress = None;
         let mut token = None;
         let mut total = None;
