@@ -33,7 +33,7 @@ pub struct Docs {
 struct Section {
     doc: Option<Spanned<String>>,
     /// The section that has the lines of members that this type takes over.
-    like: Option<String>,
+    like: Option<Spanned<String>>,
     #[serde(default)]
     members: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
@@ -85,8 +85,10 @@ impl Docs {
         )
         .or_else(|| self.line(|section| section.members.get(wire), key))
         .or_else(|| {
-            let like = self.sections.get(key)?.like.as_deref()?;
-            self.line(|section| section.members.get(wire), like)
+            let like = self.sections.get(key)?.like.as_ref()?;
+            let line = self.line(|section| section.members.get(wire), like.get_ref())?;
+            self.used.borrow_mut().insert(like.span().start);
+            Some(line)
         })
         .or_else(|| self.line(|section| section.members.get(wire), EVERYWHERE))
     }
@@ -120,8 +122,8 @@ impl Docs {
             if !used.contains(&line.span().start) {
                 errors.push(self.file.error(
                     line.span().start,
-                    format!("doc line of {of}"),
-                    "no revision has it",
+                    of,
+                    "no revision has use for it",
                     "a line about nothing hides that the schema changed",
                     "remove the line, or mend its section or member name",
                 ));
@@ -131,17 +133,20 @@ impl Docs {
             section
                 .doc
                 .iter()
-                .for_each(|line| check(line, format!("`{name}`")));
+                .for_each(|line| check(line, format!("doc line of `{name}`")));
+            if let Some(like) = &section.like {
+                check(like, format!("`like` of `{name}`"));
+            }
             for (wire, line) in &section.members {
-                check(line, format!("`{name}.{wire}`"));
+                check(line, format!("doc line of `{name}.{wire}`"));
             }
             for (revision, section) in &section.revisions {
                 section
                     .doc
                     .iter()
-                    .for_each(|line| check(line, format!("`{name}` in {revision}")));
+                    .for_each(|line| check(line, format!("doc line of `{name}` in {revision}")));
                 for (wire, line) in &section.members {
-                    check(line, format!("`{name}.{wire}` in {revision}"));
+                    check(line, format!("doc line of `{name}.{wire}` in {revision}"));
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! What does not parse is an error: output that nobody could format nobody can read.
 
 use proc_macro2::TokenStream;
-use syn::{File, Item};
+use syn::{File, Item, ItemUse, UseTree};
 
 use crate::Error;
 
@@ -20,7 +20,11 @@ pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
     let mut text = head;
     let mut previous: Option<&Item> = None;
     for item in &parsed.items {
-        let close = matches!((previous, item), (Some(Item::Mod(_)), Item::Mod(_)));
+        let close = match (previous, item) {
+            (Some(Item::Mod(_)), Item::Mod(_)) => true,
+            (Some(Item::Use(_)), Item::Use(next)) => !is_local(next),
+            _ => false,
+        };
         if !text.is_empty() && !close {
             text.push('\n');
         }
@@ -30,10 +34,19 @@ pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
             attrs: Vec::new(),
             items: vec![item.clone()],
         };
-        text.push_str(&spaced(&prettyplease::unparse(&one)));
+        let laid_out = prettyplease::unparse(&one);
+        text.push_str(&match item {
+            Item::Impl(_) | Item::Trait(_) => spaced(&laid_out),
+            _ => laid_out,
+        });
         previous = Some(item);
     }
     Ok(text)
+}
+
+/// Whether an import is from the crate itself.
+fn is_local(item: &ItemUse) -> bool {
+    matches!(&item.tree, UseTree::Path(path) if path.ident == "crate" || path.ident == "super")
 }
 
 /// Puts a blank line between the functions of an `impl`.

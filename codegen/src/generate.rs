@@ -7,6 +7,8 @@ use crate::emit::{CrateFacts, CrateFiles, crate_files, reexport_files};
 use crate::files::FileSet;
 use crate::model::{Built, Model};
 use crate::rules::Rules;
+use crate::shims::rules::PairRules;
+use crate::shims::{self, PairPlan, ShimFacts, ShimRevision, Side};
 use crate::spec::methods::MethodRules;
 use crate::spec::{Era, Revision, Spec, Status, canonical, json};
 use crate::{Error, prose};
@@ -129,6 +131,89 @@ impl<'s> Models<'s> {
         self.docs.unused()
     }
 
+    /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ.
+    ///
+    /// # Errors
+    /// Every change without a rule, and every rule without a change.
+    pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
+        let chain = self.chain();
+        let mut plans = Vec::new();
+        let mut errors = Vec::new();
+        let mut files = Vec::new();
+        for pair in chain.windows(2) {
+            let [old, new] = pair else { continue };
+            let (old, new) = (side(old), side(new));
+            let name = format!("shims/{}..{}.toml", old.id, new.id);
+            let rules = PairRules::read(spec.rules.get(&name));
+            files.push(name);
+            match rules.and_then(|rules| shims::plan(old, new, &rules)) {
+                Ok(plan) => plans.push(plan),
+                Err(error) => errors.push(error),
+            }
+        }
+        // Rules between revisions that are no neighbours would never be looked at.
+        for (name, file) in spec.rules.iter() {
+            if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
+                errors.push(Error::File {
+                    file: file.path.as_str().into(),
+                    problem: "no two neighbours of that name are converted".into(),
+                    detail: "".into(),
+                    help: format!("known: {}", files.join(", ")).into(),
+                });
+            }
+        }
+        Error::check(errors)?;
+        Ok(plans)
+    }
+
+    /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
+    fn chain(&self) -> Vec<&RevisionModel<'s>> {
+        let converted = |of: &&RevisionModel<'_>| {
+            of.revision.status != Status::Candidate && self.twin(of).is_none()
+        };
+        self.revisions.iter().filter(converted).collect()
+    }
+
+    /// The released revision that a draft is the same as.
+    fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
+        self.revisions.iter().find(|other| {
+            of.revision.status == Status::Draft
+                && other.revision.status != Status::Draft
+                && other.model == of.model
+        })
+    }
+
+    /// Emits the crate of conversions.
+    ///
+    /// # Errors
+    /// As [`Models::plan_shims`], and whatever the emitters refuse.
+    pub fn emit_shims(&self, spec: &Spec) -> Result<Crate, Error> {
+        let plans = self.plan_shims(spec)?;
+        let revisions = self.chain().into_iter().map(|of| ShimRevision {
+            id: of.revision.id.clone(),
+            wire: of.revision.wire.clone(),
+            era: of.revision.era.as_str().to_owned(),
+            model: &of.model,
+        });
+        let twins = self.revisions.iter().filter_map(|of| {
+            let twin = self.twin(of)?;
+            Some((of.revision.id.clone(), twin.revision.id.clone()))
+        });
+        let facts = ShimFacts {
+            command: COMMAND.to_owned(),
+            revisions: revisions.collect(),
+            twins: twins.collect(),
+        };
+        let conversions = plans.iter().map(|plan| plan.up.len() + plan.down.len()).sum();
+        Ok(Crate {
+            package: "mcp-shims".to_owned(),
+            types: conversions,
+            methods: plans.iter().map(|plan| plan.methods.len()).sum(),
+            reexports: None,
+            files: shims::crate_files(&plans, &facts)?,
+        })
+    }
+
     /// Emits the crate of one revision.
     ///
     /// # Errors
@@ -138,12 +223,7 @@ impl<'s> Models<'s> {
         let RevisionModel { revision, model } = of;
         let facts = facts(revision);
         // A draft that says what a released revision says is that revision.
-        let twin = self.revisions.iter().find(|other| {
-            revision.status == Status::Draft
-                && other.revision.status != Status::Draft
-                && other.model == *model
-        });
-        if let Some(twin) = twin {
+        if let Some(twin) = self.twin(of) {
             let of = self::facts(twin.revision);
             return Ok(Crate {
                 files: reexport_files(&facts, &of)?,
@@ -196,6 +276,10 @@ pub fn file_set(crates: &[Crate], all: bool) -> Result<FileSet, Error> {
     Ok(set)
 }
 
+fn side<'m>(of: &'m RevisionModel<'_>) -> Side<'m> {
+    Side { id: &of.revision.id, model: &of.model }
+}
+
 fn facts(revision: &Revision) -> CrateFacts {
     CrateFacts {
         package: format!("mcp-{}", revision.id),
@@ -207,6 +291,18 @@ fn facts(revision: &Revision) -> CrateFacts {
         command: COMMAND.to_owned(),
         wire_path: None,
     }
+}
+
+/// Refuses what cargo and rustc would refuse as the name of a package.
+fn check_package(name: &str) -> Result<(), Error> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        problem: format!("`{name}` is no name for a package").into(),
+        help: "letters, digits, `-` and `_`, a letter first: `mcp-draft`".into(),
+    })
 }
 
 /// A schema that is no revision of the spec: a draft of the day.
@@ -229,6 +325,7 @@ pub struct Alone<'a> {
 /// # Errors
 /// Text that is no such schema, and what the rules leave undecided.
 pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
+    check_package(alone.package)?;
     let rules = Rules::read(&spec.rules)?;
     let methods = MethodRules::read(spec)?;
     let docs = Docs::read(&spec.rules)?;
@@ -245,7 +342,8 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         revision: alone.package.to_owned(),
         wire: alone.package.to_owned(),
         era: era.as_str().to_owned(),
-        source: alone.file.to_owned(),
+        // It is named in line comments.
+        source: alone.file.replace(['\n', '\r'], " "),
         sha256: alone.sha256.to_owned(),
         command: format!("{COMMAND} --schema"),
         wire_path: Some(alone.wire_path.to_owned()),

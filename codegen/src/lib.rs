@@ -4,6 +4,7 @@
 //! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::import`] and [`files::FileSet::write`], nowhere else.
 
 pub mod analyze;
+pub mod diff;
 pub mod docs;
 pub mod emit;
 pub mod error;
@@ -12,8 +13,10 @@ mod format;
 pub mod generate;
 pub mod model;
 pub mod prose;
+pub mod render;
 pub mod rules;
 pub mod schema;
+pub mod shims;
 pub mod spec;
 
 pub use error::Error;

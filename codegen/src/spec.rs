@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::Error;
 
 pub mod canonical;
-mod errata;
+pub(crate) mod errata;
 pub mod errors;
 mod import;
 pub(crate) mod json;

@@ -71,6 +71,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         crates.push(models.emit(id)?);
         times.push(begun.elapsed().as_millis());
     }
+    if all {
+        let begun = Instant::now();
+        crates.push(models.emit_shims(&spec)?);
+        times.push(begun.elapsed().as_millis());
+    }
     let files = generate::file_set(&crates, all)?;
     if check {
         let comparison = files.compare(&root())?;

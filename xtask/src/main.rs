@@ -8,9 +8,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod diff;
+mod explain;
 mod generate;
 mod model;
 mod outcome;
+mod shims;
 mod spec;
 
 use outcome::Outcome;
@@ -28,6 +31,12 @@ enum Command {
     Spec(spec::Arguments),
     /// Make the crates in generated/
     Generate(generate::Arguments),
+    /// Print the rules by which neighbours are converted
+    Shims(shims::Arguments),
+    /// Show what changed between two revisions
+    Diff(diff::Arguments),
+    /// Explain a kind of change
+    Explain(explain::Arguments),
     /// Print the model of a revision as JSON
     Model(model::Arguments),
 }
@@ -36,6 +45,9 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Spec(arguments) => spec::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
+        Command::Shims(arguments) => shims::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
         Command::Model(arguments) => model::run(arguments),
     };
     let (text, code) = match outcome {

@@ -4,6 +4,8 @@
 
 use mcp_codegen::Error;
 
+use crate::diff::Unread;
+
 /// What to print, and whether the check passed.
 pub(crate) struct Outcome {
     pub(crate) text: String,
@@ -19,6 +21,12 @@ impl Outcome {
 
 /// The exit code of a failure.
 pub(crate) fn failure_code(error: &anyhow::Error) -> u8 {
+    if let Some(Unread(cause)) = error.downcast_ref() {
+        return match cause {
+            Error::Usage { .. } | Error::UnknownRevision { .. } => 2,
+            _ => 3,
+        };
+    }
     match error.downcast_ref::<Error>() {
         Some(Error::Usage { .. } | Error::UnknownRevision { .. }) => 2,
         Some(error) if error.is_unreadable() => 3,

@@ -1,6 +1,6 @@
 //! What a decision can rest on: the kind of a type, and the members of its objects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::Kind;
 use crate::model::{Model, Object, Presence, Shape, Ty};
@@ -28,7 +28,7 @@ impl Profile {
     pub(super) fn of(model: &Model, ty: &Ty) -> Self {
         let ty = model.resolve(ty);
         Self {
-            kinds: kinds(model, ty, 0),
+            kinds: kinds(model, ty),
             members: members(model, ty, 2),
         }
     }
@@ -52,52 +52,49 @@ impl Profile {
     }
 }
 
-fn kinds(model: &Model, ty: &Ty, depth: usize) -> Vec<Kind> {
-    let all = vec![
-        Kind::Object,
-        Kind::Array,
-        Kind::String,
-        Kind::Integer,
-        Kind::Number,
-        Kind::Boolean,
-        Kind::Null,
-    ];
-    if depth > 32 {
-        return all;
-    }
-    match model.resolve(ty) {
-        Ty::String => vec![Kind::String],
-        Ty::Boolean => vec![Kind::Boolean],
-        Ty::Integer => vec![Kind::Integer],
-        Ty::Number => vec![Kind::Integer, Kind::Number],
-        Ty::Json => all,
-        Ty::JsonObject | Ty::Map(_) => vec![Kind::Object],
-        Ty::JsonArray | Ty::Array(_) => vec![Kind::Array],
-        Ty::Nullable(inner) => {
-            let mut kinds = kinds(model, inner, depth + 1);
-            kinds.push(Kind::Null);
-            kinds
-        }
-        Ty::Runtime(_, scalars) => scalars
-            .iter()
-            .flat_map(|ty| kinds(model, ty, depth + 1))
-            .collect(),
-        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
-            Some(Shape::Object(_)) => vec![Kind::Object],
-            Some(Shape::StringEnum(_)) => vec![Kind::String],
-            Some(Shape::Newtype(ty) | Shape::Alias(ty)) => kinds(model, ty, depth + 1),
-            Some(Shape::Union(union)) => {
-                let mut all: Vec<Kind> = (union.variants.iter())
-                    .flat_map(|variant| kinds(model, &variant.ty, depth + 1))
-                    .collect();
-                all.sort_unstable();
-                all.dedup();
-                all
+/// The kinds of a type; each type is looked at once, however often unions name it.
+fn kinds(model: &Model, ty: &Ty) -> Vec<Kind> {
+    let mut found = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut open = vec![ty];
+    while let Some(ty) = open.pop() {
+        match model.resolve(ty) {
+            Ty::String => found.extend([Kind::String]),
+            Ty::Boolean => found.extend([Kind::Boolean]),
+            Ty::Integer => found.extend([Kind::Integer]),
+            Ty::Number => found.extend([Kind::Integer, Kind::Number]),
+            Ty::Json => found.extend(ALL),
+            Ty::JsonObject | Ty::Map(_) => found.extend([Kind::Object]),
+            Ty::JsonArray | Ty::Array(_) => found.extend([Kind::Array]),
+            Ty::Nullable(inner) => {
+                found.extend([Kind::Null]);
+                open.push(inner);
             }
-            None => all,
-        },
+            Ty::Runtime(_, scalars) => open.extend(scalars),
+            Ty::Named(name) if !seen.insert(name) => {}
+            Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+                Some(Shape::Object(_)) => found.extend([Kind::Object]),
+                Some(Shape::StringEnum(_)) => found.extend([Kind::String]),
+                Some(Shape::Newtype(ty) | Shape::Alias(ty)) => open.push(ty),
+                Some(Shape::Union(union)) => {
+                    open.extend(union.variants.iter().map(|variant| &variant.ty));
+                }
+                None => found.extend(ALL),
+            },
+        }
     }
+    found.into_iter().collect()
 }
+
+const ALL: [Kind; 7] = [
+    Kind::Object,
+    Kind::Array,
+    Kind::String,
+    Kind::Integer,
+    Kind::Number,
+    Kind::Boolean,
+    Kind::Null,
+];
 
 /// The members of an object type; of a union, those that all its variants have.
 fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {

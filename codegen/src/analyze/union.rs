@@ -24,7 +24,7 @@ pub(crate) fn plan_all(model: &mut Model, rules: &Rules, file: &str) -> Result<(
             Ok(plan) => plans.push((name.clone(), plan)),
             Err(problem) => errors.push(schema_error(
                 file,
-                &def.places.join(", "),
+                &def.at(),
                 "a union whose variants can be told apart",
                 &problem,
                 &format!(
@@ -118,6 +118,9 @@ impl<'m> Decider<'m> {
             if integers.iter().any(exact) {
                 integers.retain(exact);
             }
+            // A whole number may be spelled `5.0`: where no other number is offered, the integer's reader looks.
+            let integers = integers.clone();
+            by_kind.entry(Kind::Number).or_insert(integers);
         }
         let mut by_variants: Vec<(Vec<Kind>, Vec<usize>)> = Vec::new();
         for (kind, variants) in by_kind {
@@ -188,25 +191,34 @@ impl<'m> Decider<'m> {
         if let [only] = variants {
             return Ok(Plan::Take(*only));
         }
-        if let Some(plan) = self.by_tag(variants)? {
+        let tagged = self.by_tag(variants)?;
+        // A tag that some variant leaves open sends every wrong value there, to a wrong complaint.
+        if let Some(Plan::Tag { other: Some(_), .. }) = tagged
+            && let Some(plan) = self.by_sole_members(variants)
+        {
             return Ok(plan);
         }
-        self.by_presence(variants)
+        match tagged {
+            Some(plan) => Ok(plan),
+            None => self.by_presence(variants),
+        }
     }
 
-    /// The member whose constants split the variants best; ties go to the name.
+    /// The member whose constants split the variants best, else one with choices; ties go to the name.
     fn by_tag(&self, variants: &[usize]) -> Result<Option<Plan>, String> {
         let members: BTreeSet<&str> = variants
             .iter()
             .flat_map(|index| self.profiles[*index].members.keys().map(String::as_str))
             .collect();
-        let mut best: Option<(usize, &str)> = None;
+        let mut best: Option<((bool, usize), &str)> = None;
         for member in members {
             let groups = self.groups(variants, member);
             let shrinks = groups.values().all(|group| group.len() < variants.len());
             let free = self.free(variants, member);
             // Every variant that leaves the member open adds a doubt.
             let worth = (groups.len() * variants.len()).saturating_sub(free.len());
+            // A choice is there to be made, and says less about what the object is than a constant.
+            let worth = (!self.is_choice(variants, member), worth);
             let splits = groups.len() > 1 || (groups.len() == 1 && !free.is_empty());
             if splits && shrinks && best.is_none_or(|(most, _)| worth > most) {
                 best = Some((worth, member));
@@ -257,6 +269,15 @@ impl<'m> Decider<'m> {
         groups
     }
 
+    /// Whether some variant gives a member more than one value to choose from.
+    fn is_choice(&self, variants: &[usize], member: &str) -> bool {
+        variants.iter().any(|index| {
+            let profile = self.profiles[*index].members.get(member);
+            let values = profile.and_then(|member| member.values.as_ref());
+            values.is_some_and(|values| values.len() > 1)
+        })
+    }
+
     /// The variants in which a member may hold any string, or is not known.
     fn free(&self, variants: &[usize], member: &str) -> Vec<usize> {
         let fixed = |index: &usize| {
@@ -292,23 +313,26 @@ impl<'m> Decider<'m> {
         })
     }
 
+    /// By the member that each variant demands and no other one knows.
+    fn by_sole_members(&self, variants: &[usize]) -> Option<Plan> {
+        let case = |&index: &usize| {
+            let others: Vec<usize> = variants
+                .iter()
+                .copied()
+                .filter(|other| *other != index)
+                .collect();
+            self.sole_member(index, &others).map(|member| Case {
+                value: member,
+                plan: Plan::Take(index),
+            })
+        };
+        variants.iter().map(case).collect::<Option<_>>().map(Plan::First)
+    }
+
     fn by_presence(&self, variants: &[usize]) -> Result<Plan, String> {
         // Best: each variant must have a member that no other one knows.
-        let sole: Option<Vec<Case>> = (variants.iter())
-            .map(|&index| {
-                let others: Vec<usize> = variants
-                    .iter()
-                    .copied()
-                    .filter(|other| *other != index)
-                    .collect();
-                self.sole_member(index, &others).map(|member| Case {
-                    value: member,
-                    plan: Plan::Take(index),
-                })
-            })
-            .collect();
-        if let Some(cases) = sole {
-            return Ok(Plan::First(cases));
+        if let Some(plan) = self.by_sole_members(variants) {
+            return Ok(plan);
         }
         // Else one after the other: settle the variant that can be told from all that remain.
         let mut remaining = variants.to_vec();

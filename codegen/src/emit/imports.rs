@@ -11,7 +11,7 @@ use super::ty::ident;
 use crate::model::{Model, Ty};
 
 /// What generated code names of the hand-written crate.
-const WIRE: &[&str] = &[
+pub(super) const WIRE: &[&str] = &[
     "Decode",
     "Direction",
     "Encode",
@@ -37,15 +37,21 @@ const WIRE: &[&str] = &[
     "Writer",
 ];
 
-/// The imports for `body`; `area` is the file's own area, whose types need none.
-pub(super) fn imports(model: &Model, body: &TokenStream, area: Option<&str>) -> TokenStream {
+/// The names at the start of the paths of some items.
+pub(crate) fn named(body: &TokenStream) -> BTreeSet<String> {
     let mut named = Named::default();
     if let Ok(file) = syn::parse2::<File>(body.clone()) {
         named.visit_file(&file);
     }
+    named.0
+}
+
+/// The imports for `body`; `area` is the file's own area, whose types need none.
+pub(super) fn imports(model: &Model, body: &TokenStream, area: Option<&str>) -> TokenStream {
+    let named = named(body);
     let mut wire = Vec::new();
     let mut types = Vec::new();
-    for name in &named.0 {
+    for name in &named {
         let def = model.get(name);
         match def {
             Some(def) if area == Some(&def.area) => {}

@@ -1,6 +1,6 @@
 //! Structs, newtypes and string enums, made by typify from schemas lowered for it.
 //!
-//! A lowered schema says nothing that typify would have to decide: members carry their Rust names,
+//! A lowered schema says nothing that typify would have to decide: members and choices carry neutral names,
 //! everything that is no plain string or boolean is a reference that a replacement answers with the
 //! type, unions and constants are gone. What comes back is parsed and dressed in our derives and docs.
 
@@ -12,10 +12,11 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Fields, File, Item, Path, parse_quote, parse2};
 use typify::{TypeSpace, TypeSpaceSettings};
 
+use super::structs::fields_of;
 use super::ty::{field_type, ident};
 use crate::Error;
 use crate::docs::TypeDocs;
-use crate::model::{Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use crate::model::{Member, Model, Object, Presence, Rest, Shape, Ty, TypeDef};
 
 /// The item of every struct, newtype and string enum, by Rust name.
 pub(super) fn items(model: &Model, docs: &TypeDocs) -> Result<BTreeMap<String, Item>, Error> {
@@ -26,7 +27,10 @@ pub(super) fn items(model: &Model, docs: &TypeDocs) -> Result<BTreeMap<String, I
         let key = format!("Type{index}");
         let schema = match &def.shape {
             Shape::Object(object) => lowered.object(object),
-            Shape::StringEnum(choices) => json!({ "type": "string", "enum": choices }),
+            Shape::StringEnum(choices) => {
+                let names: Vec<String> = (0..choices.len()).map(|at| format!("V{at:05}")).collect();
+                json!({ "type": "string", "enum": names })
+            }
             Shape::Newtype(ty) => lowered.value(ty, false),
             Shape::Union(_) | Shape::Alias(_) => continue,
         };
@@ -57,6 +61,7 @@ pub(super) fn items(model: &Model, docs: &TypeDocs) -> Result<BTreeMap<String, I
 #[derive(Default)]
 struct Lowered {
     definitions: Map<String, Value>,
+    /// The name of the replacement of each Rust type.
     replacements: BTreeMap<String, String>,
 }
 
@@ -64,13 +69,10 @@ impl Lowered {
     fn object(&mut self, object: &Object) -> Value {
         let mut properties = Map::new();
         let mut required = Vec::new();
-        for member in &object.members {
-            if matches!(member.presence, Presence::Constant(_)) {
-                continue;
-            }
-            properties.insert(member.field.clone(), self.value(&member.ty, member.boxed));
+        for (at, member) in fields_of(object).enumerate() {
+            properties.insert(neutral(at), self.value(&member.ty, member.boxed));
             if member.presence == Presence::Required {
-                required.push(member.field.clone());
+                required.push(neutral(at));
             }
         }
         let rest = match &object.rest {
@@ -79,7 +81,12 @@ impl Lowered {
             Rest::Closed => None,
         };
         if let Some(rest) = rest {
-            properties.insert("extra".to_owned(), self.value(&rest, false));
+            let rest = match rest {
+                // What no revision names goes by the name that says so.
+                Ty::Map(value) if *value == Ty::Json => self.replaced("Extra".to_owned()),
+                rest => self.value(&rest, false),
+            };
+            properties.insert("extra".to_owned(), rest);
             required.push("extra".to_owned());
         }
         json!({
@@ -95,28 +102,21 @@ impl Lowered {
             Ty::String if !boxed => json!({ "type": "string" }),
             Ty::Boolean if !boxed => json!({ "type": "boolean" }),
             ty => {
-                let rust = match ty {
-                    Ty::Map(value) if **value == Ty::Json => "Extra".to_owned(),
-                    ty => field_type(ty, boxed).to_string(),
-                };
-                let next = self.replacements.len();
-                let known = self
-                    .replacements
-                    .iter()
-                    .find(|(_, replacement)| **replacement == rust);
-                let name = match known {
-                    Some((name, _)) => name.clone(),
-                    None => format!("Replaced{next}"),
-                };
-                self.replacements.insert(name.clone(), rust);
-                json!({ "$ref": format!("#/definitions/{name}") })
+                self.replaced(field_type(ty, boxed).to_string())
             }
         }
     }
 
+    /// A reference that is answered with a Rust type.
+    fn replaced(&mut self, rust: String) -> Value {
+        let next = format!("Replaced{}", self.replacements.len());
+        let name = self.replacements.entry(rust).or_insert(next);
+        json!({ "$ref": format!("#/definitions/{name}") })
+    }
+
     fn run(mut self) -> Result<File, Error> {
         let mut settings = TypeSpaceSettings::default();
-        for (name, rust) in &self.replacements {
+        for (rust, name) in &self.replacements {
             settings.with_replacement(name, rust, std::iter::empty());
             self.definitions.insert(name.clone(), json!({}));
         }
@@ -150,18 +150,24 @@ fn dress(item: Item, def: &TypeDef, docs: &TypeDocs) -> Result<Item, Error> {
                 _ => parse_quote!(#[derive(Debug, Clone, PartialEq)]),
             });
             if let (Fields::Named(fields), Shape::Object(object)) = (&mut item.fields, &def.shape) {
+                let members: BTreeMap<String, &Member> = fields_of(object)
+                    .enumerate()
+                    .map(|(at, member)| (neutral(at), member))
+                    .collect();
                 for field in &mut fields.named {
                     let name = field
                         .ident
                         .as_ref()
                         .map(ToString::to_string)
                         .unwrap_or_default();
-                    let member = object.members.iter().find(|member| member.field == name);
-                    field.attrs = match member {
-                        Some(member) => doc(lines.member(&member.wire)),
-                        None if name == "extra" => doc(EXTRA),
+                    match members.get(&name) {
+                        Some(member) => {
+                            field.ident = Some(ident(&member.field));
+                            field.attrs = doc(lines.member(&member.wire));
+                        }
+                        None if name == "extra" => field.attrs = doc(EXTRA),
                         None => return Err(failed(&format!("it renamed a field to `{name}`"))),
-                    };
+                    }
                 }
                 let (rest, named): (Vec<_>, Vec<_>) = std::mem::take(&mut fields.named)
                     .into_iter()
@@ -190,6 +196,11 @@ fn dress(item: Item, def: &TypeDef, docs: &TypeDocs) -> Result<Item, Error> {
     Ok(item)
 }
 
+/// The name by which typify knows a field: in order, and nothing to it that it could change.
+fn neutral(at: usize) -> String {
+    format!("field{at:03}")
+}
+
 /// The line of the field that keeps unknown members.
 const EXTRA: &str = "Members that this revision does not name, in the order in which they stood.";
 
@@ -203,7 +214,11 @@ pub(super) fn is_default(object: &Object) -> bool {
 
 /// `///` lines; a blank line between paragraphs.
 pub(super) fn doc(text: &str) -> Vec<Attribute> {
-    text.lines()
+    // A lone carriage return would end the comment, and what turns the text around is refused by rustc.
+    let turns = |letter: char| matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    text.replace("\r\n", "\n")
+        .replace(turns, "")
+        .split(['\n', '\r'])
         .map(|line| {
             let line = if line.is_empty() {
                 String::new()

@@ -22,7 +22,10 @@ use crate::docs::TypeDocs;
 use crate::model::{Model, Shape, Ty, TypeDef};
 use crate::{Error, format};
 
+pub(crate) use imports::named;
 pub use scaffold::CrateFacts;
+pub(crate) use scaffold::template;
+use ty::rust_type;
 
 /// The files of a crate, by path below its root.
 pub type CrateFiles = BTreeMap<String, String>;
@@ -36,7 +39,7 @@ pub fn crate_files(
     docs: &TypeDocs,
     facts: &CrateFacts,
 ) -> Result<CrateFiles, Error> {
-    ty::check_names(model)?;
+    ty::check_names(model, &facts.source)?;
     let items = items::items(model, docs)?;
     let mut areas: BTreeMap<&str, Vec<&TypeDef>> = BTreeMap::new();
     for def in model.types.values() {
@@ -129,11 +132,11 @@ fn alias(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
     match imports::runtime_path(ty) {
         // The hand-written type goes by the same name: it is that type.
         Some(path) if path.ends_with(&format!("::{}", def.name)) => {
-            let path = ty::rust_type(&Ty::Runtime(path, Vec::new()));
+            let path = rust_type(&Ty::Runtime(path, Vec::new()));
             quote!(#[doc(inline)] pub use #path;)
         }
         _ => {
-            let target = ty::rust_type(ty);
+            let target = rust_type(ty);
             quote!(#(#attributes)* pub type #name = #target;)
         }
     }

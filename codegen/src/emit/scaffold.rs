@@ -123,25 +123,9 @@ fn example(model: &Model) -> bool {
     object("CallToolResult") && object("TextContent") && model.get("ContentBlock").is_some()
 }
 
-fn render(template: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> {
-    let failed = |error: minijinja::Error| Error::Emit {
-        step: "minijinja",
-        problem: format!("{template}: {error:#}").into(),
-    };
-    let mut templates = Environment::new();
-    let syntax = SyntaxConfig::builder()
-        .keep_trailing_newline(true)
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .build()
-        .map_err(failed)?;
-    templates.set_syntax(syntax);
-    templates.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
-    templates.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    for (name, text) in TEMPLATES {
-        templates.add_template(name, text).map_err(failed)?;
-    }
-    let template = templates.get_template(template).map_err(failed)?;
+fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> {
+    let text = TEMPLATES.iter().find(|(known, _)| *known == name);
+    let text = text.map_or("", |(_, text)| *text);
     let library = facts.library();
     let header = header(facts);
     let CrateFacts {
@@ -155,9 +139,28 @@ fn render(template: &str, facts: &CrateFacts, more: Value) -> Result<String, Err
         ..
     } = facts.clone();
     let facts = context! { package, revision, wire, era, source, command, wire_path };
-    template
-        .render(context! { facts, library, header, ..more })
-        .map_err(failed)
+    template(name, text, context! { facts, library, header, ..more })
+}
+
+/// Renders a template; `name` is for errors.
+pub(crate) fn template(name: &str, text: &str, values: Value) -> Result<String, Error> {
+    let failed = |error: minijinja::Error| Error::Emit {
+        step: "minijinja",
+        problem: format!("{name}: {error:#}").into(),
+    };
+    let mut templates = Environment::new();
+    let syntax = SyntaxConfig::builder()
+        .keep_trailing_newline(true)
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()
+        .map_err(failed)?;
+    templates.set_syntax(syntax);
+    templates.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    templates.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    templates.add_template_owned(name.to_owned(), text.to_owned()).map_err(failed)?;
+    let template = templates.get_template(name).map_err(failed)?;
+    template.render(values).map_err(failed)
 }
 
 /// The templates, as files in codegen/templates.

@@ -1,10 +1,10 @@
 //! Constructors of structs, and their reading and writing.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
-use super::items::is_default;
+use super::items::{doc, is_default};
 use super::ty::{argument, assign, ident, rust_type};
 use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
 
@@ -22,10 +22,10 @@ pub(super) fn constructor(def: &TypeDef, object: &Object) -> TokenStream {
             fields.push(assign(&field, &value));
         } else {
             let setter = format_ident!("with_{}", member.field.trim_end_matches('_'));
-            let doc = format!(" Sets `{}`.", member.wire);
+            let doc = doc(&format!("Sets `{}`.", member.wire));
             fields.push(quote!(#field: None));
             setters.push(quote! {
-                #[doc = #doc]
+                #(#doc)*
                 #[must_use]
                 pub fn #setter(mut self, #field: #taken) -> Self {
                     self.#field = Some(#value);
@@ -76,7 +76,7 @@ fn decode(def: &TypeDef, object: &Object) -> TokenStream {
         Rest::Open | Rest::Typed(_) => quote!(Members::open),
     };
     let fields: Vec<&Member> = fields_of(object).collect();
-    let slots = fields.iter().map(|member| ident(&member.field));
+    let slots = fields.iter().map(|member| slot(member));
     let count = object.members.len();
     let arms = members.iter().enumerate().map(|(index, member)| {
         let pattern = if index + 1 == count {
@@ -107,12 +107,18 @@ fn decode(def: &TypeDef, object: &Object) -> TokenStream {
             .then(|| quote!(object.require_seen(#index)?;))
     });
     let values = members.iter().enumerate().filter_map(|(index, member)| {
-        let field = ident(&member.field);
         let index = number(index);
         match member.presence {
             Presence::Constant(_) => None,
-            Presence::Optional => Some(quote!(#field,)),
-            Presence::Required => Some(quote!(#field: object.require(#index, #field)?,)),
+            Presence::Optional => {
+                let slot = slot(member);
+                let field = assign(&ident(&member.field), &quote!(#slot));
+                Some(quote!(#field,))
+            }
+            Presence::Required => {
+                let (field, slot) = (ident(&member.field), slot(member));
+                Some(quote!(#field: object.require(#index, #slot)?,))
+            }
         }
     });
     let extra = match object.rest {
@@ -137,7 +143,6 @@ fn decode(def: &TypeDef, object: &Object) -> TokenStream {
 
 /// How the value of a member is read into its slot.
 fn read(member: &Member) -> TokenStream {
-    let slot = ident(&member.field);
     match (&member.presence, &member.ty) {
         (Presence::Constant(Value::String(text)), _) => quote!(reader.constant(#text)?),
         (Presence::Constant(value), _) => {
@@ -146,9 +151,22 @@ fn read(member: &Member) -> TokenStream {
         }
         // `null` is a value where any JSON may stand.
         (Presence::Required, _) | (Presence::Optional, Ty::Json) => {
+            let slot = slot(member);
             quote!(#slot = Some(reader.value()?))
         }
-        (Presence::Optional, _) => quote!(#slot = reader.optional()?),
+        (Presence::Optional, _) => {
+            let slot = slot(member);
+            quote!(#slot = reader.optional()?)
+        }
+    }
+}
+
+/// The variable that holds the value of a field until all are there: of the field's name, unless
+/// the reading itself goes by it.
+fn slot(member: &Member) -> Ident {
+    match member.field.as_str() {
+        own @ ("member" | "object" | "reader") => format_ident!("{own}_"),
+        field => ident(field),
     }
 }
 
@@ -156,26 +174,36 @@ fn encode(def: &TypeDef, object: &Object) -> TokenStream {
     let name = ident(&def.name);
     let members = wire_order(object).into_iter().map(|member| {
         let wire = &member.wire;
-        let field = ident(&member.field);
         match &member.presence {
             Presence::Constant(Value::String(text)) => quote!(object.constant(#wire, #text);),
             Presence::Constant(value) => {
                 let value = Literal::i64_unsuffixed(value.as_i64().unwrap_or_default());
                 quote!(object.constant_integer(#wire, #value);)
             }
-            Presence::Required => quote!(object.member(#wire, &self.#field);),
-            Presence::Optional => quote!(object.optional(#wire, &self.#field);),
+            Presence::Required => {
+                let field = ident(&member.field);
+                quote!(object.member(#wire, &self.#field);)
+            }
+            Presence::Optional => {
+                let field = ident(&member.field);
+                quote!(object.optional(#wire, &self.#field);)
+            }
         }
     });
     let extra = (object.rest != Rest::Closed).then(|| quote!(object.extra(&self.extra);));
+    let steps = match object.members.is_empty() && extra.is_none() {
+        // Nothing is ever put into it.
+        true => quote!(writer.object().end();),
+        false => quote! {
+            let mut object = writer.object();
+            #(#members)*
+            #extra
+            object.end();
+        },
+    };
     quote! {
         impl Encode for #name {
-            fn encode(&self, writer: &mut Writer) {
-                let mut object = writer.object();
-                #(#members)*
-                #extra
-                object.end();
-            }
+            fn encode(&self, writer: &mut Writer) { #steps }
         }
     }
 }
@@ -214,7 +242,7 @@ pub(super) fn newtype(def: &TypeDef, ty: &Ty) -> (TokenStream, TokenStream) {
 }
 
 /// The members that are fields, in order of the fields.
-fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
+pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
     let constant = |member: &&Member| matches!(member.presence, Presence::Constant(_));
     let mut fields: Vec<&Member> = object
         .members

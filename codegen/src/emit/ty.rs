@@ -4,101 +4,173 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse_str;
 
+use super::imports::{WIRE, runtime_path};
 use crate::Error;
-use crate::model::{Model, Presence, Shape, Ty};
+use crate::model::naming::pascal_case;
+use crate::model::{Model, Presence, Rest, Shape, Ty, TypeDef};
 
 /// An identifier that is known to be one: names are checked before emission starts.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
-/// Refuses names that are no Rust identifiers, or that would hide one of the prelude.
-pub(super) fn check_names(model: &Model) -> Result<(), Error> {
-    const TAKEN: &[&str] = &[
-        "Box",
-        "Clone",
-        "Copy",
-        "Debug",
-        "Decode",
-        "Default",
-        "Encode",
-        "Eq",
-        "Err",
-        "Extra",
-        "Fault",
-        "From",
-        "Hash",
-        "Into",
-        "Map",
-        "None",
-        "Ok",
-        "Option",
-        "PartialEq",
-        "Reader",
-        "Result",
-        "Some",
-        "String",
-        "ToString",
-        "TryFrom",
-        "Vec",
-        "Writer",
-    ];
+/// What a crate's root has beside its types, and the prelude that `use mcp_x::*` would hide.
+const TAKEN: &[&str] = &[
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "METHODS",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PROTOCOL_VERSION",
+    "PartialEq",
+    "PartialOrd",
+    "REVISION",
+    "Result",
+    "Send",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "TYPES",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Vec",
+];
+
+/// Refuses names that are no Rust identifiers, or that would hide another name of the generated code;
+/// `file` is the schema.
+pub(super) fn check_names(model: &Model, file: &str) -> Result<(), Error> {
     let mut errors = Vec::new();
-    let mut refuse = |place: &str, name: &str, rule: &str| {
+    let mut refuse = |place: &str, name: &str, help: &str| {
         errors.push(Error::Schema {
-            file: "the model".into(),
+            file: file.into(),
             pointer: place.into(),
-            expected: "a name that Rust takes and that hides nothing of its prelude".into(),
+            expected: "a name that Rust takes, and that stands for nothing else in generated code"
+                .into(),
             found: format!("`{name}`").into(),
-            help: format!("add {rule} to spec/names.toml").into(),
+            help: help.into(),
         });
     };
     for def in model.types.values() {
-        if parse_str::<Ident>(&def.name).is_err() || TAKEN.contains(&def.name.as_str()) {
-            refuse(&def.places.join(", "), &def.name, "a line of [types]");
+        let name = def.name.as_str();
+        let taken = TAKEN.contains(&name) || (WIRE.contains(&name) && !may_be_called(model, def));
+        if taken || !is_identifier(name) {
+            let help = "add a line of [types] to spec/names.toml";
+            refuse(&def.at(), name, help);
         }
         match &def.shape {
             Shape::Object(object) => {
                 for member in &object.members {
                     let fixed = matches!(member.presence, Presence::Constant(_));
                     let taken = member.field == "extra" || member.field == "new";
-                    if !fixed && (taken || parse_str::<Ident>(&member.field).is_err()) {
+                    if !fixed && (taken || !is_identifier(&member.field)) {
                         let place = format!("{}.{}", def.doc_key, member.wire);
-                        refuse(&place, &member.field, "a line of [members]");
+                        let help = format!("add {place:?} to [members] in spec/names.toml");
+                        refuse(&place, &member.field, &help);
                     }
                 }
             }
             Shape::Union(union) => {
-                let mut names: Vec<&str> = union
-                    .variants
-                    .iter()
+                let mut names: Vec<&str> = (union.variants.iter())
                     .map(|variant| variant.name.as_str())
                     .collect();
+                if union.open {
+                    names.push("Unknown");
+                }
                 names.sort_unstable();
-                let twice = names
-                    .windows(2)
-                    .find(|pair| pair[0] == pair[1])
-                    .map(|pair| pair[0]);
-                let odd = names
-                    .iter()
-                    .copied()
-                    .find(|name| parse_str::<Ident>(name).is_err());
-                if let Some(name) = twice.or(odd) {
-                    refuse(
-                        &def.places.join(", "),
-                        name,
-                        "names for its variants' types",
-                    );
+                let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+                let odd = names.iter().find(|name| !is_identifier(name));
+                if let Some(name) = twice.map(|pair| pair[0]).or(odd.copied()) {
+                    let help = "rename the type of that variant in spec/names.toml ([types])";
+                    refuse(&def.at(), name, help);
                 }
             }
-            _ => {}
+            Shape::StringEnum(choices) => {
+                for choice in choices {
+                    let name = pascal_case(choice);
+                    if name == "ALL" || !is_identifier(&name) {
+                        let help = "turn the enumeration into a plain string with an erratum";
+                        refuse(&def.at(), &name, help);
+                    }
+                }
+            }
+            Shape::Newtype(_) | Shape::Alias(_) => {}
         }
     }
     Error::check(errors)
 }
 
+fn is_identifier(name: &str) -> bool {
+    parse_str::<Ident>(name).is_ok()
+}
+
+/// Whether a definition may go by the name of a hand-written type: it is that type, or an alias
+/// of something else in a model that has no use for that type.
+fn may_be_called(model: &Model, def: &TypeDef) -> bool {
+    let Shape::Alias(ty) = &def.shape else {
+        return false;
+    };
+    let is_it = |ty: &Ty| {
+        runtime_path(ty).is_some_and(|path| path.rsplit("::").next() == Some(def.name.as_str()))
+    };
+    let opaque = ["Json", "JsonArray", "JsonObject"].contains(&def.name.as_str());
+    is_it(ty) || (opaque && !held(model).any(is_it))
+}
+
+/// Every type that a type of the model holds, at any depth.
+fn held(model: &Model) -> impl Iterator<Item = &Ty> {
+    let mut open: Vec<&Ty> = Vec::new();
+    for def in model.types.values() {
+        match &def.shape {
+            Shape::Object(object) => {
+                open.extend(object.members.iter().map(|member| &member.ty));
+                if let Rest::Typed(ty) = &object.rest {
+                    open.push(ty);
+                }
+            }
+            Shape::Union(union) => open.extend(union.variants.iter().map(|variant| &variant.ty)),
+            Shape::Newtype(ty) | Shape::Alias(ty) => open.push(ty),
+            Shape::StringEnum(_) => {}
+        }
+    }
+    std::iter::from_fn(move || {
+        let ty = open.pop()?;
+        if let Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) = ty {
+            open.push(inner);
+        }
+        Some(ty)
+    })
+}
+
 /// The Rust type of a value.
-pub(super) fn rust_type(ty: &Ty) -> TokenStream {
+pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
     match ty {
         Ty::String => quote!(String),
         Ty::Boolean => quote!(bool),

@@ -186,6 +186,13 @@ impl Emitter<'_> {
     /// `a string, an integer or an object`, for the error.
     fn expected(&self, cases: &[KindCase]) -> String {
         let kinds: Vec<Kind> = cases.iter().flat_map(|case| case.kinds.clone()).collect();
+        // Where every number goes to an integer's reader, that is what is expected.
+        let whole = cases.iter().any(|case| match case.plan {
+            Plan::Take(index) => {
+                case.kinds.contains(&Kind::Number) && self.union.variants[index].ty == Ty::Integer
+            }
+            _ => false,
+        });
         let mut names = Vec::new();
         for kind in &kinds {
             names.push(match kind {
@@ -195,6 +202,7 @@ impl Emitter<'_> {
                 // A number stands for integers too.
                 Kind::Integer if kinds.contains(&Kind::Number) => continue,
                 Kind::Integer => "an integer",
+                Kind::Number if whole => "an integer",
                 Kind::Number => "a number",
                 Kind::Boolean => "a boolean",
                 Kind::Null => "null",

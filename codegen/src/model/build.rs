@@ -1,6 +1,6 @@
 //! From schema nodes to types: every definition becomes one, and so does every inline schema that needs a name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -149,7 +149,7 @@ impl Builder<'_> {
             let node = flatten(self.schema, node)?;
             return self.shape(&node, place);
         }
-        if !node.any_of.is_empty() {
+        if !node.any_of.is_empty() && !is_nullable(node) {
             return self.union(node, place);
         }
         if let Some(choices) = self.choices(node)? {
@@ -192,9 +192,17 @@ impl Builder<'_> {
             return Ok(Ty::Named(self.rust_name(target)));
         }
         if is_nullable(node) {
-            let mut inner = node.clone();
-            inner.types.retain(|ty| *ty != JsonType::Null);
-            return Ok(Ty::Nullable(Box::new(self.ty(&inner, place)?)));
+            return Ok(Ty::Nullable(Box::new(self.ty(&without_null(node), place)?)));
+        }
+        if let Some(value) = &node.constant
+            && !value.is_string()
+        {
+            return Err(self.error(
+                node,
+                "a constant that is a string, or that of a required member",
+                &value.to_string(),
+                "replace the constant by its type with an erratum",
+            ));
         }
         let hoisted = !node.all_of.is_empty()
             || !node.any_of.is_empty()
@@ -206,7 +214,7 @@ impl Builder<'_> {
             return self.hoist(node, place);
         }
         match node.types.as_slice() {
-            [] => Ok(Ty::Json),
+            [] if !node.is_object() => Ok(Ty::Json),
             [JsonType::String] => Ok(Ty::String),
             [JsonType::Boolean] => Ok(Ty::Boolean),
             [JsonType::Integer] => Ok(Ty::Integer),
@@ -216,7 +224,7 @@ impl Builder<'_> {
                 Some(items) if items.is_any() => Ok(Ty::JsonArray),
                 Some(items) => Ok(Ty::Array(Box::new(self.ty(items, &format!("{place}[]"))?))),
             },
-            [JsonType::Object] => match &node.additional {
+            [] | [JsonType::Object] => match &node.additional {
                 Additional::Any => Ok(Ty::JsonObject),
                 Additional::Schema(value) => {
                     Ok(Ty::Map(Box::new(self.ty(value, &format!("{place}{{}}"))?)))
@@ -404,13 +412,8 @@ impl Builder<'_> {
     }
 
     fn union_of(&self, mut kinds: Vec<Ty>, place: &str) -> Shape {
-        let mut seen = Vec::new();
-        kinds.retain(|ty| {
-            !seen.contains(ty) && {
-                seen.push(ty.clone());
-                true
-            }
-        });
+        let mut seen = BTreeSet::new();
+        kinds.retain(|ty| seen.insert(ty.clone()));
         Shape::Union(Union {
             variants: super::variants::named(place, &kinds),
             plan: Plan::Take(0),
@@ -497,9 +500,26 @@ fn has_members(node: &Node) -> bool {
         || node.additional == Additional::Forbidden
 }
 
-/// `null` beside exactly one other type.
+/// `null` beside something else.
 fn is_nullable(node: &Node) -> bool {
-    node.types.len() == 2 && node.types.contains(&JsonType::Null)
+    let of_types = node.types.len() > 1 && node.types.contains(&JsonType::Null);
+    let nulls = node.any_of.iter().filter(|node| is_null(node)).count();
+    of_types || (nulls > 0 && nulls < node.any_of.len())
+}
+
+fn is_null(node: &Node) -> bool {
+    node.types == [JsonType::Null]
+}
+
+/// What a nullable node is where it is not `null`.
+fn without_null(node: &Node) -> Node {
+    let mut inner = node.clone();
+    inner.types.retain(|ty| *ty != JsonType::Null);
+    inner.any_of.retain(|node| !is_null(node));
+    match inner.any_of.as_slice() {
+        [only] => only.clone(),
+        _ => inner,
+    }
 }
 
 /// The limits of a value, and those of its items under a name of their own.

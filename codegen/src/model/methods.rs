@@ -1,5 +1,7 @@
 //! The methods of a revision, read off the unions that list what each side may send.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use super::{
@@ -35,6 +37,14 @@ const ROLES: &[(&str, Direction, MethodKind)] = &[
     ("InputRequest", Direction::ServerToClient, MethodKind::Input),
 ];
 
+/// What a rule says answers a request.
+enum Ruled {
+    /// A definition of the schema.
+    Definition(String),
+    /// A type of that Rust name, made for the case.
+    Outcome(String),
+}
+
 /// Fills in the methods; `rule` names what answers a request that the schema does not pair.
 ///
 /// A request that may be answered in two ways gets a union of both: `CallToolOutcome`.
@@ -45,18 +55,19 @@ pub(super) fn fill<'r>(
 ) -> Result<(), Error> {
     let mut methods = Vec::new();
     let mut errors = Vec::new();
-    let mut outcomes = Vec::new();
+    let mut outcomes = BTreeMap::new();
+    let definitions = Definitions::of(model);
     let mut result_rule = |method: &str, stem: &str| {
         let ResultRule {
             result,
             task_result,
         } = rule(method)?;
         match task_result {
-            None => Some(result.to_owned()),
+            None => Some(Ruled::Definition(result.to_owned())),
             Some(task) => {
                 let name = format!("{stem}Outcome");
-                outcomes.push((name.clone(), [result.to_owned(), task.to_owned()]));
-                Some(name)
+                outcomes.insert(name.clone(), [result.to_owned(), task.to_owned()]);
+                Some(Ruled::Outcome(name))
             }
         }
     };
@@ -64,8 +75,16 @@ pub(super) fn fill<'r>(
         let Some(def) = model.definition(role) else {
             continue;
         };
-        for name in messages(model, &Ty::Named(def.name.clone())) {
-            match method(model, file, &name, *direction, *kind, &mut result_rule) {
+        for name in messages(model, &def.name) {
+            match method(
+                model,
+                &definitions,
+                file,
+                &name,
+                *direction,
+                *kind,
+                &mut result_rule,
+            ) {
                 Ok(method) => methods.push(method),
                 Err(error) => errors.push(error),
             }
@@ -73,25 +92,49 @@ pub(super) fn fill<'r>(
     }
     Error::check(errors)?;
     methods.sort_by(|a, b| (a.direction, a.kind, &a.name).cmp(&(b.direction, b.kind, &b.name)));
-    for (name, definitions) in outcomes {
-        let outcome = outcome(model, &name, &definitions);
-        model.types.insert(name, outcome);
+    for (name, results) in outcomes {
+        let outcome = outcome(&definitions, &name, &results);
+        if let Some(taken) = model.types.insert(name.clone(), outcome) {
+            return Err(schema_error(
+                file,
+                &taken.at(),
+                &format!("no `{name}`, which is the name of what answers by result or by task"),
+                "one",
+                "give it another name in spec/names.toml ([[inline]] or [types])",
+            ));
+        }
     }
     model.methods = methods;
     Ok(())
 }
 
+/// Rust names by the names of definitions: asked once per method, so not searched for each time.
+struct Definitions(BTreeMap<String, String>);
+
+impl Definitions {
+    fn of(model: &Model) -> Self {
+        let named = |def: &TypeDef| Some((def.definition.clone()?, def.name.clone()));
+        Self(model.types.values().filter_map(named).collect())
+    }
+
+    fn name(&self, definition: &str) -> Option<&str> {
+        self.0.get(definition).map(String::as_str)
+    }
+
+    fn ty(&self, definition: &str) -> Option<Ty> {
+        self.name(definition).map(|name| Ty::Named(name.to_owned()))
+    }
+}
+
 /// A union of the results that may answer one request.
-fn outcome(model: &Model, name: &str, definitions: &[String]) -> TypeDef {
-    let types: Vec<Ty> = definitions
-        .iter()
-        .filter_map(|definition| model.definition(definition))
-        .map(|def| Ty::Named(def.name.clone()))
+fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef {
+    let types: Vec<Ty> = (results.iter())
+        .filter_map(|definition| definitions.ty(definition))
         .collect();
     TypeDef {
         name: name.to_owned(),
         definition: None,
-        places: definitions.to_vec(),
+        places: results.to_vec(),
         doc_key: name.to_owned(),
         area: String::new(),
         deprecated: false,
@@ -104,28 +147,36 @@ fn outcome(model: &Model, name: &str, definitions: &[String]) -> TypeDef {
 }
 
 /// The message types that a role stands for: the variants of its union, or the one type it names.
-fn messages(model: &Model, role: &Ty) -> Vec<String> {
-    let Ty::Named(name) = model.resolve(role) else {
-        return Vec::new();
-    };
-    match model.get(name).map(|def| &def.shape) {
-        Some(Shape::Union(union)) => union
-            .variants
-            .iter()
-            .flat_map(|variant| messages(model, &variant.ty))
-            .collect(),
-        Some(Shape::Object(_)) => vec![name.clone()],
-        _ => Vec::new(),
+fn messages(model: &Model, role: &str) -> BTreeSet<String> {
+    let role = Ty::Named(role.to_owned());
+    let mut messages = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    let mut open = vec![&role];
+    while let Some(ty) = open.pop() {
+        let Ty::Named(name) = model.resolve(ty) else {
+            continue;
+        };
+        match model.get(name).map(|def| &def.shape) {
+            Some(Shape::Union(union)) if seen.insert(name) => {
+                open.extend(union.variants.iter().map(|variant| &variant.ty));
+            }
+            Some(Shape::Object(_)) => {
+                messages.insert(name.clone());
+            }
+            _ => {}
+        }
     }
+    messages
 }
 
 fn method(
     model: &Model,
+    definitions: &Definitions,
     file: &str,
     message: &str,
     direction: Direction,
     kind: MethodKind,
-    result_rule: &mut impl FnMut(&str, &str) -> Option<String>,
+    result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
 ) -> Result<Method, Error> {
     let error = |expected: &str, found: &str, help: &str| {
         Err(schema_error(
@@ -153,7 +204,7 @@ fn method(
     let params = object.members.iter().find(|member| member.wire == "params");
     let result = match kind {
         MethodKind::Notification => None,
-        _ => match result_type(model, message, &name, result_rule) {
+        _ => match result_type(model, definitions, message, &name, result_rule) {
             Some(result) => Some(result),
             None => {
                 return error(
@@ -190,14 +241,15 @@ fn method_name(object: &Object) -> Option<String> {
 /// By the schema's `XResultResponse`, else by a rule, else by the name of the request.
 fn result_type(
     model: &Model,
+    definitions: &Definitions,
     message: &str,
     method: &str,
-    result_rule: &mut impl FnMut(&str, &str) -> Option<String>,
+    result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
 ) -> Option<Ty> {
     let definition = model.get(message)?.definition.as_deref()?;
     let stem = definition.strip_suffix("Request").unwrap_or(definition);
-    let response = model.definition(&format!("{stem}ResultResponse"));
-    if let Some(Shape::Object(response)) = response.map(|def| &def.shape)
+    let response = definitions.name(&format!("{stem}ResultResponse"));
+    if let Some(Shape::Object(response)) = response.and_then(|name| Some(&model.get(name)?.shape))
         && let Some(result) = response
             .members
             .iter()
@@ -205,14 +257,9 @@ fn result_type(
     {
         return Some(result.ty.clone());
     }
-    let named = |definition: &str| {
-        model
-            .definition(definition)
-            .map(|def| Ty::Named(def.name.clone()))
-    };
     match result_rule(method, stem) {
-        Some(outcome) if outcome.ends_with("Outcome") => Some(Ty::Named(outcome)),
-        Some(definition) => named(&definition),
-        None => named(&format!("{stem}Result")),
+        Some(Ruled::Outcome(name)) => Some(Ty::Named(name)),
+        Some(Ruled::Definition(definition)) => definitions.ty(&definition),
+        None => definitions.ty(&format!("{stem}Result")),
     }
 }

@@ -4,7 +4,7 @@
 //! never the schema. It is serialisable: `cargo xtask model REVISION` prints it.
 
 mod build;
-mod flatten;
+pub(crate) mod flatten;
 mod methods;
 pub mod naming;
 mod reach;
@@ -19,6 +19,7 @@ use crate::Error;
 use crate::analyze::{recursion, union};
 use crate::rules::Rules;
 use crate::schema::{Constraints, Schema};
+use crate::spec::json;
 use crate::spec::methods::MethodRules;
 
 pub use crate::analyze::plan::{Case, KindCase, Plan};
@@ -67,6 +68,7 @@ impl Model {
         methods::fill(&mut model, file, |method| methods.result(revision, method))?;
         union::plan_all(&mut model, rules, file)?;
         recursion::box_cycles(&mut model);
+        reach::check_areas(&model, file, |method| methods.area(method).to_owned())?;
         reach::assign_areas(&mut model, |method| methods.area(method).to_owned());
         Ok(Built {
             model,
@@ -122,6 +124,16 @@ pub struct TypeDef {
     pub deprecated: bool,
     /// What the type is.
     pub shape: Shape,
+}
+
+impl TypeDef {
+    /// Where it stands, for errors: a JSON pointer for a definition, its places for an inline schema.
+    pub(crate) fn at(&self) -> String {
+        match &self.definition {
+            Some(definition) => format!("/$defs/{}", json::segment(definition)),
+            None => self.places.join(", "),
+        }
+    }
 }
 
 /// What a type is.

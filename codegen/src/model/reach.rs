@@ -3,11 +3,39 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Model, Rest, Shape, Ty};
+use crate::Error;
+use crate::schema::schema_error;
+use crate::spec::methods::{AREA, is_area};
 
 /// The file of types that several areas use.
 const SHARED: &str = "shared";
 /// The file of types that no method reaches: the messages as a whole, and base definitions.
 const MESSAGES: &str = "messages";
+
+/// Refuses areas that cannot be files of a crate.
+pub(super) fn check_areas(
+    model: &Model,
+    file: &str,
+    area_of: impl Fn(&str) -> String,
+) -> Result<(), Error> {
+    let mut errors = Vec::new();
+    for method in &model.methods {
+        let area = area_of(&method.name);
+        if !is_area(&area) {
+            errors.push(schema_error(
+                file,
+                &format!("/$defs/{}", method.message),
+                &format!("a method whose area is {AREA}"),
+                &format!("`{area}`, the first step of the method `{}`", method.name),
+                &format!(
+                    "add {:?} = \"...\" to [areas] in spec/methods.toml",
+                    method.name
+                ),
+            ));
+        }
+    }
+    Error::check(errors)
+}
 
 /// Sets the area of every type; `area_of` names the area of a method.
 pub(super) fn assign_areas(model: &mut Model, area_of: impl Fn(&str) -> String) {

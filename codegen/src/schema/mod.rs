@@ -72,6 +72,20 @@ impl JsonType {
             _ => return None,
         })
     }
+
+    /// Whether a value is of this type.
+    #[must_use]
+    pub fn admits(self, value: &Value) -> bool {
+        match self {
+            Self::Array => value.is_array(),
+            Self::Boolean => value.is_boolean(),
+            Self::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            Self::Null => value.is_null(),
+            Self::Number => value.is_number(),
+            Self::Object => value.is_object(),
+            Self::String => value.is_string(),
+        }
+    }
 }
 
 /// What `additionalProperties` says of the members that are not named.
@@ -152,6 +166,9 @@ impl Node {
     /// Whether the node describes an object, by its type or by its members.
     #[must_use]
     pub fn is_object(&self) -> bool {
-        self.types == [JsonType::Object] || (self.types.is_empty() && !self.properties.is_empty())
+        let by_members = !self.properties.is_empty()
+            || !self.required.is_empty()
+            || self.additional != Additional::Any;
+        self.types == [JsonType::Object] || (self.types.is_empty() && by_members)
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{Additional, JsonType, Node, Schema, schema_error};
+use super::{Additional, Constraints, JsonType, Node, Schema, schema_error};
 use crate::Error;
+use crate::spec::canonical::percent_decoded;
 
 /// Keywords that limit a value without changing its Rust type.
 const CONSTRAINTS: &[&str] = &[
@@ -134,14 +135,71 @@ impl Parser<'_> {
                 }
             }
         }
-        if node.reference.is_some() && (!node.types.is_empty() || !node.properties.is_empty()) {
-            return Err(self.error(
-                &node.pointer,
-                "`$ref` alone, or joined with other keywords through `allOf`",
-                "`$ref` beside `type` or `properties`",
-            ));
-        }
+        self.check_company(&node)?;
         Ok(node)
+    }
+
+    /// Refuses keywords beside each other of which one would be passed over in silence.
+    fn check_company(&self, node: &Node) -> Result<(), Error> {
+        let refuse = |expected: &str, found: &str| Err(self.error(&node.pointer, expected, found));
+        let alone = |node: &Node| Node {
+            pointer: String::new(),
+            constraints: Constraints::default(),
+            deprecated: false,
+            ..node.clone()
+        };
+        if node.reference.is_some() {
+            let rest = Node {
+                reference: None,
+                ..alone(node)
+            };
+            if !rest.is_any() {
+                return refuse(
+                    "`$ref` alone, or joined with other keywords through `allOf`",
+                    "`$ref` beside keywords that say more",
+                );
+            }
+        }
+        if !node.any_of.is_empty() {
+            let rest = Node {
+                any_of: Vec::new(),
+                ..alone(node)
+            };
+            if !rest.is_any() {
+                return refuse(
+                    "`anyOf` or `oneOf` alone: what all its schemas share written into each of them",
+                    "`anyOf` or `oneOf` beside keywords that say more",
+                );
+            }
+        }
+        let kinds: Vec<JsonType> = (node.types.iter().copied())
+            .filter(|ty| *ty != JsonType::Null)
+            .collect();
+        let of_objects = !node.properties.is_empty()
+            || !node.required.is_empty()
+            || node.additional != Additional::Any;
+        if of_objects && !node.types.is_empty() && kinds != [JsonType::Object] {
+            return refuse(
+                "`properties`, `required` and `additionalProperties` beside `type: object` alone",
+                &format!("them beside {:?}", node.types),
+            );
+        }
+        if node.items.is_some() && kinds != [JsonType::Array] {
+            return refuse(
+                "`items` beside `type: array` alone",
+                &format!("it beside {:?}", node.types),
+            );
+        }
+        if let Some(value) = &node.constant
+            && !node.types.is_empty()
+            && !node.types.iter().any(|ty| ty.admits(value))
+        {
+            return refuse(
+                &format!("a `const` of {:?}", node.types),
+                &value.to_string(),
+            );
+        }
+        Ok(())
     }
 
     fn nodes(&self, value: &Value, at: &str) -> Result<Vec<Node>, Error> {
@@ -159,8 +217,12 @@ impl Parser<'_> {
     fn reference(&self, value: &Value, at: &str) -> Result<String, Error> {
         value
             .as_str()
-            .and_then(|text| text.strip_prefix("#/$defs/"))
-            .map(|name| name.replace("~1", "/").replace("~0", "~"))
+            // A reference is a URI: `Record<string>` is spelled `Record%3Cstring%3E` in it.
+            .and_then(percent_decoded)
+            .and_then(|text| {
+                let name = text.strip_prefix("#/$defs/")?;
+                Some(name.replace("~1", "/").replace("~0", "~"))
+            })
             .ok_or_else(|| self.error(at, "a reference `#/$defs/NAME`", &value.to_string()))
     }
 
@@ -172,6 +234,9 @@ impl Parser<'_> {
                 .ok_or_else(|| self.error(at, "a JSON type name", &value.to_string()))
         };
         match value {
+            Value::Array(names) if names.is_empty() => {
+                Err(self.error(at, "at least one JSON type name", "an empty array"))
+            }
             Value::Array(names) => names.iter().map(one).collect(),
             name => Ok(vec![one(name)?]),
         }

@@ -14,6 +14,7 @@ use crate::Error;
 mod reference;
 mod text;
 
+pub(crate) use reference::percent_decoded;
 pub use text::to_text;
 
 /// The dialect that a canonical schema states.
@@ -21,6 +22,9 @@ pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Nesting beyond this is refused; real schemas stay below 20. The same limit as serde_json's parser.
 const MAX_DEPTH: usize = 128;
+
+/// What to do where nothing more can be said.
+const MEND: &str = "mend the file itself: an erratum changes a schema, and this is none yet";
 
 /// Keywords that mean nothing in draft-07 and something in 2020-12.
 const NEW_IN_2020: [&str; 11] = [
@@ -49,7 +53,7 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
         pointer: "".into(),
         expected: expected.into(),
         found: found.into(),
-        help: help.into(),
+        help: help_or_mend(help).into(),
     };
     if deeper_than(upstream, MAX_DEPTH) {
         return Err(wrong(
@@ -114,7 +118,7 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
                 pointer: pointer.as_str().into(),
                 expected: "a reference to something in this file".into(),
                 found: format!("`#{target}`, which is not there").into(),
-                help: "".into(),
+                help: "add what it refers to, or mend the name: was a definition renamed or dropped?".into(),
             });
         }
     }
@@ -176,7 +180,7 @@ impl Walk<'_> {
             pointer: self.pointer.as_str().into(),
             expected: expected.into(),
             found: shown(found).into(),
-            help: help.into(),
+            help: help_or_mend(help).into(),
         }
     }
 
@@ -369,6 +373,10 @@ impl Walk<'_> {
         }
         Ok(keyed.into_iter().map(|(_, item)| item).collect())
     }
+}
+
+fn help_or_mend(help: &str) -> &str {
+    if help.is_empty() { MEND } else { help }
 }
 
 fn is_prose(keyword: &str) -> bool {

@@ -70,6 +70,9 @@ pub struct Header {
     pub revisions: Vec<String>,
     /// When it is sent and what it says.
     pub meaning: String,
+    /// Whether it is used; one that is not can still come from a peer of another revision.
+    #[serde(default = "by_default")]
+    pub used: bool,
     /// The page.
     pub page: String,
 }
@@ -122,12 +125,12 @@ struct ErrorRow {
     meaning: String,
     http: Option<u16>,
     definition: Option<String>,
-    #[serde(default = "may_be_sent")]
+    #[serde(default = "by_default")]
     send: bool,
     page: String,
 }
 
-fn may_be_sent() -> bool {
+fn by_default() -> bool {
     true
 }
 
@@ -206,6 +209,7 @@ impl ErrorRules {
                 name,
                 revisions,
                 meaning,
+                used: _,
                 page,
             } = row.get_ref();
             let label = format!("header `{name}`");

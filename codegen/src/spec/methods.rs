@@ -9,6 +9,10 @@ use toml::Spanned;
 use super::rules::RuleFile;
 use super::{Revision, Spec};
 use crate::Error;
+use crate::model::naming::snake_case;
+
+/// What an area has to be.
+pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod and wire";
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -115,12 +119,13 @@ impl MethodRules {
     ) {
         let methods: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
         for (method, area) in areas {
+            let odd = format!("the area has to be {AREA}");
             let problem = if !methods.contains(method.get_ref()) {
                 "no revision has that method"
             } else if default_area(method.get_ref()) == area {
                 "it is in that area by default"
             } else if !is_area(&area) {
-                "the area is no file name: lower-case letters, digits and `_`"
+                odd.as_str()
             } else {
                 self.areas.insert(method.into_inner(), area);
                 continue;
@@ -311,11 +316,15 @@ fn default_area(method: &str) -> &str {
     method.split('/').next().unwrap_or(method)
 }
 
-fn is_area(area: &str) -> bool {
+/// Whether an area can be a file and a module of a generated crate, beside those that every crate has.
+pub(crate) fn is_area(area: &str) -> bool {
+    let own = ["lib", "main", "methods", "mod", "wire"];
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     area.bytes().all(plain)
         && area
             .bytes()
             .next()
             .is_some_and(|first| first.is_ascii_lowercase())
+        && !own.contains(&area)
+        && snake_case(area) == area
 }

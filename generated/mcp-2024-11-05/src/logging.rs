@@ -96,7 +96,7 @@ pub struct LoggingMessageNotificationParams {
     /// Part of the server that logged this, for the client to group or filter by; absent when the server does not say.
     pub logger: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }

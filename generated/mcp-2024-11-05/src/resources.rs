@@ -75,7 +75,7 @@ impl ListResourceTemplatesRequestParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListResourceTemplatesResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
@@ -176,7 +176,7 @@ impl ListResourcesRequestParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListResourcesResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
@@ -272,7 +272,7 @@ pub struct ReadResourceResult {
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -394,7 +394,7 @@ impl ResourceListChangedNotification {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ResourceListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -495,7 +495,7 @@ impl ResourceUpdatedNotification {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceUpdatedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Resource to read again; may lie below the address in the subscription rather than equal it.
     pub uri: String,
     /// Members that this revision does not name, in the order in which they stood.

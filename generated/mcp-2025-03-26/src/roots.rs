@@ -63,7 +63,7 @@ impl ListRootsRequestParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListRootsResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Files and directories the client opens to the server; may be empty.
     pub roots: Vec<Root>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -154,7 +154,7 @@ impl RootsListChangedNotification {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RootsListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }

@@ -46,7 +46,7 @@ impl Annotations {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnyResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }

@@ -180,7 +180,7 @@ pub struct ElicitResult {
     /// Values entered in the form, by field key; present only when `action` is `accept` and the request was a form.
     pub content: Option<Map<ElicitValue>>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }

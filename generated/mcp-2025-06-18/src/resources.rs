@@ -75,7 +75,7 @@ impl ListResourceTemplatesRequestParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListResourceTemplatesResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
@@ -176,7 +176,7 @@ impl ListResourcesRequestParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListResourcesResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
@@ -272,7 +272,7 @@ pub struct ReadResourceResult {
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -306,7 +306,7 @@ pub struct Resource {
     /// What the resource holds, written so that a model can judge whether it needs it.
     pub description: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
@@ -414,7 +414,7 @@ impl ResourceListChangedNotification {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ResourceListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -444,7 +444,7 @@ pub struct ResourceTemplate {
     /// What the matching resources hold, written so that a model can judge whether it needs one.
     pub description: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type that every matching resource has; left out when they differ.
     pub mime_type: Option<String>,
     /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
@@ -535,7 +535,7 @@ impl ResourceUpdatedNotification {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceUpdatedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Resource to read again; may lie below the address in the subscription rather than equal it.
     pub uri: String,
     /// Members that this revision does not name, in the order in which they stood.

@@ -63,7 +63,7 @@ impl ListRootsRequestParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListRootsResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Files and directories the client opens to the server; may be empty.
     pub roots: Vec<Root>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -95,7 +95,7 @@ impl ListRootsResult {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Root {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Label for people; absent means only the address is available.
     pub name: Option<String>,
     /// Where the root is; only `file://` addresses are allowed so far.
@@ -164,7 +164,7 @@ impl RootsListChangedNotification {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RootsListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }

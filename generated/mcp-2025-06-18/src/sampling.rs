@@ -136,7 +136,7 @@ pub struct CreateMessageResult {
     /// What the model produced; from 2025-11-25 on it may also be a list of blocks.
     pub content: SamplingContent,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Model that the client used in the end, which need not be one the server hinted at.
     pub model: String,
     /// Author of the message in the conversation, `assistant` for what a model wrote.

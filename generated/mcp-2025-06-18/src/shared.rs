@@ -55,7 +55,7 @@ impl Annotations {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnyResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -85,7 +85,7 @@ pub struct AudioContent {
     /// Raw bytes in base64.
     pub data: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -128,7 +128,7 @@ pub struct BlobResourceContents {
     /// Raw bytes in base64.
     pub blob: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `blob`; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// Identifies the resource that these contents belong to.
@@ -220,7 +220,7 @@ pub struct EmbeddedResource {
     /// Hints on audience and importance that the client may use when it shows or passes on the item.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Contents with their URI, as text or as base64 bytes.
     pub resource: TextOrBlobContents,
     /// Members that this revision does not name, in the order in which they stood.
@@ -269,7 +269,7 @@ pub struct ImageContent {
     /// Raw bytes in base64.
     pub data: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -364,7 +364,7 @@ pub struct ResourceLink {
     /// What the resource holds, written so that a model can judge whether it needs it.
     pub description: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
@@ -477,7 +477,7 @@ pub struct TextContent {
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// What the reader or the model gets to see, with no further encoding.
     pub text: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -538,7 +538,7 @@ impl From<BlobResourceContents> for TextOrBlobContents {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextResourceContents {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// The content itself; never used for data that is not text.

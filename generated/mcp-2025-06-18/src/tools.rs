@@ -79,7 +79,7 @@ pub struct CallToolResult {
     /// Whether the tool itself failed; absent means `false`. An unknown tool or other protocol failure is a JSON-RPC error instead.
     pub is_error: Option<bool>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Output for programs, which must satisfy the tool's `outputSchema` if it has one; absent when there is only `content`.
     pub structured_content: Option<JsonObject>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -189,7 +189,7 @@ impl ListToolsRequestParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListToolsResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Tools on this page, which `tools/call` can invoke by `name`; may be empty.
@@ -237,7 +237,7 @@ pub struct Tool {
     /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
     pub input_schema: JsonObject,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
     pub name: String,
     /// JSON Schema for the result's `structuredContent`, root type `object` up to 2025-11-25, any since; absent promises no shape.
@@ -395,7 +395,7 @@ impl ToolListChangedNotification {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolListChangedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }

@@ -141,7 +141,7 @@ pub struct CompleteResult {
     /// Suggestions for the argument, with how many there are in all.
     pub completion: CompleteResultCompletion,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }

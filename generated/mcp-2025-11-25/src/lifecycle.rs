@@ -37,7 +37,7 @@ impl CancelledNotification {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CancelledNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Text for logs or the user on why the request was given up; absent when the sender gives no reason.
     pub reason: Option<String>,
     /// The `id` of the sender's own earlier request to give up; required except for tasks, which must use `tasks/cancel` instead.
@@ -510,7 +510,7 @@ pub struct InitializeResult {
     /// Guidance on using this server that a client may hand to the model, for example in its system prompt; absent when there is none.
     pub instructions: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Revision the server settles on, perhaps not the one requested; a client unable to speak it must disconnect.
     pub protocol_version: String,
     /// Name and version of the server software, for display and logs.
@@ -640,7 +640,7 @@ pub struct ProgressNotificationParams {
     /// Text about the current step for people to read; absent when there is nothing to add.
     pub message: Option<String>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// How far the work has come, in units of the sender's choice; grows from report to report and may be fractional.
     pub progress: Number,
     /// Repeats the `progressToken` from the `_meta` of the request that this report is about.

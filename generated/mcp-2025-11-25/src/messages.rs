@@ -736,7 +736,7 @@ impl PaginatedRequest {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PaginatedResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -825,7 +825,7 @@ impl Request {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceContents {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// Address of the resource, or part of one, that the content belongs to.

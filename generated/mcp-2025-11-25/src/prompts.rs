@@ -90,7 +90,7 @@ pub struct GetPromptResult {
     /// Conversation that the prompt expands to, in order.
     pub messages: Vec<PromptMessage>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -160,7 +160,7 @@ impl ListPromptsRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListPromptsResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Prompts on this page, which `prompts/get` can fetch by `name`; may be empty.
@@ -208,7 +208,7 @@ pub struct Prompt {
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Identifier that `prompts/get` must repeat; unique within the server.
     pub name: String,
     /// Display name for people; when absent, `name` is shown.

@@ -48,7 +48,7 @@ impl ListResourceTemplatesRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListResourceTemplatesResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Templates on this page, each of which expands to URIs for `resources/read`; may be empty.
@@ -122,7 +122,7 @@ impl ListResourcesRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListResourcesResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Resources on this page, which `resources/read` can fetch by `uri`; may be empty.
@@ -226,7 +226,7 @@ pub struct ReadResourceResult {
     /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
     pub contents: Vec<TextOrBlobContents>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -262,7 +262,7 @@ pub struct Resource {
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
@@ -383,7 +383,7 @@ pub struct ResourceTemplate {
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type that every matching resource has; left out when they differ.
     pub mime_type: Option<String>,
     /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
@@ -484,7 +484,7 @@ impl ResourceUpdatedNotification {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceUpdatedNotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Resource to read again; may lie below the address in the subscription rather than equal it.
     pub uri: String,
     /// Members that this revision does not name, in the order in which they stood.

@@ -45,7 +45,7 @@ impl ListRootsRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListRootsResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Files and directories the client opens to the server; may be empty.
     pub roots: Vec<Root>,
     /// Members that this revision does not name, in the order in which they stood.
@@ -77,7 +77,7 @@ impl ListRootsResult {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Root {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Label for people; absent means only the address is available.
     pub name: Option<String>,
     /// Where the root is; only `file://` addresses are allowed so far.

@@ -198,7 +198,7 @@ pub struct CreateMessageResult {
     /// What the model produced; from 2025-11-25 on it may also be a list of blocks.
     pub content: SamplingContent,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Model that the client used in the end, which need not be one the server hinted at.
     pub model: String,
     /// Author of the message in the conversation, `assistant` for what a model wrote.
@@ -416,7 +416,7 @@ pub struct SamplingMessage {
     /// What was said in this turn: a single block, or, since 2025-11-25, a list of blocks as well.
     pub content: SamplingContent,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Whose turn it is: `assistant` for the model, `user` for everything said to it.
     pub role: Role,
     /// Members that this revision does not name, in the order in which they stood.
@@ -557,7 +557,7 @@ pub struct ToolResultContent {
     /// Whether the tool failed, which `content` then usually explains; default `false`.
     pub is_error: Option<bool>,
     /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Machine-readable outcome, which should satisfy the tool's `outputSchema` if it has one; in 2025-11-25 an object, later any JSON value.
     pub structured_content: Option<JsonObject>,
     /// The `id` of the earlier `tool_use` block that this answers.
@@ -615,7 +615,7 @@ pub struct ToolUseContent {
     /// Arguments the model chose; they have to satisfy the tool's `inputSchema`.
     pub input: JsonObject,
     /// Metadata on this block; clients should hand it on unchanged in later sampling requests so that caches keep working.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Which of the offered tools the model wants run.
     pub name: String,
     /// Members that this revision does not name, in the order in which they stood.

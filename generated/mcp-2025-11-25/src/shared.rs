@@ -55,7 +55,7 @@ impl Annotations {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnyResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -85,7 +85,7 @@ pub struct AudioContent {
     /// Raw bytes in base64.
     pub data: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -128,7 +128,7 @@ pub struct BlobResourceContents {
     /// Raw bytes in base64.
     pub blob: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `blob`; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// Identifies the resource that these contents belong to.
@@ -218,7 +218,7 @@ impl From<EmbeddedResource> for ContentBlock {
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateTaskResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// State of the new task, with the id that later `tasks/*` requests name.
     pub task: Task,
     /// Members that this revision does not name, in the order in which they stood.
@@ -252,7 +252,7 @@ pub struct EmbeddedResource {
     /// Hints on audience and importance that the client may use when it shows or passes on the item.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Contents with their URI, as text or as base64 bytes.
     pub resource: TextOrBlobContents,
     /// Members that this revision does not name, in the order in which they stood.
@@ -381,7 +381,7 @@ pub struct ImageContent {
     /// Raw bytes in base64.
     pub data: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the decoded `data`; which ones work depends on the model provider.
     pub mime_type: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -422,7 +422,7 @@ impl ImageContent {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NotificationParams {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -568,7 +568,7 @@ pub struct ResourceLink {
     /// Pictures to show for it, in several sizes or formats; a client picks one.
     pub icons: Option<Vec<Icon>>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
@@ -851,7 +851,7 @@ pub struct TextContent {
     /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
     pub annotations: Option<Annotations>,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// What the reader or the model gets to see, with no further encoding.
     pub text: String,
     /// Members that this revision does not name, in the order in which they stood.
@@ -912,7 +912,7 @@ impl From<BlobResourceContents> for TextOrBlobContents {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextResourceContents {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Media type of the content; absent when the server does not know it.
     pub mime_type: Option<String>,
     /// The content itself; never used for data that is not text.
@@ -967,7 +967,7 @@ pub struct Tool {
     /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
     pub input_schema: JsonObject,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
     pub name: String,
     /// JSON Schema for the result's `structuredContent`, root type `object` up to 2025-11-25, any since; absent promises no shape.

@@ -75,7 +75,7 @@ pub struct CancelTaskResult {
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
     pub poll_interval: Option<Integer>,
     /// How far the task has come; decides whether polling again or asking `tasks/result` makes sense.
@@ -199,7 +199,7 @@ impl GetTaskPayloadRequestParams {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GetTaskPayloadResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -287,7 +287,7 @@ pub struct GetTaskResult {
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
     pub poll_interval: Option<Integer>,
     /// How far the task has come; decides whether polling again or asking `tasks/result` makes sense.
@@ -385,7 +385,7 @@ impl ListTasksRequest {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListTasksResult {
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
     pub next_cursor: Option<String>,
     /// Tasks on this page, each with its state at the time of the answer; may be empty.
@@ -453,7 +453,7 @@ pub struct TaskStatusNotificationParams {
     /// Moment of the latest change to the task, ISO 8601.
     pub last_updated_at: String,
     /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Extra>,
+    pub meta: Option<Map<Json>>,
     /// Milliseconds the requestor should wait between two `tasks/get`; absent leaves the pace to it.
     pub poll_interval: Option<Integer>,
     /// How far the task has come; decides whether polling again or asking `tasks/result` makes sense.

@@ -1,7 +1,7 @@
 //! `mcp-rev`: check messages of the Model Context Protocol, revision by revision.
 //!
 //! Each subcommand is a file of its own. Exit codes: 0 all is well, 1 something is not, 2 usage,
-//! 3 an input cannot be read.
+//! 3 an input cannot be read; of `convert` also 4 lossy, 5 needs state, 6 rejected.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 
 mod check;
 mod compare;
+mod convert;
 mod message;
 mod report;
 mod revisions;
@@ -26,6 +27,8 @@ struct Arguments {
 enum Command {
     /// Read files as messages or types of a revision, write them back, and say what was lost
     Check(check::Arguments),
+    /// Convert a file to another revision, and say what was lost
+    Convert(convert::Arguments),
     /// List what --type and --method can name
     Types(types::Arguments),
 }
@@ -39,6 +42,7 @@ struct Outcome {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Check(arguments) => check::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
     };
     match outcome {

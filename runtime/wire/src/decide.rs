@@ -71,6 +71,9 @@ impl Reader<'_> {
     /// # Errors
     /// A tag that is not in the table, or no object.
     pub fn tag(&mut self, tag: &'static Tag) -> Result<Option<usize>, Fault> {
+        if let Some(index) = self.first_tag(tag) {
+            return Ok(Some(index));
+        }
         let (found, offset) = self.find_tag(tag)?;
         match found {
             TagFound::Known(index) => Ok(Some(index)),
@@ -149,8 +152,26 @@ impl Reader<'_> {
         Ok(array.next(&mut ahead)?.then_some(ahead))
     }
 
-    /// The tag of the next object, and where its value stands.
+    /// The tag of the next object, if it is known, the first member, and spelled without blanks and escapes.
     #[inline(always)]
+    fn first_tag(&mut self, tag: &'static Tag) -> Option<usize> {
+        let opens = self.peek() == b'{' && scan::byte(self.bytes(), self.position + 1) == b'"';
+        let mut ahead = Reader {
+            position: self.position + 1,
+            ..*self
+        };
+        if !opens || !ahead.take_quoted(tag.member) {
+            return None;
+        }
+        let start = ahead.position;
+        if self.bytes().get(start..start + 2) != Some(b":\"") {
+            return None;
+        }
+        ahead.position += 1;
+        tag.values.iter().position(|value| ahead.take_quoted(value))
+    }
+
+    /// The tag of the next object, and where its value stands.
     fn find_tag(&mut self, tag: &'static Tag) -> Result<(TagFound, usize), Fault> {
         let mut ahead = self.clone();
         ahead.enter_object(tag.type_name)?;

@@ -63,9 +63,15 @@ impl<'a> Reader<'a> {
     /// Reads `null` if that is the next value, and says so.
     #[inline]
     pub fn null(&mut self) -> Result<bool, Fault> {
-        if self.peek() != b'n' {
-            return Ok(false);
+        if self.peek() == b'n' {
+            self.take_null()
+        } else {
+            Ok(false)
         }
+    }
+
+    #[inline(never)]
+    fn take_null(&mut self) -> Result<bool, Fault> {
         self.position = scan::literal_end(self.bytes(), self.position, "null")?;
         Ok(true)
     }
@@ -83,10 +89,16 @@ impl<'a> Reader<'a> {
 
     /// Reads a string.
     pub fn string(&mut self) -> Result<String, Fault> {
-        match self.plain_string() {
-            Some(plain) => Ok(plain.to_owned()),
-            None => self.escaped_string(),
+        if self.peek() != b'"' {
+            return Err(self.refuse("a string"));
         }
+        let start = self.position + 1;
+        let end = scan::plain_end(self.bytes(), start);
+        if scan::byte(self.bytes(), end) != b'"' {
+            return self.escaped_from(start, end);
+        }
+        self.position = end + 1;
+        Ok(self.slice(start, end).to_owned())
     }
 
     /// Reads a string, borrowed from the text where it has no escapes.
@@ -267,7 +279,7 @@ impl<'a> Reader<'a> {
         let mut next = self.peek();
         if next == b'}' {
             self.position += 1;
-            self.depth -= 1;
+            self.depth = self.depth.saturating_sub(1);
             return Ok(false);
         }
         if *first {
@@ -335,6 +347,14 @@ impl<'a> Reader<'a> {
         text::unescape(raw, self.position - 1 - raw.len())
     }
 
+    /// Reads a string that starts at `start` and is plain up to `at`.
+    #[inline(never)]
+    fn escaped_from(&mut self, start: usize, at: usize) -> Result<String, Fault> {
+        let end = scan::escaped_string_end(self.bytes(), at)?;
+        self.position = end;
+        text::unescape(self.slice(start, end - 1), start)
+    }
+
     /// Reads a string as what stands between its quotes.
     pub(crate) fn raw_string(&mut self) -> Result<&'a str, Fault> {
         if self.peek() != b'"' {
@@ -369,7 +389,7 @@ impl Array {
             return Err(reader.fault(scan::unended(false)));
         }
         reader.position += 1;
-        reader.depth -= 1;
+        reader.depth = reader.depth.saturating_sub(1);
         Ok(false)
     }
 }

@@ -55,7 +55,8 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// Whether a byte ends a plain stretch of a string: quote, backslash or control character.
 #[inline(always)]
 fn stops(byte: u8) -> bool {
-    byte == b'"' || byte == b'\\' || byte < 0x20
+    // Without a branch: only so does a loop over many bytes become vector code.
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
 /// A word whose lowest set bit lies in the first byte of `word` (little-endian) that stops, or 0.
@@ -66,6 +67,21 @@ fn stops_in_word(word: u64) -> u64 {
     let control = word.wrapping_sub(ONES * 0x20);
     (quote | slash | control) & !word & HIGHS
 }
+
+/// As [`stops_in_word`], for a block, by vector code.
+#[inline(always)]
+fn stops_in_block(block: &[u8; BLOCK]) -> u128 {
+    let mut stopped = [0; BLOCK];
+    for (mark, &byte) in stopped.iter_mut().zip(block) {
+        *mark = if stops(byte) { u8::MAX } else { 0 };
+    }
+    u128::from_le_bytes(stopped)
+}
+
+const BLOCK: usize = 16;
+
+/// How many bytes are looked at together, once a string has proved to be long.
+const CHUNK: usize = 64;
 
 /// The first position from `at` that holds a quote, a backslash or a control character, or the end.
 #[inline(always)]
@@ -86,25 +102,32 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 /// As [`plain_end`], for what did not end within a few words.
 #[inline(never)]
 fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
-    let near = at + 128;
-    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let found = stops_in_word(u64::from_le_bytes(*word));
+    let long = at + 3 * BLOCK;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let found = stops_in_block(block);
         if found != 0 {
             return at + (found.trailing_zeros() / 8) as usize;
         }
-        at += 8;
-        // A fixed size folded with `|` becomes vector code.
-        while at >= near
-            && let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<64>)
-            && !chunk.iter().fold(false, |found, &byte| found | stops(byte))
-        {
-            at += 64;
+        at += BLOCK;
+        if at == long {
+            at = chunks_end(bytes, at);
         }
     }
     last_plain_end(bytes, at)
 }
 
-/// As [`plain_end`], within eight bytes of the end of the text.
+/// The first position, in whole chunks from `at`, whose chunk is not plain to its end.
+#[inline(always)]
+fn chunks_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<CHUNK>)
+        && !chunk.iter().fold(false, |found, &byte| found | stops(byte))
+    {
+        at += CHUNK;
+    }
+    at
+}
+
+/// As [`plain_end`], close to the end of the text.
 #[inline(never)]
 fn last_plain_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(&byte) = bytes.get(at) {

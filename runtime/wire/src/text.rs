@@ -81,16 +81,33 @@ impl<'a> Iterator for Pieces<'a> {
 /// A lone surrogate, which no `String` can hold.
 #[inline(never)]
 pub(crate) fn unescape(raw: &str, offset: usize) -> Result<String, Fault> {
+    let bytes = raw.as_bytes();
     let mut text = String::with_capacity(raw.len());
-    let mut pieces = Pieces::new(raw);
+    let mut at = 0;
     loop {
-        let at = pieces.at;
-        match pieces.next() {
+        let end = scan::plain_end(bytes, at);
+        text.push_str(raw.get(at..end).unwrap_or_default());
+        // The usual escapes here, and `\u` with all that it may mean by the piece.
+        let char = match bytes.get(end + 1) {
             None => return Ok(text),
-            Some(Piece::Plain(plain)) => text.push_str(plain),
-            Some(Piece::Char(char)) => text.push(char),
-            Some(Piece::Lone(_)) => return Err(Fault::new(offset + at, What::Surrogate)),
-        }
+            Some(b'n') => '\n',
+            Some(&same @ (b'"' | b'\\' | b'/')) => char::from(same),
+            Some(_) => {
+                let mut pieces = Pieces { raw, at: end };
+                match pieces.next() {
+                    Some(Piece::Char(char)) => text.push(char),
+                    Some(Piece::Plain(plain)) => text.push_str(plain),
+                    Some(Piece::Lone(_)) => {
+                        return Err(Fault::new(offset + end, What::Surrogate));
+                    }
+                    None => return Ok(text),
+                }
+                at = pieces.at;
+                continue;
+            }
+        };
+        text.push(char);
+        at = end + 2;
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn resolves(schema: &Value, pointer: &str) -> bool {
 }
 
 /// A JSON pointer out of a URI fragment.
-fn percent_decoded(fragment: &str) -> Option<String> {
+pub(crate) fn percent_decoded(fragment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
     while let [first, tail @ ..] = rest {

@@ -211,7 +211,7 @@ impl Decode for ProgressToken {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
         match reader.kind()? {
             Kind::String => reader.value().map(Self::String),
-            Kind::Integer => reader.value().map(Self::Integer),
+            Kind::Integer | Kind::Number => reader.value().map(Self::Integer),
             _ => Err(reader.refuse("a string or an integer")),
         }
     }

@@ -3,9 +3,7 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{
-    Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, TagFound, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
 
 use crate::{
     BooleanSchema, ElicitAction, ElicitOutcome, ElicitRequest, ElicitRequestFormParams,
@@ -80,17 +78,11 @@ impl Encode for ElicitAction {
 
 impl Decode for ElicitOutcome {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static TAG: Tag = Tag::new(
-            "ElicitOutcome",
-            "action",
-            &["accept", "cancel", "decline"],
-        );
-        match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Elicit),
-            TagFound::Known(1) => reader.value().map(Self::Elicit),
-            TagFound::Known(_) => reader.value().map(Self::Elicit),
-            TagFound::Other => reader.value().map(Self::CreateTask),
-            TagFound::Absent => reader.value().map(Self::CreateTask),
+        static PATHS: Paths = Paths::new("ElicitOutcome", &[&["action"], &["task"]]);
+        match reader.first_present(&PATHS)? {
+            Some(0) => reader.value().map(Self::Elicit),
+            Some(_) => reader.value().map(Self::CreateTask),
+            None => Err(reader.undecided(&PATHS)),
         }
     }
 }

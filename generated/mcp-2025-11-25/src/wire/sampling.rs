@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Reader, Tag, TagFound, Writer};
+use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
 
 use crate::{
     CreateMessageOutcome, CreateMessageRequest, CreateMessageRequestParams,
@@ -14,16 +14,14 @@ use crate::{
 
 impl Decode for CreateMessageOutcome {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static TAG: Tag = Tag::new(
+        static PATHS: Paths = Paths::new(
             "CreateMessageOutcome",
-            "role",
-            &["assistant", "user"],
+            &[&["content"], &["task"]],
         );
-        match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Message),
-            TagFound::Known(_) => reader.value().map(Self::Message),
-            TagFound::Other => reader.value().map(Self::Task),
-            TagFound::Absent => reader.value().map(Self::Task),
+        match reader.first_present(&PATHS)? {
+            Some(0) => reader.value().map(Self::Message),
+            Some(_) => reader.value().map(Self::Task),
+            None => Err(reader.undecided(&PATHS)),
         }
     }
 }

@@ -1029,41 +1029,15 @@ impl Encode for InputRequiredResult {
 
 impl Decode for InputResponse {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static TAG: Tag = Tag::new(
+        static PATHS: Paths = Paths::new(
             "InputResponse",
-            "action",
-            &["accept", "cancel", "decline"],
+            &[&["model"], &["roots"], &["action"]],
         );
-        match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Elicit),
-            TagFound::Known(1) => reader.value().map(Self::Elicit),
-            TagFound::Known(_) => reader.value().map(Self::Elicit),
-            TagFound::Other => {
-                static TAG: Tag = Tag::new(
-                    "InputResponse",
-                    "role",
-                    &["assistant", "user"],
-                );
-                match reader.tag_or_other(&TAG)? {
-                    TagFound::Known(0) => reader.value().map(Self::CreateMessage),
-                    TagFound::Known(_) => reader.value().map(Self::CreateMessage),
-                    TagFound::Other => reader.value().map(Self::ListRoots),
-                    TagFound::Absent => reader.value().map(Self::ListRoots),
-                }
-            }
-            TagFound::Absent => {
-                static TAG: Tag = Tag::new(
-                    "InputResponse",
-                    "role",
-                    &["assistant", "user"],
-                );
-                match reader.tag_or_other(&TAG)? {
-                    TagFound::Known(0) => reader.value().map(Self::CreateMessage),
-                    TagFound::Known(_) => reader.value().map(Self::CreateMessage),
-                    TagFound::Other => reader.value().map(Self::ListRoots),
-                    TagFound::Absent => reader.value().map(Self::ListRoots),
-                }
-            }
+        match reader.first_present(&PATHS)? {
+            Some(0) => reader.value().map(Self::CreateMessage),
+            Some(1) => reader.value().map(Self::ListRoots),
+            Some(_) => reader.value().map(Self::Elicit),
+            None => Err(reader.undecided(&PATHS)),
         }
     }
 }
@@ -1471,7 +1445,7 @@ impl Decode for ProgressToken {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
         match reader.kind()? {
             Kind::String => reader.value().map(Self::String),
-            Kind::Integer => reader.value().map(Self::Integer),
+            Kind::Integer | Kind::Number => reader.value().map(Self::Integer),
             _ => Err(reader.refuse("a string or an integer")),
         }
     }

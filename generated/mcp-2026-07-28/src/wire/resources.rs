@@ -200,14 +200,13 @@ impl Decode for ReadResourceOutcome {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
         static TAG: Tag = Tag::new(
             "ReadResourceOutcome",
-            "cacheScope",
-            &["private", "public"],
+            "resultType",
+            &["input_required"],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::ReadResource),
-            TagFound::Known(_) => reader.value().map(Self::ReadResource),
-            TagFound::Other => reader.value().map(Self::InputRequired),
-            TagFound::Absent => reader.value().map(Self::InputRequired),
+            TagFound::Known(_) => reader.value().map(Self::InputRequired),
+            TagFound::Other => reader.value().map(Self::ReadResource),
+            TagFound::Absent => Err(reader.missing_tag(&TAG)),
         }
     }
 }

@@ -115,9 +115,6 @@ impl<'a> Tape<'a> {
                             .map(|member| &member.0)
                             .eq(b.iter().map(|member| &member.0))
                     };
-                if a.len() != b.len() {
-                    return false;
-                }
                 if !has_equal_keys(&a, &b) {
                     a.sort_by(|a, b| a.0.cmp(&b.0));
                     b.sort_by(|a, b| a.0.cmp(&b.0));

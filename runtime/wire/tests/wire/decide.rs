@@ -46,6 +46,16 @@ fn tags() {
             found
         );
     }
+    for other in [
+        r#"{"type":"textual"}"#,
+        r#"{"type":"tex"}"#,
+        r#"{"type":""}"#,
+    ] {
+        assert_eq!(
+            look(other, |reader| reader.tag(&TAG)).unwrap_err().kind(),
+            ErrorKind::Tag
+        );
+    }
     let other = r#"{"type":"video"}"#;
     assert_eq!(
         look(other, |reader| reader.tag_or_other(&TAG)).unwrap(),
@@ -90,6 +100,7 @@ fn presence_of_paths() {
         (r#"{"a":{"b":{"c":1}}}"#, [false, false, false, true]),
         (r#"{"a":{"c":{"b":1}},"b":{"c":1}}"#, [false; 4]),
         (r#"{"a":{"b":[]}}"#, [false; 4]),
+        (r#"{"items":{"b":{"c":1}}}"#, [false; 4]),
     ] {
         let present = look(text, |reader| reader.present(&PATHS)).unwrap();
         assert_eq!(

@@ -108,6 +108,53 @@ fn constants_take_any_spelling() {
 }
 
 #[test]
+fn similar_names_are_told_apart() {
+    static MEMBERS: Members = Members::open(
+        "Similar",
+        &["abcdefgh1abcdefgh", "abc", "abcd", "abcdefgh", "abcde"],
+    );
+    let decode = |reader: &mut Reader<'_>| {
+        let mut object = reader.object(&MEMBERS)?;
+        let member = object.next(reader)?;
+        reader.skip()?;
+        object.next(reader)?;
+        Ok(member)
+    };
+    for (key, member) in [
+        ("abcdefgh1abcdefgh", Some(0)),
+        ("abc", Some(1)),
+        ("abcd", Some(2)),
+        ("abcdefgh", Some(3)),
+        ("abcde", Some(4)),
+    ] {
+        assert_eq!(
+            read(&format!(r#"{{"{key}":[]}}"#), decode).unwrap(),
+            member,
+            "{key}"
+        );
+    }
+    static NONE: Members =
+        Members::open("Similar", &["abcdefgh1abcdefgh", "abcdefgh", "abcd", "abc"]);
+    for key in [
+        "abcdefgh2abcdefgh",
+        "abcdefgi",
+        "abxd",
+        "axc",
+        "",
+        "ab",
+        "abcdefghabcdefgh",
+    ] {
+        let text = format!(r#"{{"{key}":[]}}"#);
+        let others = |reader: &mut Reader<'_>| {
+            let mut object = reader.object(&NONE)?;
+            assert_eq!(object.next(reader)?, None);
+            Ok(object.into_extra())
+        };
+        assert!(read(&text, others).unwrap().contains_key(key), "{key}");
+    }
+}
+
+#[test]
 fn an_object_can_have_128_members() {
     static NAMES: [&str; 128] = {
         const DIGITS: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'()*+,-./:;<=>?@[]^_`{|}~ ";

@@ -6,8 +6,8 @@ use crate::corpus::Random;
 
 #[test]
 fn reads_every_escape() {
-    let text = r#""\" \\ \/ \b \f \n \r \t \u0041 \u00e9 \u20AC \ud83d\ude00 \uD83D\uDE00 \u0000""#;
-    let expected = "\" \\ / \u{8} \u{c} \n \r \t A é € 😀 😀 \0";
+    let text = r#""\" \\ \/ \b \f \n \r \t \u0041 \u00e9 \u20AC \ud83d\ude00 \uD83D\uDE00 \u0000 \ud800\udc00\uDBFF\uDFFF""#;
+    let expected = "\" \\ / \u{8} \u{c} \n \r \t A é € 😀 😀 \0 \u{10000}\u{10ffff}";
     assert_eq!(from_str::<String>(text).unwrap(), expected);
     assert_eq!(
         from_str::<Map<bool>>(&format!("{{{text}:true}}"))

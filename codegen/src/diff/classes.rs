@@ -1,0 +1,168 @@
+//! Which nodes of two graphs say the same: equality of shapes, through references and cycles.
+//!
+//! Bottom-up where shapes end, and by splitting classes until they agree in all their parts where
+//! shapes contain themselves. Names and places play no part, so a definition
+//! that was renamed, inlined or extracted stays in its class.
+
+use std::collections::HashMap;
+
+use super::graph::{Graph, NodeId, Rest, Shape};
+
+/// The classes of two graphs.
+#[derive(Debug)]
+pub(crate) struct Classes {
+    pub(crate) old: Vec<u32>,
+    pub(crate) new: Vec<u32>,
+}
+
+impl Classes {
+    pub(crate) fn of(old: &Graph, new: &Graph) -> Self {
+        let nodes: Vec<(&Graph, NodeId, usize)> = (0..old.len())
+            .map(|id| (old, id, 0))
+            .chain((0..new.len()).map(|id| (new, id, old.len())))
+            .collect();
+        let mut table: HashMap<String, u32> = HashMap::new();
+        let mut own: Vec<u32> = Vec::with_capacity(nodes.len());
+        for (graph, id, _) in &nodes {
+            let next = number(table.len());
+            own.push(*table.entry(own_facts(graph, *id)).or_insert(next));
+        }
+        let parts: Vec<Parts> = nodes
+            .iter()
+            .map(|(graph, id, offset)| Parts::of(graph, *id, *offset))
+            .collect();
+        let mut class = settle(&own, &parts);
+        let new = class.split_off(old.len());
+        Self { old: class, new }
+    }
+}
+
+/// Gives every node its class.
+fn settle(own: &[u32], parts: &[Parts]) -> Vec<u32> {
+    let mut class = own.to_vec();
+    let (bottom_up, rest) = order(parts);
+    let mut table: HashMap<Vec<u32>, u32> = HashMap::with_capacity(own.len());
+    // What leads to no cycle is settled at once, parts first.
+    for id in bottom_up {
+        let next = number(table.len());
+        class[id] = *table.entry(parts[id].key(own[id], &class)).or_insert(next);
+    }
+    // The rest is split until nothing splits any more.
+    let settled = number(table.len());
+    let mut count = 0;
+    for id in &rest {
+        class[*id] = settled + own[*id];
+    }
+    loop {
+        let mut table: HashMap<Vec<u32>, u32> = HashMap::with_capacity(rest.len());
+        let refined: Vec<u32> = (rest.iter())
+            .map(|id| {
+                let next = settled + number(table.len());
+                *table.entry(parts[*id].key(own[*id], &class)).or_insert(next)
+            })
+            .collect();
+        for (id, refined) in rest.iter().zip(refined) {
+            class[*id] = refined;
+        }
+        if table.len() == count {
+            return class;
+        }
+        count = table.len();
+    }
+}
+
+/// The nodes that lead to no cycle, parts before wholes, and all others.
+fn order(parts: &[Parts]) -> (Vec<usize>, Vec<usize>) {
+    let mut wholes: Vec<Vec<usize>> = vec![Vec::new(); parts.len()];
+    let mut waiting: Vec<usize> = Vec::with_capacity(parts.len());
+    for (id, parts) in parts.iter().enumerate() {
+        waiting.push(parts.nodes.len());
+        for part in &parts.nodes {
+            wholes[*part].push(id);
+        }
+    }
+    let mut ready: Vec<usize> = (0..parts.len()).filter(|id| waiting[*id] == 0).collect();
+    let mut at = 0;
+    while let Some(id) = ready.get(at).copied() {
+        at += 1;
+        for whole in &wholes[id] {
+            waiting[*whole] -= 1;
+            if waiting[*whole] == 0 {
+                ready.push(*whole);
+            }
+        }
+    }
+    let rest = (0..parts.len()).filter(|id| waiting[*id] > 0).collect();
+    (ready, rest)
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The nodes that a node is made of, numbered through both graphs.
+struct Parts {
+    nodes: Vec<usize>,
+    unordered: bool,
+}
+
+impl Parts {
+    fn key(&self, own: u32, class: &[u32]) -> Vec<u32> {
+        let mut key: Vec<u32> = self.nodes.iter().map(|part| class[*part]).collect();
+        if self.unordered {
+            key.sort_unstable();
+            key.dedup();
+        }
+        key.push(own);
+        key
+    }
+
+    fn of(graph: &Graph, id: NodeId, offset: usize) -> Self {
+        let node = graph.node(id);
+        let at = |part: &NodeId| graph.resolve(*part) + offset;
+        let (nodes, unordered) = match &node.shape {
+            Shape::Object { members, rest } => {
+                let mut nodes: Vec<usize> =
+                    members.values().map(|member| at(&member.node)).collect();
+                if let Rest::Each(each) = rest {
+                    nodes.push(at(each));
+                }
+                (nodes, false)
+            }
+            Shape::Array(Some(items)) => (vec![at(items)], false),
+            Shape::Union(variants) => (variants.iter().map(at).collect(), true),
+            _ => (Vec::new(), false),
+        };
+        Self { nodes, unordered }
+    }
+}
+
+/// What a node says without its parts.
+fn own_facts(graph: &Graph, id: NodeId) -> String {
+    let node = graph.node(id);
+    let shape = match &node.shape {
+        Shape::Alias(_) => "alias".to_owned(),
+        Shape::Any => "any".to_owned(),
+        Shape::Scalar(kinds) => format!("{kinds:?}"),
+        Shape::Choice(values) => {
+            let mut values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            values.sort_unstable();
+            format!("choice {values:?}")
+        }
+        Shape::Object { members, rest } => {
+            let members: Vec<(&String, bool)> = members
+                .iter()
+                .map(|(name, member)| (name, member.required))
+                .collect();
+            let rest = match rest {
+                Rest::Open => "open",
+                Rest::Closed => "closed",
+                Rest::Each(_) => "each",
+            };
+            format!("object {members:?} {rest}")
+        }
+        Shape::Array(items) => format!("array {}", items.is_some()),
+        Shape::Union(_) => "union".to_owned(),
+    };
+    format!("{shape} {:?} {}", node.limits, node.deprecated)
+}

@@ -1,0 +1,422 @@
+//! The comparison itself: pairs of shapes that stand at the same wire path, each compared once.
+//!
+//! A [`Site`] is a pair of shapes that may be reached from many places; what differs in it is a
+//! [`Finding`], told once. Which wire paths reach a site is worked out afterwards, in `walk`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::classes::Classes;
+use super::graph::{Graph, Member, NodeId, Rest, Shape};
+use super::kind::Kind;
+use super::path::{Selector, Step};
+use super::variants::{self, Pairing};
+use crate::schema::JsonType;
+
+/// Index of a site.
+pub(crate) type SiteId = usize;
+
+/// A pair of shapes, and what differs between them.
+#[derive(Debug, Default)]
+pub(crate) struct Site {
+    pub(crate) findings: Vec<Finding>,
+    /// Ways to the sites of its parts.
+    pub(crate) edges: Vec<(Vec<Step>, SiteId)>,
+    /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
+    pub(crate) places: BTreeSet<Places>,
+}
+
+/// What the two schemas call a pair of shapes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Places {
+    pub(crate) old: String,
+    pub(crate) new: String,
+}
+
+/// One difference.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    pub(crate) kind: Kind,
+    /// From the site to what differs.
+    pub(crate) steps: Vec<Step>,
+    /// What stands there; none where nothing does.
+    pub(crate) old: Option<NodeId>,
+    pub(crate) new: Option<NodeId>,
+    /// Whether it must be there, for members.
+    pub(crate) required: Option<(bool, bool)>,
+    pub(crate) detail: Detail,
+}
+
+/// What differs, where the shapes alone do not say it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Detail {
+    None,
+    /// A value of an enumeration.
+    Value(Value),
+    /// A limit, before and after.
+    Limit(String, Option<Value>, Option<Value>),
+}
+
+/// Compares two graphs site by site.
+pub(crate) struct Comparer<'g> {
+    old: &'g Graph,
+    new: &'g Graph,
+    classes: Classes,
+    pub(crate) sites: Vec<Site>,
+    known: HashMap<(u32, u32, String), SiteId>,
+    open: Vec<(SiteId, NodeId, NodeId)>,
+}
+
+impl<'g> Comparer<'g> {
+    pub(crate) fn new(old: &'g Graph, new: &'g Graph) -> Self {
+        Self {
+            old,
+            new,
+            classes: Classes::of(old, new),
+            sites: Vec::new(),
+            known: HashMap::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Whether two nodes are equal on the wire.
+    pub(crate) fn same(&self, old: NodeId, new: NodeId) -> bool {
+        self.classes.old[self.old.resolve(old)] == self.classes.new[self.new.resolve(new)]
+    }
+
+    /// A site for one member of two messages, such as `params`.
+    pub(crate) fn root(&mut self, places: Places, member: &str, pair: [Option<Member>; 2]) -> SiteId {
+        let site = self.sites.len();
+        self.sites.push(Site {
+            places: BTreeSet::from([places]),
+            ..Site::default()
+        });
+        self.member(site, &[], member, pair);
+        self.drain();
+        site
+    }
+
+    /// A site for two whole values.
+    pub(crate) fn whole(&mut self, places: Places, old: NodeId, new: NodeId) -> SiteId {
+        let site = self.sites.len();
+        self.sites.push(Site {
+            places: BTreeSet::from([places]),
+            ..Site::default()
+        });
+        self.value(site, &[], old, new);
+        self.drain();
+        site
+    }
+
+    fn drain(&mut self) {
+        while let Some((site, old, new)) = self.open.pop() {
+            self.shapes(site, &[], old, new);
+        }
+    }
+
+    fn find(&mut self, site: SiteId, kind: Kind, steps: &[Step], pair: [Option<NodeId>; 2]) {
+        self.report(site, kind, steps, pair, None, Detail::None);
+    }
+
+    fn report(
+        &mut self,
+        site: SiteId,
+        kind: Kind,
+        steps: &[Step],
+        [old, new]: [Option<NodeId>; 2],
+        required: Option<(bool, bool)>,
+        detail: Detail,
+    ) {
+        self.sites[site].findings.push(Finding {
+            kind,
+            steps: steps.to_vec(),
+            old,
+            new,
+            required,
+            detail,
+        });
+    }
+
+    fn member(&mut self, site: SiteId, steps: &[Step], name: &str, pair: [Option<Member>; 2]) {
+        let steps = &with(steps, Step::Member(name.to_owned()));
+        let nodes = pair.map(|member| member.map(|member| member.node));
+        let required = pair.map(|member| member.is_some_and(|member| member.required));
+        let kind = match pair {
+            [None, None] => return,
+            [None, Some(new)] if new.required => Kind::MemberAddedRequired,
+            [None, Some(_)] => Kind::MemberAddedOptional,
+            [Some(_), None] => Kind::MemberRemoved,
+            [Some(old), Some(new)] => {
+                let required = Some((old.required, new.required));
+                let kind = match required {
+                    Some((false, true)) => Some(Kind::BecameRequired),
+                    Some((true, false)) => Some(Kind::BecameOptional),
+                    _ => None,
+                };
+                if let Some(kind) = kind {
+                    self.report(site, kind, steps, nodes, required, Detail::None);
+                }
+                return self.value(site, steps, old.node, new.node);
+            }
+        };
+        let [old, new] = required;
+        self.report(site, kind, steps, nodes, Some((old, new)), Detail::None);
+    }
+
+    /// Two values at the same path: compared here, or as a site of their own where they can be shared.
+    fn value(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+        if self.same(old, new) {
+            return;
+        }
+        let (o, n) = (self.old.resolve(old), self.new.resolve(new));
+        let names = (self.old.name(old), self.new.name(new));
+        let composite = |graph: &Graph, id| match &graph.node(id).shape {
+            Shape::Object { members, rest } => !members.is_empty() || matches!(rest, Rest::Each(_)),
+            Shape::Union(_) => true,
+            _ => false,
+        };
+        let named = match names {
+            (Some(old), Some(new)) => format!("{old} {new}"),
+            _ => String::new(),
+        };
+        let either = composite(self.old, o) || composite(self.new, n);
+        if !either && named.is_empty() {
+            return self.shapes(site, steps, o, n);
+        }
+        let key = match either {
+            true => String::new(),
+            false => named,
+        };
+        let key = (self.classes.old[o], self.classes.new[n], key);
+        let child = match self.known.get(&key) {
+            Some(child) => *child,
+            None => {
+                let child = self.sites.len();
+                self.sites.push(Site::default());
+                self.known.insert(key, child);
+                self.open.push((child, o, n));
+                child
+            }
+        };
+        let places: Vec<Places> = (self.sites[site].places.iter().take(1))
+            .map(|owner| Places {
+                old: names.0.map_or_else(|| place(&owner.old, steps), str::to_owned),
+                new: names.1.map_or_else(|| place(&owner.new, steps), str::to_owned),
+            })
+            .collect();
+        self.sites[child].places.extend(places);
+        self.sites[site].edges.push((steps.to_vec(), child));
+    }
+
+    fn shapes(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+        let (old_graph, new_graph) = (self.old, self.new);
+        let (o, n) = (old_graph.node(old), new_graph.node(new));
+        let pair = [Some(old), Some(new)];
+        match (o.deprecated, n.deprecated) {
+            (false, true) => self.find(site, Kind::Deprecated, steps, pair),
+            (true, false) => self.find(site, Kind::Undeprecated, steps, pair),
+            _ => {}
+        }
+        match (&o.shape, &n.shape) {
+            (Shape::Any, Shape::Any) => {}
+            (Shape::Any, _) => self.find(site, Kind::TypeNarrowed, steps, pair),
+            (_, Shape::Any) => self.find(site, Kind::TypeWidened, steps, pair),
+            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
+                return self.unions(site, steps, old, new);
+            }
+            (Shape::Object { .. }, Shape::Object { .. }) => self.objects(site, steps, old, new),
+            (Shape::Array(old_items), Shape::Array(new_items)) => {
+                let steps = &with(steps, Step::Item);
+                match (old_items, new_items) {
+                    (Some(old), Some(new)) => self.value(site, steps, *old, *new),
+                    (None, Some(new)) => {
+                        self.find(site, Kind::TypeNarrowed, steps, [None, Some(*new)]);
+                    }
+                    (Some(old), None) => {
+                        self.find(site, Kind::TypeWidened, steps, [Some(*old), None]);
+                    }
+                    (None, None) => {}
+                }
+            }
+            (Shape::Choice(old_values), Shape::Choice(new_values)) => {
+                self.choices(site, steps, pair, old_values, new_values);
+            }
+            (old_shape, new_shape) => {
+                let kind = match (kinds(old_shape), kinds(new_shape)) {
+                    (Some(old), Some(new)) if old == new && !is_choice(old_shape) && !is_choice(new_shape) => None,
+                    (Some(old), Some(new)) if covers(&new, &old) && !is_choice(new_shape) => {
+                        Some(Kind::TypeWidened)
+                    }
+                    (Some(old), Some(new)) if covers(&old, &new) && !is_choice(old_shape) => {
+                        Some(Kind::TypeNarrowed)
+                    }
+                    _ => Some(Kind::TypeChanged),
+                };
+                if let Some(kind) = kind {
+                    self.find(site, kind, steps, pair);
+                }
+            }
+        }
+        self.limits(site, steps, pair, &o.limits, &n.limits);
+    }
+
+    fn limits(
+        &mut self,
+        site: SiteId,
+        steps: &[Step],
+        pair: [Option<NodeId>; 2],
+        old: &BTreeMap<String, Value>,
+        new: &BTreeMap<String, Value>,
+    ) {
+        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        for name in names {
+            let (before, after) = (old.get(name), new.get(name));
+            if before != after {
+                let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());
+                self.report(site, Kind::ConstraintChanged, steps, pair, None, detail);
+            }
+        }
+    }
+
+    fn choices(
+        &mut self,
+        site: SiteId,
+        steps: &[Step],
+        pair: [Option<NodeId>; 2],
+        old: &[Value],
+        new: &[Value],
+    ) {
+        if let ([before], [after]) = (old, new) {
+            if before != after {
+                self.find(site, Kind::ConstChanged, steps, pair);
+            }
+            return;
+        }
+        for value in new.iter().filter(|value| !old.contains(value)) {
+            let detail = Detail::Value(value.clone());
+            self.report(site, Kind::EnumValueAdded, steps, pair, None, detail);
+        }
+        for value in old.iter().filter(|value| !new.contains(value)) {
+            let detail = Detail::Value(value.clone());
+            self.report(site, Kind::EnumValueRemoved, steps, pair, None, detail);
+        }
+    }
+
+    fn objects(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+        let (old_graph, new_graph) = (self.old, self.new);
+        let (
+            Shape::Object { members: old_members, rest: old_rest },
+            Shape::Object { members: new_members, rest: new_rest },
+        ) = (&old_graph.node(old).shape, &new_graph.node(new).shape)
+        else {
+            return;
+        };
+        let names: BTreeSet<&String> = old_members.keys().chain(new_members.keys()).collect();
+        for name in names {
+            let pair = [old_members.get(name).copied(), new_members.get(name).copied()];
+            self.member(site, steps, name, pair);
+        }
+        match (old_rest, new_rest) {
+            (Rest::Open, Rest::Open) | (Rest::Closed, Rest::Closed) => {}
+            (Rest::Each(old), Rest::Each(new)) => {
+                self.value(site, &with(steps, Step::Each), *old, *new);
+            }
+            _ => self.find(site, Kind::OpennessChanged, steps, [Some(old), Some(new)]),
+        }
+    }
+
+    fn unions(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
+        let old_choices = variants::choices(self.old, old);
+        let new_choices = variants::choices(self.new, new);
+        let Pairing { pairs, removed, added } =
+            variants::pair(self.old, &old_choices, self.new, &new_choices, |o, n| self.same(o, n));
+        if pairs.is_empty() && (old_choices.len() == 1 || new_choices.len() == 1) {
+            return self.find(site, Kind::TypeChanged, steps, [Some(old), Some(new)]);
+        }
+        let choice = |comparer: &Self, old: Option<NodeId>, new: Option<NodeId>| {
+            let in_old = old.map(|id| variants::required(comparer.old, id)).unwrap_or_default();
+            let in_new = new.map(|id| variants::required(comparer.new, id)).unwrap_or_default();
+            let of_old = old.map(|id| variants::selector(comparer.old, &old_choices, id, &in_new));
+            let of_new = new.map(|id| variants::selector(comparer.new, &new_choices, id, &in_old));
+            let text = match (of_old, of_new) {
+                (Some(old), Some(_)) if new_choices.len() == 1 => old,
+                (Some(_), Some(new)) if old_choices.len() == 1 => new,
+                (Some(old), Some(new)) => match (old.len(), &old) <= (new.len(), &new) {
+                    true => old,
+                    false => new,
+                },
+                (old, new) => old.or(new).unwrap_or_default(),
+            };
+            Step::Choice(Selector { text, old, new })
+        };
+        for (o, n) in pairs {
+            if !self.same(o, n) {
+                let steps = with(steps, choice(self, Some(o), Some(n)));
+                self.value(site, &steps, o, n);
+            }
+        }
+        for o in removed {
+            let steps = with(steps, choice(self, Some(o), None));
+            self.find(site, Kind::UnionMemberRemoved, &steps, [Some(o), None]);
+        }
+        for n in added {
+            let steps = with(steps, choice(self, None, Some(n)));
+            self.find(site, Kind::UnionMemberAdded, &steps, [None, Some(n)]);
+        }
+    }
+}
+
+fn with(steps: &[Step], step: Step) -> Vec<Step> {
+    let mut longer = steps.to_vec();
+    longer.push(step);
+    longer
+}
+
+/// The place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.
+pub(crate) fn place(owner: &str, steps: &[Step]) -> String {
+    let mut text = owner.to_owned();
+    for step in steps {
+        match step {
+            Step::Member(name) => {
+                text.push('.');
+                text.push_str(name);
+            }
+            Step::Each => text.push_str("{}"),
+            Step::Item => text.push_str("[]"),
+            Step::Choice(_) => step.push_to(&mut text),
+        }
+    }
+    text
+}
+
+fn is_choice(shape: &Shape) -> bool {
+    matches!(shape, Shape::Choice(_))
+}
+
+/// The JSON kinds of a scalar shape; a number may be an integer.
+fn kinds(shape: &Shape) -> Option<BTreeSet<JsonType>> {
+    let mut kinds: BTreeSet<JsonType> = match shape {
+        Shape::Scalar(kinds) => kinds.clone(),
+        Shape::Choice(values) => values
+            .iter()
+            .map(|value| match value {
+                Value::Null => Some(JsonType::Null),
+                Value::Bool(_) => Some(JsonType::Boolean),
+                Value::Number(number) if number.is_f64() => Some(JsonType::Number),
+                Value::Number(_) => Some(JsonType::Integer),
+                Value::String(_) => Some(JsonType::String),
+                Value::Array(_) | Value::Object(_) => None,
+            })
+            .collect::<Option<_>>()?,
+        _ => return None,
+    };
+    if kinds.contains(&JsonType::Number) {
+        kinds.insert(JsonType::Integer);
+    }
+    Some(kinds)
+}
+
+fn covers(wide: &BTreeSet<JsonType>, narrow: &BTreeSet<JsonType>) -> bool {
+    wide.is_superset(narrow)
+}

@@ -1,0 +1,60 @@
+//! Which rows of a diff are asked for.
+
+use super::Diff;
+use super::kind::Kind;
+use super::path::direction_id;
+use super::row::Row;
+use super::verdict::Level;
+
+/// A choice of rows; what is empty asks for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Methods, by name; `*` at the end stands for any rest.
+    pub methods: Vec<String>,
+    /// `C2S` or `S2C`.
+    pub directions: Vec<String>,
+    /// Kinds.
+    pub kinds: Vec<Kind>,
+    /// Levels.
+    pub levels: Vec<Level>,
+    /// Only what no shim rule covers.
+    pub uncovered: bool,
+}
+
+impl Filter {
+    /// Whether everything is asked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a row is asked for. A row with several wire paths is, if one of them fits.
+    #[must_use]
+    pub fn admits(&self, row: &Row) -> bool {
+        let Self { methods, directions, kinds, levels, uncovered } = self;
+        let path_fits = methods.is_empty() && directions.is_empty()
+            || row.paths.iter().any(|path| {
+                (methods.is_empty() || methods.iter().any(|method| names(method, &path.method)))
+                    && (directions.is_empty()
+                        || directions.iter().any(|id| id.eq_ignore_ascii_case(direction_id(path.direction))))
+            });
+        path_fits
+            && (kinds.is_empty() || kinds.contains(&row.kind))
+            && (levels.is_empty() || levels.contains(&row.level))
+            && !(*uncovered && (row.rule.is_some() || !row.kind.is_on_the_wire()))
+    }
+
+    /// Leaves in a diff only what is asked for.
+    pub fn apply(&self, diff: &mut Diff) {
+        let all = diff.rows.len();
+        diff.rows.retain(|row| self.admits(row));
+        diff.hidden += all - diff.rows.len();
+    }
+}
+
+fn names(pattern: &str, method: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) if !start.is_empty() => method.starts_with(start),
+        _ => pattern == method,
+    }
+}

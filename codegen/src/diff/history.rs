@@ -1,0 +1,121 @@
+//! All revisions in one view: which of them has which message, and the diff of each neighbouring pair.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::path::direction_id;
+use super::settings::Settings;
+use super::side::{Side, Sources};
+use super::{Diff, channel, compare, marked};
+use crate::Error;
+use crate::model::{Direction, MethodKind};
+
+/// The whole history.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct History {
+    /// The revisions, oldest first.
+    pub revisions: Vec<String>,
+    /// The messages, in order of direction and name.
+    pub methods: Vec<MethodLine>,
+    /// The diffs of neighbours, in order.
+    pub diffs: Vec<Diff>,
+}
+
+/// A message through the revisions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodLine {
+    /// Its name.
+    pub name: String,
+    /// `C2S` or `S2C`.
+    pub direction: &'static str,
+    /// Its channel in each revision; none where it is not there.
+    pub channels: Vec<Option<Channel>>,
+}
+
+/// A kind of message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// Answered.
+    Request,
+    /// Not answered.
+    Notification,
+    /// Carried inside a result.
+    Input,
+}
+
+impl Channel {
+    /// In words.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        channel(self.kind())
+    }
+
+    fn kind(self) -> MethodKind {
+        match self {
+            Self::Request => MethodKind::Request,
+            Self::Notification => MethodKind::Notification,
+            Self::Input => MethodKind::Input,
+        }
+    }
+}
+
+/// The history of these revisions or files; of all revisions of the spec, if no name is given.
+///
+/// # Errors
+/// As [`super::between`].
+pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<History, Error> {
+    let names: Vec<String> = match names {
+        [] => sources.spec.revisions.iter().map(|revision| revision.id.clone()).collect(),
+        names => names.to_vec(),
+    };
+    let settings = Settings::read(sources.spec)?;
+    let open = |raw| names.iter().map(|name| sources.open(name, raw)).collect::<Result<Vec<Side>, Error>>();
+    let sides = open(raw)?;
+    let without_errata = if raw { Vec::new() } else { open(true)? };
+    let mut diffs = Vec::new();
+    let mut errors = Vec::new();
+    for (index, pair) in sides.windows(2).enumerate() {
+        let [old, new] = pair else { continue };
+        let mut diff = compare(old, new);
+        diff.raw = raw;
+        if let [raw_old, raw_new] = without_errata.get(index..index + 2).unwrap_or_default() {
+            marked(&mut diff, &compare(raw_old, raw_new), old, new);
+        }
+        if let Err(error) = settings.apply(&mut diff) {
+            errors.push(error);
+        }
+        diffs.push(diff);
+    }
+    Error::check(errors)?;
+    Ok(History {
+        methods: methods(&sides.iter().collect::<Vec<_>>()),
+        revisions: sides.into_iter().map(|side| side.label).collect(),
+        diffs,
+    })
+}
+
+fn methods(sides: &[&Side]) -> Vec<MethodLine> {
+    let mut lines: BTreeMap<(Direction, bool, String), Vec<Option<Channel>>> = BTreeMap::new();
+    for (index, side) in sides.iter().enumerate() {
+        for message in &side.messages {
+            let notifies = message.kind == MethodKind::Notification;
+            let key = (message.direction, notifies, message.name.clone());
+            let line = lines.entry(key).or_insert_with(|| vec![None; sides.len()]);
+            line[index] = Some(match message.kind {
+                MethodKind::Request => Channel::Request,
+                MethodKind::Notification => Channel::Notification,
+                MethodKind::Input => Channel::Input,
+            });
+        }
+    }
+    lines
+        .into_iter()
+        .map(|((direction, _, name), channels)| MethodLine {
+            name,
+            direction: direction_id(direction),
+            channels,
+        })
+        .collect()
+}

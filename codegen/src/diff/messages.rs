@@ -1,0 +1,142 @@
+//! The messages of a schema: who sends what, with which params, answered by which result.
+//!
+//! Unlike the model's methods these need no rule to be read: a draft of the day can be compared
+//! before anybody has decided how its types are called.
+
+use serde_json::Value;
+
+use super::graph::{Graph, Member, NodeId, Shape};
+use crate::Error;
+use crate::model::{Direction, MethodKind};
+use crate::schema::schema_error;
+use crate::spec::methods::MethodRules;
+
+/// Which definition lists which messages.
+const ROLES: &[(&str, Direction, MethodKind)] = &[
+    ("ClientRequest", Direction::ClientToServer, MethodKind::Request),
+    ("ClientNotification", Direction::ClientToServer, MethodKind::Notification),
+    ("ServerRequest", Direction::ServerToClient, MethodKind::Request),
+    ("ServerNotification", Direction::ServerToClient, MethodKind::Notification),
+    ("InputRequest", Direction::ServerToClient, MethodKind::Input),
+];
+
+/// A message that a side may send.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    pub(crate) name: String,
+    pub(crate) direction: Direction,
+    pub(crate) kind: MethodKind,
+    /// The message as a whole.
+    pub(crate) node: NodeId,
+    /// Its `params`, if it has any.
+    pub(crate) params: Option<Member>,
+    /// What answers it; none for a notification, and where nothing says.
+    pub(crate) result: Option<NodeId>,
+}
+
+/// The definition that lists the messages of a kind.
+pub(crate) fn role(direction: Direction, kind: MethodKind) -> &'static str {
+    (ROLES.iter())
+        .find(|(_, of, what)| *of == direction && *what == kind)
+        .map_or("InputRequest", |(role, _, _)| role)
+}
+
+/// Reads the messages; the rules of the revision `rules_of` pair requests with results where the schema does not.
+pub(crate) fn read(
+    graph: &mut Graph,
+    rules: &MethodRules,
+    rules_of: &str,
+    file: &str,
+) -> Result<Vec<Message>, Error> {
+    let mut messages: Vec<Message> = Vec::new();
+    let mut roles = 0;
+    for (role, direction, kind) in ROLES {
+        let Some(listed) = graph.definitions.get(*role).copied() else {
+            continue;
+        };
+        roles += 1;
+        for node in listed_messages(graph, listed) {
+            let Some((name, params)) = method(graph, node) else {
+                let pointer = graph.node(node).pointer.clone();
+                return Err(schema_error(
+                    file,
+                    &pointer,
+                    "a message whose `method` is one constant",
+                    "none",
+                    "mend it with an erratum",
+                ));
+            };
+            let result = match kind {
+                MethodKind::Notification => None,
+                _ => result(graph, rules, rules_of, &name, node),
+            };
+            messages.push(Message {
+                name,
+                direction: *direction,
+                kind: *kind,
+                node,
+                params,
+                result,
+            });
+        }
+    }
+    if roles == 0 {
+        return Err(schema_error(
+            file,
+            "/$defs",
+            "the definitions that list the messages of MCP, such as `ClientRequest`",
+            "none of them",
+            "give a schema.json of the specification's repository",
+        ));
+    }
+    messages.sort_by(|a, b| (a.direction, &a.name, a.kind).cmp(&(b.direction, &b.name, b.kind)));
+    messages.dedup_by(|a, b| (a.direction, &a.name, a.kind) == (b.direction, &b.name, b.kind));
+    Ok(messages)
+}
+
+fn listed_messages(graph: &Graph, listed: NodeId) -> Vec<NodeId> {
+    match &graph.node(listed).shape {
+        Shape::Union(variants) => variants.clone(),
+        _ => vec![listed],
+    }
+}
+
+fn method(graph: &Graph, message: NodeId) -> Option<(String, Option<Member>)> {
+    let Shape::Object { members, .. } = &graph.node(message).shape else {
+        return None;
+    };
+    let Shape::Choice(values) = &graph.node(members.get("method")?.node).shape else {
+        return None;
+    };
+    match values.as_slice() {
+        [Value::String(name)] => Some((name.clone(), members.get("params").copied())),
+        _ => None,
+    }
+}
+
+/// By the schema's `XResultResponse`, else by a rule, else by the name of the request.
+fn result(
+    graph: &mut Graph,
+    rules: &MethodRules,
+    rules_of: &str,
+    method: &str,
+    message: NodeId,
+) -> Option<NodeId> {
+    let definition = graph.name(message)?.to_owned();
+    let stem = definition.strip_suffix("Request").unwrap_or(&definition);
+    let response = graph.definitions.get(&format!("{stem}ResultResponse"));
+    if let Some(response) = response
+        && let Shape::Object { members, .. } = &graph.node(*response).shape
+        && let Some(result) = members.get("result")
+    {
+        return Some(result.node);
+    }
+    let Some(rule) = rules.result(Some(rules_of), method) else {
+        return graph.definitions.get(&format!("{stem}Result")).copied();
+    };
+    let result = graph.definitions.get(rule.result).copied()?;
+    match rule.task_result.and_then(|task| graph.definitions.get(task).copied()) {
+        Some(task) => Some(graph.add_union(vec![result, task])),
+        None => Some(result),
+    }
+}

@@ -1,0 +1,188 @@
+//! Values that are carried elsewhere now: `initialize`'s capabilities, which went into `_meta`.
+//!
+//! A value that is gone and one that came are the same value if they go by the same name, are sent
+//! the same way, hold the same, and no other candidate does. The rows of both become one.
+
+use super::compare::Comparer;
+use super::facts::both_ways;
+use super::graph::{NodeId, Shape};
+use super::kind::Kind;
+use super::methods::Pairs;
+use super::path::{Part, Step, WirePath, opposite};
+use super::row::{Place, Row};
+use super::show::View;
+use super::side::Side;
+use super::verdict::{Meaning, Verdict, Verdicts};
+
+/// Members that every object may have: they tell nothing.
+const COMMON: &[&str] = &["_meta", "name", "title", "description", "type", "icons", "id", "nextCursor", "cursor"];
+
+/// A value that is gone, or one that came.
+struct Value {
+    name: String,
+    node: NodeId,
+    paths: Vec<WirePath>,
+    place: String,
+    /// The row that tells it; none for a part of a message that came or went as a whole.
+    row: Option<usize>,
+}
+
+/// Replaces pairs of rows by one that says `moved`.
+pub(crate) fn merge(
+    rows: &mut Vec<Row>,
+    old: &Side,
+    new: &Side,
+    pairs: &Pairs,
+    comparer: &Comparer<'_>,
+) {
+    let mut gone = of_messages(old, &pairs.removed);
+    let mut came = of_messages(new, &pairs.added);
+    for (index, row) in rows.iter().enumerate() {
+        let (all, view) = match row.kind {
+            Kind::MemberRemoved => (&mut gone, &row.before),
+            Kind::MemberAddedOptional | Kind::MemberAddedRequired => (&mut came, &row.after),
+            _ => continue,
+        };
+        let (Some(name), Some(view)) = (&row.subject, view) else {
+            continue;
+        };
+        let Some(node) = view.node else {
+            continue;
+        };
+        all.push(Value {
+            name: name.clone(),
+            node,
+            paths: row.paths.clone(),
+            place: row.places.first().map_or_else(String::new, |place| match row.kind {
+                Kind::MemberRemoved => place.old.clone(),
+                _ => place.new.clone(),
+            }),
+            row: Some(index),
+        });
+    }
+    let fits = |g: &Value, c: &Value| {
+        let names = (old.graph.name(g.node), new.graph.name(c.node));
+        let holds_the_same = comparer.same(g.node, c.node) || (names.0.is_some() && names.0 == names.1);
+        let same_way = g.paths.iter().any(|g| {
+            c.paths.iter().any(|c| g.direction == c.direction && g.part == c.part)
+        });
+        // Between two rows of the same exchange the place must differ in more than the schema's name.
+        let near = match (g.row, c.row) {
+            (Some(_), Some(_)) => g.paths.iter().any(|g| {
+                c.paths.iter().any(|c| g.direction == c.direction && g.method == c.method && g.part == c.part)
+            }),
+            _ => true,
+        };
+        !COMMON.contains(&g.name.as_str())
+            && !COMMON.contains(&c.name.as_str())
+            && same_name(&g.name, &c.name)
+            && holds_the_same
+            && same_way
+            && near
+    };
+    let mut replaced = Vec::new();
+    let mut moved = Vec::new();
+    for g in &gone {
+        let found: Vec<&Value> = came.iter().filter(|c| fits(g, c)).collect();
+        let [c] = found.as_slice() else { continue };
+        if gone.iter().filter(|other| fits(other, c)).count() != 1 {
+            continue;
+        }
+        moved.push(row(rows, old, new, g, c));
+        replaced.extend([g.row, c.row].into_iter().flatten());
+    }
+    replaced.sort_unstable();
+    for index in replaced.into_iter().rev() {
+        rows.remove(index);
+    }
+    rows.extend(moved);
+}
+
+fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row {
+    let told: Vec<&Row> = [gone.row, came.row].into_iter().flatten().map(|index| &rows[index]).collect();
+    let worst = |verdict: fn(&Verdicts) -> Verdict| Verdict {
+        valid: told.iter().all(|row| verdict(&row.verdicts).valid),
+        meaning: Meaning::Changed,
+    };
+    let verdicts = both_ways(
+        worst(|verdicts| verdicts.old_to_new),
+        worst(|verdicts| verdicts.new_to_old),
+    );
+    let mut row = Row::new(Kind::Moved, verdicts);
+    for one in &told {
+        for witness in &one.witnesses {
+            if row.witnesses.iter().all(|known| known.valid_in != witness.valid_in) {
+                row.witnesses.push(witness.clone());
+            }
+        }
+    }
+    row.witnesses.sort_by_key(|witness| witness.valid_in);
+    row.from.clone_from(&gone.paths);
+    row.to.clone_from(&came.paths);
+    row.paths = gone.paths.iter().chain(&came.paths).cloned().collect();
+    row.paths.sort();
+    row.paths.dedup();
+    row.places = vec![Place {
+        old: gone.place.clone(),
+        new: came.place.clone(),
+    }];
+    let required = |index: Option<usize>, before: bool| {
+        let row = index.map(|index| &rows[index])?;
+        let view = if before { &row.before } else { &row.after };
+        view.as_ref().and_then(|view| view.required)
+    };
+    row.before = Some(View::of(old, gone.node, required(gone.row, true)));
+    row.after = Some(View::of(new, came.node, required(came.row, false)));
+    row.subject = Some(match gone.name == came.name {
+        true => gone.name.clone(),
+        false => format!("{} -> {}", gone.name, came.name),
+    });
+    row
+}
+
+/// The members of params and results of messages that one side alone has.
+fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
+    let mut all = Vec::new();
+    for index in messages {
+        let message = &side.messages[*index];
+        let parts = [
+            (message.params.map(|params| params.node), Part::Params, message.direction),
+            (message.result, Part::Result, opposite(message.direction)),
+        ];
+        for (node, part, direction) in parts {
+            let Some(node) = node else { continue };
+            let Shape::Object { members, .. } = &side.graph.node(node).shape else {
+                continue;
+            };
+            for (name, member) in members {
+                let mut path = String::from("$");
+                Step::Member(name.clone()).push_to(&mut path);
+                all.push(Value {
+                    name: name.clone(),
+                    node: member.node,
+                    paths: vec![WirePath {
+                        direction,
+                        method: message.name.clone(),
+                        part,
+                        path,
+                    }],
+                    place: format!("{}.{name}", side.graph.name(node).unwrap_or_default()),
+                    row: None,
+                });
+            }
+        }
+    }
+    all
+}
+
+/// `capabilities` and `io.modelcontextprotocol/clientCapabilities`.
+fn same_name(left: &str, right: &str) -> bool {
+    let bare = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
+    let (left, right) = (bare(left), bare(right));
+    let ends = |long: &str, short: &str| {
+        let mut letters = short.chars();
+        let capital: String = letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect();
+        !short.is_empty() && long.ends_with(&capital)
+    };
+    left == right || ends(&left, &right) || ends(&right, &left)
+}

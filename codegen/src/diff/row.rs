@@ -1,0 +1,210 @@
+//! One change, with everything that is known of it. Data: what is printed, published and planned from.
+
+use serde::Serialize;
+
+use super::compare::{Detail, Finding, Places};
+use super::kind::Kind;
+use super::path::WirePath;
+use super::show::View;
+use super::verdict::{Level, Meaning, Verdict, Verdicts};
+use super::witness::{End, Witness};
+use crate::spec::sha256;
+
+/// A change between two revisions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// 12 hex digits that stay the same as long as the change does.
+    pub fingerprint: String,
+    /// What happened.
+    pub kind: Kind,
+    /// How bad it is.
+    pub level: Level,
+    /// All wire paths that it reaches, sorted; empty for what is on no wire path.
+    pub paths: Vec<WirePath>,
+    /// For what moved: where it was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<WirePath>,
+    /// For what moved: where it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub to: Vec<WirePath>,
+    /// Which parts of the two schemas say so: `Tool`, or `Tool.annotations` for an inline schema.
+    pub places: Vec<Place>,
+    /// The member, value, limit, code, header or rule that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// What stood there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<View>,
+    /// What stands there now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<View>,
+    /// What becomes of messages that cross it.
+    pub verdicts: Verdicts,
+    /// For each direction that is not valid, a text that shows it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub witnesses: Vec<Witness>,
+    /// What this does to users of the generated crate.
+    pub crate_change: CrateChange,
+    /// The shim rule that covers it; none until one does.
+    pub rule: Option<String>,
+    /// The errata without which it would not be there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errata: Vec<String>,
+    /// Why its level is not the one that follows from the verdicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level_reason: Option<String>,
+    /// The page of the specification that says so, where the schema does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+}
+
+/// The same part in both schemas.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// In the old one; empty where it has none.
+    pub old: String,
+    /// In the new one.
+    pub new: String,
+}
+
+/// What a change means for the version number of the generated crate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrateChange {
+    /// Nothing that a compiler sees.
+    Patch,
+    /// Something new; constructors and setters stay as they are.
+    Minor,
+    /// Something that compiled no longer does.
+    Major,
+}
+
+impl CrateChange {
+    /// The name.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Patch => "patch",
+            Self::Minor => "minor",
+            Self::Major => "major",
+        }
+    }
+
+    pub(crate) fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::MethodAdded | Kind::MemberAddedOptional | Kind::Deprecated | Kind::Undeprecated => {
+                Self::Minor
+            }
+            Kind::ConstChanged
+            | Kind::ConstraintChanged
+            | Kind::ErrorCodeAdded
+            | Kind::ErrorCodeRemoved
+            | Kind::ErrorCodeRenumbered
+            | Kind::ErrorCodeChanged
+            | Kind::HeaderAdded
+            | Kind::HeaderRemoved
+            | Kind::HeaderChanged
+            | Kind::RuleAdded
+            | Kind::RuleRemoved
+            | Kind::RuleChanged => Self::Patch,
+            _ => Self::Major,
+        }
+    }
+}
+
+impl From<Places> for Place {
+    fn from(Places { old, new }: Places) -> Self {
+        Self { old, new }
+    }
+}
+
+impl Row {
+    /// A row that says nothing yet but what happened.
+    pub(crate) fn new(kind: Kind, verdicts: Verdicts) -> Self {
+        Self {
+            fingerprint: String::new(),
+            kind,
+            level: verdicts.level(kind),
+            paths: Vec::new(),
+            from: Vec::new(),
+            to: Vec::new(),
+            places: Vec::new(),
+            subject: None,
+            before: None,
+            after: None,
+            verdicts,
+            witnesses: Vec::new(),
+            crate_change: CrateChange::of(kind),
+            rule: None,
+            errata: Vec::new(),
+            level_reason: None,
+            page: None,
+        }
+    }
+
+    /// Takes over witnesses: a direction that has one is refused, and no other is.
+    pub(crate) fn with_witnesses(mut self, witnesses: Vec<Witness>) -> Self {
+        for witness in &witnesses {
+            match witness.valid_in {
+                End::Old => self.verdicts.old_to_new = Verdict::REFUSED,
+                End::New => self.verdicts.new_to_old = Verdict::REFUSED,
+            }
+        }
+        self.witnesses = witnesses;
+        self.level = self.verdicts.level(self.kind);
+        self
+    }
+
+    /// The methods that it reaches, `*` for what every message has.
+    pub fn methods(&self) -> impl Iterator<Item = &str> {
+        let mut last = None;
+        self.paths.iter().map(|path| path.method.as_str()).filter(move |method| {
+            let new = last != Some(*method);
+            last = Some(*method);
+            new
+        })
+    }
+
+    /// Gives the row its id; `facet` is what tells it from other changes at the same path.
+    pub(crate) fn sign(&mut self, facet: &str) {
+        let path = self.paths.first().map_or_else(String::new, ToString::to_string);
+        let text = format!("{}\n{path}\n{facet}", self.kind.id());
+        self.fingerprint = sha256(text.as_bytes()).chars().take(12).collect();
+    }
+}
+
+/// The verdicts that hold for a kind of change as long as no witness says otherwise.
+pub(crate) fn expected(finding: &Finding) -> Verdicts {
+    let verdicts = |old_to_new, new_to_old| Verdicts { old_to_new, new_to_old };
+    match finding.kind {
+        Kind::MemberAddedOptional | Kind::MemberAddedRequired => {
+            verdicts(Verdict::FINE, Verdict::DROPPED)
+        }
+        Kind::MemberRemoved => verdicts(Verdict::DROPPED, Verdict::FINE),
+        Kind::TypeWidened | Kind::UnionMemberAdded | Kind::EnumValueAdded => {
+            verdicts(Verdict::FINE, Verdict::CHANGED)
+        }
+        Kind::TypeNarrowed | Kind::UnionMemberRemoved | Kind::EnumValueRemoved => {
+            verdicts(Verdict::CHANGED, Verdict::FINE)
+        }
+        Kind::TypeChanged | Kind::ConstChanged => verdicts(Verdict::CHANGED, Verdict::CHANGED),
+        Kind::ConstraintChanged => constraint(&finding.detail),
+        _ => verdicts(Verdict::FINE, Verdict::FINE),
+    }
+}
+
+/// A hint such as `default` changes what absence means; a limit changes nothing but what its witnesses show.
+fn constraint(detail: &Detail) -> Verdicts {
+    let meaning = match detail {
+        Detail::Limit(name, Some(_), Some(_)) if matches!(name.as_str(), "default" | "format" | "pattern") => {
+            Meaning::Changed
+        }
+        Detail::Limit(name, ..) if matches!(name.as_str(), "default" | "pattern") => Meaning::Changed,
+        _ => Meaning::Kept,
+    };
+    let verdict = Verdict { valid: true, meaning };
+    Verdicts {
+        old_to_new: verdict,
+        new_to_old: verdict,
+    }
+}

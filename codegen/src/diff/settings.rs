@@ -1,0 +1,170 @@
+//! `diff.toml`: how bad a kind of change is held to be, and rows that are set aside, each with its reason.
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::Diff;
+use super::kind::Kind;
+use super::row::Row;
+use super::verdict::Level;
+use crate::Error;
+use crate::spec::Spec;
+use crate::spec::rules::RuleFile;
+
+/// The decisions of `spec/diff.toml`.
+#[derive(Debug, Default)]
+pub struct Settings {
+    file: RuleFile,
+    severities: Vec<Spanned<Severity>>,
+    ignores: Vec<Spanned<Ignore>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    #[serde(default)]
+    severity: Vec<Spanned<Severity>>,
+    #[serde(default)]
+    ignore: Vec<Spanned<Ignore>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Severity {
+    kind: Kind,
+    level: Level,
+    reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ignore {
+    /// The pair that it holds for; `*` for any file or revision.
+    between: [String; 2],
+    kind: Option<Kind>,
+    path: Option<String>,
+    fingerprint: Option<String>,
+    reason: String,
+}
+
+/// A row that was set aside.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ignored {
+    /// The row.
+    pub row: Row,
+    /// Why.
+    pub reason: String,
+}
+
+impl Settings {
+    /// The name of the file below the spec directory.
+    pub const FILE: &str = "diff.toml";
+
+    /// Reads the decisions of a spec.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] for an unknown kind or level, and [`Error::Rule`] for a rule that says too little.
+    pub fn read(spec: &Spec) -> Result<Self, Error> {
+        let file = spec.rules.get(Self::FILE);
+        let Rows { severity, ignore } = file.parse()?;
+        let mut errors = Vec::new();
+        for (at, row) in severity.iter().enumerate() {
+            let Severity { kind, level: _, reason } = row.get_ref();
+            let mut fail = |problem: &str| {
+                let label = format!("severity of `{kind}`");
+                errors.push(file.error(row.span().start, label, problem, "", ""));
+            };
+            if reason.trim().is_empty() {
+                fail("it has no reason");
+            }
+            if severity[..at].iter().any(|other| other.get_ref().kind == *kind) {
+                fail("another row says it already");
+            }
+        }
+        for row in &ignore {
+            let Ignore { between, kind, path, fingerprint, reason } = row.get_ref();
+            let mut fail = |problem: String, help: &str| {
+                errors.push(file.error(row.span().start, row.get_ref().label(), problem, "", help));
+            };
+            if reason.trim().is_empty() {
+                fail("it has no reason".into(), "");
+            }
+            if kind.is_none() && path.is_none() && fingerprint.is_none() {
+                fail("it would set everything aside".into(), "give a kind, a path or a fingerprint");
+            }
+            for id in between.iter().filter(|id| *id != "*") {
+                if let Err(error) = spec.revision(id) {
+                    fail(error.to_string(), "give ids of revisions, or `*` for any");
+                }
+            }
+        }
+        Error::check(errors)?;
+        Ok(Self {
+            file,
+            severities: severity,
+            ignores: ignore,
+        })
+    }
+
+    /// Sets levels and puts aside what is to be ignored.
+    ///
+    /// # Errors
+    /// [`Error::Rule`] for each ignore of this pair that matches nothing; not in a comparison without errata.
+    pub fn apply(&self, diff: &mut Diff) -> Result<(), Error> {
+        for row in &mut diff.rows {
+            let rule = self.severities.iter().map(Spanned::get_ref).find(|rule| rule.kind == row.kind);
+            if let Some(Severity { level, reason, .. }) = rule
+                && row.level != *level
+            {
+                row.level = *level;
+                row.level_reason = Some(reason.clone());
+            }
+        }
+        let mut errors = Vec::new();
+        for rule in &self.ignores {
+            let ignore = rule.get_ref();
+            if !ignore.is_about(&diff.old, &diff.new) {
+                continue;
+            }
+            let (aside, kept): (Vec<Row>, Vec<Row>) =
+                std::mem::take(&mut diff.rows).into_iter().partition(|row| ignore.matches(row));
+            diff.rows = kept;
+            if aside.is_empty() && !diff.raw {
+                errors.push(self.file.error(
+                    rule.span().start,
+                    ignore.label(),
+                    format!("it matches no row between {} and {}", diff.old, diff.new),
+                    ignore.reason.as_str(),
+                    "the change is gone or reads otherwise now: remove the ignore, or mend it",
+                ));
+            }
+            let reason = &ignore.reason;
+            diff.ignored.extend(aside.into_iter().map(|row| Ignored {
+                row,
+                reason: reason.clone(),
+            }));
+        }
+        Error::check(errors)
+    }
+}
+
+impl Ignore {
+    fn label(&self) -> String {
+        let Self { between: [old, new], kind, path, fingerprint, reason: _ } = self;
+        let what = [kind.map(Kind::id), path.as_deref(), fingerprint.as_deref()];
+        let what: Vec<&str> = what.into_iter().flatten().collect();
+        format!("ignore `{}` between {old} and {new}", what.join(" "))
+    }
+
+    fn is_about(&self, old: &str, new: &str) -> bool {
+        let [from, to] = &self.between;
+        (from == "*" || from == old) && (to == "*" || to == new)
+    }
+
+    fn matches(&self, row: &Row) -> bool {
+        let Self { between: _, kind, path, fingerprint, reason: _ } = self;
+        kind.is_none_or(|kind| kind == row.kind)
+            && fingerprint.as_ref().is_none_or(|id| *id == row.fingerprint)
+            && path.as_ref().is_none_or(|path| row.paths.iter().any(|is| is.to_string() == *path))
+    }
+}

@@ -1,0 +1,176 @@
+//! A shape as people read it, in the notation of the specification's own schema.ts.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::graph::{Graph, NodeId, Rest, Shape};
+use super::side::Side;
+use crate::schema::JsonType;
+
+/// How many levels of inline objects an outline opens.
+const OPEN_LEVELS: usize = 3;
+
+/// A shape before or after a change.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    /// Whether it must be there; absent for what is no member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required: Option<bool>,
+    /// In one line, by the names of the schema: `Annotations`, `string | number`.
+    pub text: String,
+    /// Opened up, in several lines.
+    pub outline: String,
+    /// JSON pointer into the canonical schema of its revision; empty for what has no place there.
+    pub pointer: String,
+    /// The schema that stands there.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub schema: Value,
+    /// In one line, without the names of definitions: fingerprints rest on it.
+    #[serde(skip)]
+    pub(crate) brief: String,
+    /// The node of its graph.
+    #[serde(skip)]
+    pub(crate) node: Option<NodeId>,
+}
+
+impl View {
+    pub(crate) fn of(side: &Side, id: NodeId, required: Option<bool>) -> Self {
+        let graph = &side.graph;
+        let pointer = graph.node(id).pointer.clone();
+        Self {
+            required,
+            text: line(graph, id, true),
+            outline: outline(graph, id, 0, true),
+            schema: side.schema.pointer(&pointer).filter(|_| !pointer.is_empty()).cloned().unwrap_or_default(),
+            pointer,
+            brief: line(graph, id, false),
+            node: Some(id),
+        }
+    }
+
+    /// A view of something that no schema carries: a limit, a header, a rule.
+    pub(crate) fn words(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            required: None,
+            outline: text.clone(),
+            brief: text.clone(),
+            text,
+            pointer: String::new(),
+            schema: Value::Null,
+            node: None,
+        }
+    }
+}
+
+fn line(graph: &Graph, id: NodeId, names: bool) -> String {
+    if let Some(name) = graph.name(id).filter(|_| names) {
+        return name.to_owned();
+    }
+    match &graph.node(id).shape {
+        Shape::Any | Shape::Alias(_) => "unknown".to_owned(),
+        Shape::Scalar(kinds) => kinds.iter().map(|kind| kind_name(*kind)).collect::<Vec<_>>().join(" | "),
+        Shape::Choice(values) => values.iter().map(Value::to_string).collect::<Vec<_>>().join(" | "),
+        Shape::Array(None) => "unknown[]".to_owned(),
+        Shape::Array(Some(items)) => {
+            let inner = line(graph, *items, names);
+            match inner.contains([' ', '|']) {
+                true => format!("({inner})[]"),
+                false => format!("{inner}[]"),
+            }
+        }
+        Shape::Object { members, rest } => match (names, members.is_empty(), rest) {
+            (false, ..) => "object".to_owned(),
+            (_, true, Rest::Open) => "object".to_owned(),
+            (_, true, Rest::Closed) => "{}".to_owned(),
+            (_, true, Rest::Each(each)) => format!("Record<string, {}>", line(graph, *each, names)),
+            _ => {
+                let shown = members.iter().take(4).map(|(name, member)| {
+                    format!("{name}{}", if member.required { "" } else { "?" })
+                });
+                let more = if members.len() > 4 { ", …" } else { "" };
+                format!("{{ {}{more} }}", shown.collect::<Vec<_>>().join(", "))
+            }
+        },
+        Shape::Union(variants) => match names {
+            false => "union".to_owned(),
+            true => {
+                let all: Vec<String> =
+                    variants.iter().map(|variant| line(graph, *variant, names)).collect();
+                all.join(" | ")
+            }
+        },
+    }
+}
+
+fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
+    let node = graph.node(id);
+    let open = top || (level < OPEN_LEVELS && graph.name(id).is_none());
+    let indent = "  ".repeat(level);
+    let mut text = match &node.shape {
+        Shape::Object { members, rest } if open && !(members.is_empty() && matches!(rest, Rest::Open)) => {
+            let mut text = String::from("{\n");
+            for (name, member) in members {
+                let optional = if member.required { "" } else { "?" };
+                let inner = outline(graph, member.node, level + 1, false);
+                text.push_str(&format!("{indent}  {}{optional}: {inner}\n", key(name)));
+            }
+            match rest {
+                Rest::Open => {}
+                Rest::Closed => text.push_str(&format!("{indent}  // nothing else\n")),
+                Rest::Each(each) => {
+                    let inner = outline(graph, *each, level + 1, false);
+                    text.push_str(&format!("{indent}  [key: string]: {inner}\n"));
+                }
+            }
+            text.push_str(&format!("{indent}}}"));
+            text
+        }
+        Shape::Union(variants) if open => {
+            let all = variants.iter().map(|variant| format!("\n{indent}  | {}", line(graph, *variant, true)));
+            all.collect()
+        }
+        Shape::Array(Some(items)) if open => {
+            let inner = outline(graph, *items, level, false);
+            match inner.contains([' ', '|']) && !inner.starts_with('{') {
+                true => format!("({inner})[]"),
+                false => format!("{inner}[]"),
+            }
+        }
+        Shape::Scalar(_) | Shape::Choice(_) if open => line_of_shape(graph, id),
+        _ => line(graph, id, true),
+    };
+    if open && !node.limits.is_empty() {
+        let limits: Vec<String> =
+            node.limits.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        text.push_str(&format!(" /* {} */", limits.join(", ")));
+    }
+    text
+}
+
+/// A scalar itself, even where it has a name.
+fn line_of_shape(graph: &Graph, id: NodeId) -> String {
+    match &graph.node(id).shape {
+        Shape::Scalar(_) | Shape::Choice(_) => line(graph, id, false),
+        _ => line(graph, id, true),
+    }
+}
+
+fn key(name: &str) -> String {
+    match name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$')) {
+        true => name.to_owned(),
+        false => format!("{name:?}"),
+    }
+}
+
+fn kind_name(kind: JsonType) -> &'static str {
+    match kind {
+        JsonType::Array => "array",
+        JsonType::Boolean => "boolean",
+        JsonType::Integer => "integer",
+        JsonType::Null => "null",
+        JsonType::Number => "number",
+        JsonType::Object => "object",
+        JsonType::String => "string",
+    }
+}

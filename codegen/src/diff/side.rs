@@ -1,0 +1,191 @@
+//! One side of a comparison: a revision of the spec, or a schema.json in upstream form.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::graph::Graph;
+use super::messages::{self, Message};
+use crate::Error;
+use crate::spec::errors::{ErrorCode, ErrorRules, Header, ProtocolRule};
+use crate::spec::methods::MethodRules;
+use crate::spec::rules::RuleFile;
+use crate::spec::{Erratum, Revision, Spec, canonical, errata, json, sha256};
+
+/// A state of the protocol, ready to be compared.
+#[derive(Debug)]
+pub struct Side {
+    /// The revision's id, or the file as it was named.
+    pub label: String,
+    /// The revision whose facts outside the schema hold here, if any does.
+    pub revision: Option<String>,
+    /// The canonical schema that is compared.
+    pub schema: Value,
+    /// The errata that were applied to it.
+    pub errata: Vec<Erratum>,
+    /// What the reader should know about this side.
+    pub notes: Vec<String>,
+    /// URL of the reference page of a definition, with `{anchor}`; empty where there is none.
+    pub reference: String,
+    pub(crate) graph: Graph,
+    pub(crate) messages: Vec<Message>,
+    pub(crate) facts: Option<Facts>,
+}
+
+/// What the protocol states of a revision outside its schema.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    pub(crate) errors: Vec<ErrorCode>,
+    pub(crate) headers: Vec<Header>,
+    pub(crate) rules: Vec<ProtocolRule>,
+}
+
+/// The spec and its rules, read once for any number of sides.
+#[derive(Debug)]
+pub struct Sources<'s> {
+    /// The spec.
+    pub spec: &'s Spec,
+    methods: MethodRules,
+    errors: ErrorRules,
+}
+
+impl<'s> Sources<'s> {
+    /// Reads the rules that comparisons need.
+    ///
+    /// # Errors
+    /// What is wrong with `methods.toml` or `errors.toml`.
+    pub fn read(spec: &'s Spec) -> Result<Self, Error> {
+        Ok(Self {
+            methods: MethodRules::read(spec)?,
+            errors: ErrorRules::read(spec)?,
+            spec,
+        })
+    }
+
+    /// A revision by its id, else a file by its path.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRevision`] for what is neither, [`Error::Io`] for a file that cannot be read,
+    /// and whatever stands against the schema.
+    pub fn open(&self, name: &str, raw: bool) -> Result<Side, Error> {
+        let path = Path::new(name);
+        let means_a_file = name.contains(['/', '\\']) || name.ends_with(".json");
+        match self.spec.revision(name) {
+            Ok(revision) => return self.of_revision(revision, raw),
+            Err(unknown) if !means_a_file && !path.exists() => return Err(unknown),
+            Err(_) => {}
+        }
+        let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
+        let text = String::from_utf8(bytes).map_err(|cause| {
+            let cause = std::io::Error::new(std::io::ErrorKind::InvalidData, cause);
+            Error::io("read", path, cause)
+        })?;
+        self.of_text(name, &text, raw)
+    }
+
+    /// The side of a revision; `raw` leaves out its errata.
+    ///
+    /// # Errors
+    /// Whatever stands against the schema.
+    pub fn of_revision(&self, revision: &Revision, raw: bool) -> Result<Side, Error> {
+        let file = format!("spec/{}/schema.json", revision.id);
+        let (schema, errata) = match raw {
+            true => (revision.raw.clone(), Vec::new()),
+            false => (revision.schema.clone(), revision.errata.clone()),
+        };
+        let mut side = self.side(&revision.id, &file, schema, &revision.id)?;
+        side.facts = Some(self.facts(&revision.id));
+        side.revision = Some(revision.id.clone());
+        side.errata = errata;
+        side.reference.clone_from(&revision.reference);
+        Ok(side)
+    }
+
+    /// The side of a schema in upstream form.
+    ///
+    /// A file that some revision was imported from is that revision. Any other takes over the errata
+    /// of the revision that is nearest to it, as far as they still apply.
+    ///
+    /// # Errors
+    /// Text that is no schema of MCP.
+    pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<Side, Error> {
+        let digest = sha256(text.as_bytes());
+        if let Some(revision) = self.spec.revisions.iter().find(|known| known.sha256 == digest) {
+            let mut side = self.of_revision(revision, raw)?;
+            side.label = name.to_owned();
+            side.notes.push(format!("{name} is the upstream file of {}", revision.id));
+            return Ok(side);
+        }
+        let mut schema = canonical::canonicalize(&json::parse(name, text)?, name)?;
+        let nearest = self.nearest(&schema);
+        let mut errata = Vec::new();
+        if let Some(nearest) = nearest.filter(|_| !raw) {
+            let file = RuleFile::new(name, "");
+            for erratum in &nearest.errata {
+                if let Ok(mended) = errata::apply(&schema, std::slice::from_ref(erratum), &file) {
+                    schema = mended;
+                    errata.push(erratum.clone());
+                }
+            }
+        }
+        let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
+        let mut side = self.side(name, name, schema, nearest)?;
+        side.notes.push(format!(
+            "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
+        ));
+        if !errata.is_empty() {
+            let ids: Vec<&str> = errata.iter().map(|erratum| erratum.id.as_str()).collect();
+            side.notes.push(format!(
+                "errata of {nearest} that still apply to {name}: {}",
+                ids.join(", ")
+            ));
+        }
+        side.errata = errata;
+        Ok(side)
+    }
+
+    fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
+        let mut graph = Graph::build(&schema, file)?;
+        let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
+        Ok(Side {
+            label: label.to_owned(),
+            revision: None,
+            schema,
+            errata: Vec::new(),
+            notes: Vec::new(),
+            reference: String::new(),
+            graph,
+            messages,
+            facts: None,
+        })
+    }
+
+    /// The revision that shares most definitions with a schema.
+    fn nearest(&self, schema: &Value) -> Option<&Revision> {
+        let defs = schema.get("$defs")?.as_object()?;
+        let names: BTreeSet<&str> = defs.keys().map(String::as_str).collect();
+        self.spec.revisions.iter().max_by_key(|revision| {
+            let (mut shared, mut all) = (0usize, names.len());
+            for (name, _) in revision.definitions() {
+                match names.contains(name) {
+                    true => shared += 1,
+                    false => all += 1,
+                }
+            }
+            // In thousandths, so that it can be compared; the later one wins a tie.
+            shared * 1000 / all.max(1)
+        })
+    }
+
+    fn facts(&self, id: &str) -> Facts {
+        let holds = |revisions: &[String]| revisions.iter().any(|revision| revision == id);
+        let ErrorRules { errors, ranges: _, headers, rules } = &self.errors;
+        Facts {
+            errors: errors.iter().filter(|row| holds(&row.revisions)).cloned().collect(),
+            headers: headers.iter().filter(|row| holds(&row.revisions)).cloned().collect(),
+            rules: rules.iter().filter(|row| holds(&row.revisions)).cloned().collect(),
+        }
+    }
+}

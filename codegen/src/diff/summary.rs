@@ -1,0 +1,82 @@
+//! What a diff comes to, on two axes: the wire, and the generated crate.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Diff;
+use super::kind::Kind;
+use super::row::CrateChange;
+use super::verdict::Level;
+
+/// Counts and conclusions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// How many rows there are.
+    pub rows: usize,
+    /// By level, worst first, levels without rows left out.
+    pub levels: Vec<Count>,
+    /// By kind, in the order of [`Kind::ALL`].
+    pub kinds: Vec<Count>,
+    /// How many wire paths are reached.
+    pub wire_paths: usize,
+    /// First axis: the worst level; absent where nothing changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire: Option<Level>,
+    /// Rows where a new receiver refuses an old sender.
+    pub old_sender_refused: usize,
+    /// Rows where an old receiver refuses a new sender.
+    pub new_sender_refused: usize,
+    /// Second axis: what the change means for the version number of the generated crate.
+    #[serde(rename = "crate", skip_serializing_if = "Option::is_none")]
+    pub crate_change: Option<CrateChange>,
+    /// How many rows ask for that much.
+    pub crate_rows: usize,
+    /// Rows that no shim rule covers.
+    pub uncovered: usize,
+    /// Rows that are there because of an erratum alone.
+    pub by_erratum: usize,
+    /// Rows that `spec/diff.toml` sets aside.
+    pub ignored: usize,
+}
+
+/// How often something occurs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// The id of a level or kind.
+    pub id: &'static str,
+    /// How many rows.
+    pub rows: usize,
+}
+
+impl Summary {
+    pub(super) fn of(diff: &Diff) -> Self {
+        let rows = &diff.rows;
+        let count = |id, fits: &dyn Fn(&super::Row) -> bool| Count {
+            id,
+            rows: rows.iter().filter(|row| fits(row)).count(),
+        };
+        let some = |counts: Vec<Count>| counts.into_iter().filter(|count| count.rows > 0).collect();
+        let levels = Level::ALL.iter().map(|level| count(level.id(), &|row| row.level == *level));
+        let kinds = Kind::ALL.iter().map(|kind| count(kind.id(), &|row| row.kind == *kind));
+        let crate_change = rows.iter().map(|row| row.crate_change).max();
+        let mut paths: BTreeMap<String, ()> = BTreeMap::new();
+        for row in rows {
+            paths.extend(row.paths.iter().map(|path| (path.to_string(), ())));
+        }
+        Self {
+            rows: rows.len(),
+            levels: some(levels.collect()),
+            kinds: some(kinds.collect()),
+            wire_paths: paths.len(),
+            wire: rows.iter().map(|row| row.level).max(),
+            old_sender_refused: rows.iter().filter(|row| !row.verdicts.old_to_new.valid).count(),
+            new_sender_refused: rows.iter().filter(|row| !row.verdicts.new_to_old.valid).count(),
+            crate_rows: rows.iter().filter(|row| Some(row.crate_change) == crate_change).count(),
+            crate_change,
+            uncovered: rows.iter().filter(|row| row.rule.is_none() && row.kind.is_on_the_wire()).count(),
+            by_erratum: rows.iter().filter(|row| !row.errata.is_empty()).count(),
+            ignored: diff.ignored.len(),
+        }
+    }
+}

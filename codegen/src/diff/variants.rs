@@ -1,0 +1,252 @@
+//! Which choice of an old union is which choice of the new one: by constant tag, else by required members.
+//!
+//! Never by position: a choice that was put in front of the others is one added choice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::graph::{Graph, NodeId, Shape};
+
+/// The choices of two unions, paired as far as they go together.
+#[derive(Debug, Default)]
+pub(crate) struct Pairing {
+    pub(crate) pairs: Vec<(NodeId, NodeId)>,
+    pub(crate) removed: Vec<NodeId>,
+    pub(crate) added: Vec<NodeId>,
+}
+
+/// The choices of a node: those of a union, else the node itself.
+pub(crate) fn choices(graph: &Graph, id: NodeId) -> Vec<NodeId> {
+    match &graph.node(id).shape {
+        Shape::Union(variants) => variants.clone(),
+        _ => vec![id],
+    }
+}
+
+/// What can be seen of a choice from outside.
+struct Profile<'g> {
+    kind: &'static str,
+    /// Members with fixed values, as JSON.
+    tags: BTreeMap<&'g str, BTreeSet<String>>,
+    required: BTreeSet<&'g str>,
+    name: Option<&'g str>,
+}
+
+impl<'g> Profile<'g> {
+    fn of(graph: &'g Graph, id: NodeId) -> Self {
+        let mut profile = Profile {
+            kind: kind(graph, id),
+            tags: BTreeMap::new(),
+            required: BTreeSet::new(),
+            name: graph.name(id),
+        };
+        if let Shape::Object { members, .. } = &graph.node(id).shape {
+            for (name, member) in members {
+                if member.required {
+                    profile.required.insert(name);
+                }
+                if let Shape::Choice(values) = &graph.node(member.node).shape {
+                    let values = values.iter().map(Value::to_string).collect();
+                    profile.tags.insert(name, values);
+                }
+            }
+        }
+        profile
+    }
+
+    /// Whether a constant tag that both have tells them apart.
+    fn contradicts(&self, other: &Self) -> bool {
+        self.kind != other.kind
+            || self.tags.iter().any(|(name, values)| {
+                other.tags.get(name).is_some_and(|theirs| theirs.is_disjoint(values))
+            })
+    }
+
+    fn shares_tag(&self, other: &Self, telling: &BTreeSet<&str>) -> bool {
+        (self.tags.iter())
+            .filter(|(name, _)| telling.contains(*name))
+            .any(|(name, values)| other.tags.get(name).is_some_and(|theirs| !theirs.is_disjoint(values)))
+    }
+
+    /// How much of the required members two choices share, in thousandths.
+    fn likeness(&self, other: &Self) -> usize {
+        let shared = self.required.intersection(&other.required).count();
+        let all = self.required.union(&other.required).count();
+        match all {
+            0 => 1000,
+            all => shared * 1000 / all,
+        }
+    }
+}
+
+fn kind(graph: &Graph, id: NodeId) -> &'static str {
+    match &graph.node(id).shape {
+        Shape::Object { .. } => "object",
+        Shape::Array(_) => "array",
+        Shape::Scalar(_) | Shape::Choice(_) => "scalar",
+        Shape::Union(_) => "union",
+        Shape::Any | Shape::Alias(_) => "any",
+    }
+}
+
+/// Members whose fixed values differ between choices of one union.
+fn telling<'g>(profiles: &[Profile<'g>]) -> BTreeSet<&'g str> {
+    let mut values: BTreeMap<&str, BTreeSet<&BTreeSet<String>>> = BTreeMap::new();
+    for profile in profiles {
+        for (name, fixed) in &profile.tags {
+            values.entry(name).or_default().insert(fixed);
+        }
+    }
+    values.into_iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| name).collect()
+}
+
+/// Pairs the choices of two nodes; `same` says whether two of them are equal on the wire.
+pub(crate) fn pair(
+    old: &Graph,
+    old_choices: &[NodeId],
+    new: &Graph,
+    new_choices: &[NodeId],
+    same: impl Fn(NodeId, NodeId) -> bool,
+) -> Pairing {
+    let olds: Vec<Profile<'_>> = old_choices.iter().map(|id| Profile::of(old, *id)).collect();
+    let news: Vec<Profile<'_>> = new_choices.iter().map(|id| Profile::of(new, *id)).collect();
+    let mut tells = telling(&olds);
+    tells.extend(telling(&news));
+    let mut open_old: Vec<usize> = (0..olds.len()).collect();
+    let mut open_new: Vec<usize> = (0..news.len()).collect();
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+
+    // From the surest sign to the weakest; the score orders the candidates of one sign.
+    let signs: [&dyn Fn(usize, usize) -> Option<usize>; 5] = [
+        &|o, n| same(old_choices[o], new_choices[n]).then_some(1000),
+        &|o, n| {
+            let fits = !olds[o].contradicts(&news[n]) && olds[o].shares_tag(&news[n], &tells);
+            fits.then(|| olds[o].likeness(&news[n]))
+        },
+        &|o, n| {
+            let fits = !olds[o].contradicts(&news[n]) && olds[o].required == news[n].required;
+            fits.then_some(1000)
+        },
+        &|o, n| {
+            let named = olds[o].name.is_some() && olds[o].name == news[n].name;
+            (named && !olds[o].contradicts(&news[n])).then_some(1000)
+        },
+        &|o, n| {
+            let likeness = olds[o].likeness(&news[n]);
+            (!olds[o].contradicts(&news[n]) && likeness >= 500).then_some(likeness)
+        },
+    ];
+    for sign in signs {
+        let mut candidates: Vec<(usize, usize, usize)> = Vec::new();
+        for o in &open_old {
+            for n in &open_new {
+                if let Some(score) = sign(*o, *n) {
+                    candidates.push((1000 - score.min(1000), *o, *n));
+                }
+            }
+        }
+        candidates.sort_unstable();
+        for (_, o, n) in candidates {
+            if open_old.contains(&o) && open_new.contains(&n) {
+                open_old.retain(|other| *other != o);
+                open_new.retain(|other| *other != n);
+                pairs.push((o, n));
+            }
+        }
+    }
+    pairs.sort_unstable();
+    Pairing {
+        pairs: pairs.into_iter().map(|(o, n)| (old_choices[o], new_choices[n])).collect(),
+        removed: open_old.into_iter().map(|o| old_choices[o]).collect(),
+        added: open_new.into_iter().map(|n| new_choices[n]).collect(),
+    }
+}
+
+/// How a choice is written in a path: `type=image`, `blob`, `array`.
+///
+/// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
+pub(crate) fn selector(graph: &Graph, all: &[NodeId], id: NodeId, known: &BTreeSet<String>) -> String {
+    let profiles: Vec<Profile<'_>> = all.iter().map(|id| Profile::of(graph, *id)).collect();
+    let Some(at) = all.iter().position(|other| *other == id) else {
+        return kind(graph, id).to_owned();
+    };
+    let own = &profiles[at];
+    let others = || profiles.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, p)| p);
+    let tells = telling(&profiles);
+    if own.kind != "object" {
+        let lone = others().all(|other| other.kind != own.kind);
+        return match (&graph.node(id).shape, lone) {
+            (_, true) if own.kind != "scalar" => own.kind.to_owned(),
+            (Shape::Scalar(kinds), _) => {
+                let kinds: Vec<String> =
+                    kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
+                kinds.join("|")
+            }
+            (Shape::Choice(values), _) => {
+                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                values.join("|")
+            }
+            _ => own.name.unwrap_or(own.kind).to_owned(),
+        };
+    }
+    let plain = |values: &BTreeSet<String>| {
+        let bare = values.iter().map(|value| value.trim_matches('"'));
+        bare.collect::<Vec<_>>().join("|")
+    };
+    let tag = (own.tags.iter()).find(|(name, _)| tells.contains(*name));
+    let tag_text = tag.map(|(name, values)| format!("{name}={}", plain(values)));
+    let rivals: Vec<&Profile<'_>> = others()
+        .filter(|other| {
+            other.kind == "object"
+                && tag.is_none_or(|(name, values)| {
+                    other.tags.get(name).is_none_or(|theirs| !theirs.is_disjoint(values))
+                })
+        })
+        .collect();
+    if rivals.is_empty() {
+        return tag_text.unwrap_or_else(|| "object".to_owned());
+    }
+    let special: Vec<&str> = (own.required.iter().copied())
+        .filter(|name| rivals.iter().any(|rival| !rival.required.contains(name)))
+        .filter(|name| tag.is_none_or(|(tag, _)| tag != name))
+        .collect();
+    // One member is enough, if no rival requires it.
+    let telling_alone = |name: &&&str| rivals.iter().all(|rival| !rival.required.contains(**name));
+    let one = (special.iter().filter(|name| known.contains(**name)))
+        .find(telling_alone)
+        .or_else(|| special.iter().find(telling_alone));
+    if let Some(one) = one {
+        return tag_text.map_or_else(|| (*one).to_owned(), |tag| format!("{tag},{one}"));
+    }
+    // A constant of its own tells it apart even if the others have none.
+    let own_tag = own.tags.iter().find(|(name, values)| {
+        rivals.iter().all(|rival| rival.tags.get(*name).is_none_or(|theirs| theirs.is_disjoint(values)))
+    });
+    if let (None, Some((name, value))) = (&tag_text, own_tag) {
+        return format!("{name}={}", plain(value));
+    }
+    // What it requires, and what it does not although others like it do.
+    let mut words: Vec<String> = tag_text.into_iter().collect();
+    words.extend(special.iter().map(|name| (*name).to_owned()));
+    for rival in &rivals {
+        if special.iter().any(|name| !rival.required.contains(name)) {
+            continue;
+        }
+        match rival.required.iter().find(|name| !own.required.contains(**name)) {
+            Some(name) => words.push(format!("!{name}")),
+            // Nothing but the name is left to tell the two apart.
+            None => words.extend(own.name.map(str::to_owned)),
+        }
+    }
+    words.dedup();
+    match words.is_empty() {
+        true => own.name.unwrap_or("object").to_owned(),
+        false => words.join(","),
+    }
+}
+
+/// The members that a choice requires.
+pub(crate) fn required(graph: &Graph, id: NodeId) -> BTreeSet<String> {
+    Profile::of(graph, id).required.into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,145 @@
+//! What a change does to a message that crosses it: two directions, two questions each, and the level that follows.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::kind::Kind;
+use crate::Error;
+
+/// What becomes of a message that a peer of one revision sends to a peer of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// Whether everything that is valid for the sender is valid for the receiver.
+    pub valid: bool,
+    /// Whether the receiver understands what the sender meant.
+    pub meaning: Meaning,
+}
+
+/// Whether what was meant arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// It does.
+    Kept,
+    /// The receiver does not know the part and passes over it.
+    Dropped,
+    /// The receiver takes it for something else, or refuses it.
+    Changed,
+}
+
+/// The four verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Verdicts {
+    /// A sender of the old revision and a receiver of the new one.
+    pub old_to_new: Verdict,
+    /// A sender of the new revision and a receiver of the old one.
+    pub new_to_old: Verdict,
+}
+
+/// How bad a change is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// Names and spelling: nothing on the wire.
+    Representation,
+    /// Old peers miss what is new, and nothing else.
+    Compatible,
+    /// Valid, and yet something that worked is understood no more, or differently.
+    Risky,
+    /// There is a text that one side sends and the other refuses.
+    Breaking,
+}
+
+impl Verdict {
+    /// All is well.
+    pub const FINE: Self = Self {
+        valid: true,
+        meaning: Meaning::Kept,
+    };
+    /// The receiver passes over it.
+    pub const DROPPED: Self = Self {
+        valid: true,
+        meaning: Meaning::Dropped,
+    };
+    /// The receiver takes it for something else.
+    pub const CHANGED: Self = Self {
+        valid: true,
+        meaning: Meaning::Changed,
+    };
+    /// The receiver refuses it.
+    pub const REFUSED: Self = Self {
+        valid: false,
+        meaning: Meaning::Changed,
+    };
+}
+
+impl Verdicts {
+    /// The level that follows, unless `spec/diff.toml` says otherwise.
+    #[must_use]
+    pub fn level(self, kind: Kind) -> Level {
+        let Self { old_to_new, new_to_old } = self;
+        let both = [old_to_new, new_to_old];
+        if !kind.is_on_the_wire() {
+            Level::Representation
+        } else if both.iter().any(|verdict| !verdict.valid) {
+            Level::Breaking
+        } else if old_to_new.meaning != Meaning::Kept
+            || both.iter().any(|verdict| verdict.meaning == Meaning::Changed)
+        {
+            Level::Risky
+        } else {
+            Level::Compatible
+        }
+    }
+
+    /// The verdicts as seen from the other end.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        Self {
+            old_to_new: self.new_to_old,
+            new_to_old: self.old_to_new,
+        }
+    }
+}
+
+impl Level {
+    /// All levels, worst first.
+    pub const ALL: &[Self] = &[
+        Self::Breaking,
+        Self::Risky,
+        Self::Compatible,
+        Self::Representation,
+    ];
+
+    /// The name on the command line and in files.
+    #[must_use]
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Breaking => "breaking",
+            Self::Risky => "risky",
+            Self::Compatible => "compatible",
+            Self::Representation => "representation",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+impl FromStr for Level {
+    type Err = Error;
+
+    fn from_str(id: &str) -> Result<Self, Error> {
+        (Self::ALL.iter().copied())
+            .find(|level| level.id() == id)
+            .ok_or_else(|| Error::Usage {
+                problem: format!("no level `{id}`").into(),
+                help: "one of breaking, risky, compatible, representation".into(),
+            })
+    }
+}

@@ -1,0 +1,158 @@
+//! Which wire paths reach a site: every way from a root, cut where a shape contains itself.
+
+use super::compare::{Site, SiteId};
+use super::path::{Step, WirePath};
+
+/// How many wire paths are followed before the rest is only counted as "more".
+const MAX_PATHS: usize = 50_000;
+
+/// How many sites are entered on the way to them.
+const MAX_VISITS: usize = 1_000_000;
+
+/// How many ways to a site are kept step by step; witnesses are made along them.
+const MAX_ROUTES: usize = 6;
+
+/// Where wire paths begin.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    /// The path of the site's value.
+    pub(crate) path: WirePath,
+    /// The site of the comparison.
+    pub(crate) site: SiteId,
+    /// Index into whatever describes the roots.
+    pub(crate) index: usize,
+    /// Whether the site is that of the message around: the first step is not written.
+    pub(crate) hides_first: bool,
+}
+
+/// The ways to one site.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    /// Wire paths of the site's value, by root, without the finding's own steps.
+    pub(crate) paths: Vec<Base>,
+    /// The first few of them step by step.
+    pub(crate) routes: Vec<(usize, Vec<Step>)>,
+}
+
+/// A wire path up to a site.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
+    pub(crate) root: usize,
+    pub(crate) path: String,
+    /// The next step is not written: `params` itself, at the top of a message.
+    pub(crate) hides_next: bool,
+}
+
+/// All wire paths, and whether there were more than could be followed.
+pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Reached>, bool) {
+    let mut walker = Walker {
+        useful: useful(sites),
+        sites,
+        on_way: vec![false; sites.len()],
+        reached: sites.iter().map(|_| Reached::default()).collect(),
+        steps: Vec::new(),
+        paths: 0,
+        visits: 0,
+    };
+    for (index, root) in roots.iter().enumerate() {
+        walker.visit(index, root.site, &root.path.path, root.hides_first);
+    }
+    let cut = walker.is_spent();
+    (walker.reached, cut)
+}
+
+/// Sites that lead to a finding.
+fn useful(sites: &[Site]) -> Vec<bool> {
+    let mut leads_here: Vec<Vec<SiteId>> = vec![Vec::new(); sites.len()];
+    for (id, site) in sites.iter().enumerate() {
+        for (_, child) in &site.edges {
+            leads_here[*child].push(id);
+        }
+    }
+    let mut useful = vec![false; sites.len()];
+    let mut open: Vec<SiteId> =
+        (0..sites.len()).filter(|id| !sites[*id].findings.is_empty()).collect();
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut useful[id], true) {
+            open.extend(&leads_here[id]);
+        }
+    }
+    useful
+}
+
+struct Walker<'s> {
+    sites: &'s [Site],
+    useful: Vec<bool>,
+    on_way: Vec<bool>,
+    reached: Vec<Reached>,
+    steps: Vec<Step>,
+    paths: usize,
+    visits: usize,
+}
+
+impl Walker<'_> {
+    /// Goes depth first over a stack of its own: a chain of definitions may be long.
+    fn visit(&mut self, root: usize, start: SiteId, path: &str, hides_first: bool) {
+        enum Task {
+            Enter(SiteId, String, bool, usize),
+            Leave(SiteId),
+        }
+        let mut tasks = vec![Task::Enter(start, path.to_owned(), hides_first, 0)];
+        let mut incoming: Vec<(SiteId, usize)> = Vec::new();
+        let sites = self.sites;
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Leave(site) => {
+                    self.on_way[site] = false;
+                    if let Some((_, length)) = incoming.pop() {
+                        self.steps.truncate(length);
+                    }
+                }
+                Task::Enter(site, path, hides_next, edge) => {
+                    if !self.useful[site] || self.on_way[site] || self.is_spent() {
+                        continue;
+                    }
+                    self.visits += 1;
+                    self.on_way[site] = true;
+                    incoming.push((site, self.steps.len()));
+                    // `edge` is one more than the index of the edge that led here.
+                    if let Some((parent, _)) = incoming.len().checked_sub(2).map(|at| incoming[at])
+                        && let Some(index) = edge.checked_sub(1)
+                    {
+                        self.steps.extend(sites[parent].edges[index].0.iter().cloned());
+                    }
+                    self.arrive(root, site, &path, hides_next);
+                    tasks.push(Task::Leave(site));
+                    for (index, (steps, child)) in sites[site].edges.iter().enumerate().rev() {
+                        let mut path = path.clone();
+                        let skip = usize::from(hides_next);
+                        for step in steps.iter().skip(skip) {
+                            step.push_to(&mut path);
+                        }
+                        tasks.push(Task::Enter(*child, path, hides_next && steps.is_empty(), index + 1));
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.paths >= MAX_PATHS || self.visits >= MAX_VISITS
+    }
+
+    fn arrive(&mut self, root: usize, site: SiteId, path: &str, hides_next: bool) {
+        if self.sites[site].findings.is_empty() {
+            return;
+        }
+        self.paths += 1;
+        let reached = &mut self.reached[site];
+        reached.paths.push(Base {
+            root,
+            path: path.to_owned(),
+            hides_next,
+        });
+        if reached.routes.len() < MAX_ROUTES {
+            reached.routes.push((root, self.steps.clone()));
+        }
+    }
+}

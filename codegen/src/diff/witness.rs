@@ -1,0 +1,339 @@
+//! Witnesses: a small text that one side may send and the other refuses.
+//!
+//! A change breaks only if there is one, so the verdict "not valid" is never a guess: the text is
+//! built along a wire path, from what both sides require, and then put to both schemas.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::compare::{Detail, Finding};
+use super::graph::{Graph, NodeId, Rest, Shape};
+use super::kind::Kind;
+use super::path::{Part, Step};
+use super::sample::{beside_limits, minimal, samples, valid};
+
+/// How deep a text may be.
+const MAX_DEPTH: usize = 24;
+
+/// A text that is valid in one revision and not in the other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Witness {
+    /// Whose sender may send it.
+    pub valid_in: End,
+    /// What the text is: a message, a result or an error.
+    pub part: Part,
+    /// The text.
+    pub json: Value,
+    /// Where the old schema says what may stand there, as JSON pointers; one of them has to hold, none admits nothing.
+    pub old: Vec<String>,
+    /// The same of the new schema.
+    pub new: Vec<String>,
+}
+
+/// One of the two revisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// The old one.
+    Old,
+    /// The new one.
+    New,
+}
+
+/// A pair of values that are whole texts on the wire.
+#[derive(Debug, Clone)]
+pub(crate) struct Whole {
+    pub(crate) part: Part,
+    pub(crate) old: NodeId,
+    pub(crate) new: NodeId,
+    pub(crate) old_at: Vec<String>,
+    pub(crate) new_at: Vec<String>,
+}
+
+/// What is put at the place that differs.
+enum Put {
+    /// The member is left out.
+    Nothing,
+    /// This value.
+    Value(Value),
+    /// A member that nobody named, with this value.
+    Stranger(Value),
+}
+
+/// Makes witnesses for two graphs.
+pub(crate) struct Forge<'g> {
+    pub(crate) old: &'g Graph,
+    pub(crate) new: &'g Graph,
+}
+
+impl Forge<'_> {
+    /// A text from the `sender` that shows the finding, along one of its routes.
+    pub(crate) fn witness(
+        &self,
+        wholes: &[Whole],
+        routes: &[(usize, Vec<Step>)],
+        finding: &Finding,
+        sender: End,
+    ) -> Option<Witness> {
+        let puts = self.puts(finding, sender);
+        if puts.is_empty() {
+            return None;
+        }
+        // Every route shows the same; the shortest text shows it best.
+        let found = routes.iter().filter_map(|(root, steps)| {
+            let mut way = steps.clone();
+            way.extend(finding.steps.iter().cloned());
+            puts.iter().find_map(|put| self.along(&wholes[*root], &way, put, sender))
+        });
+        found.min_by_key(|witness| witness.json.to_string().len())
+    }
+
+    fn along(&self, whole: &Whole, way: &[Step], put: &Put, sender: End) -> Option<Witness> {
+        [true, false].into_iter().find_map(|joint| {
+            let maker = Maker { forge: self, sender, joint };
+            let text = maker.build(Some(whole.old), Some(whole.new), way, put, 0)?;
+            maker.tells(whole.old, whole.new, &text).then(|| Witness {
+                valid_in: sender,
+                part: whole.part,
+                json: text,
+                old: whole.old_at.clone(),
+                new: whole.new_at.clone(),
+            })
+        })
+    }
+
+    /// What the sender may put there and the receiver, seen at that place alone, refuses.
+    fn puts(&self, finding: &Finding, sender: End) -> Vec<Put> {
+        let (graph, node, other, other_node) = match sender {
+            End::Old => (self.old, finding.old, self.new, finding.new),
+            End::New => (self.new, finding.new, self.old, finding.old),
+        };
+        let required = |end: End| match (finding.required, end) {
+            (Some((old, _)), End::Old) => old,
+            (Some((_, new)), End::New) => new,
+            (None, _) => false,
+        };
+        let receiver = match sender {
+            End::Old => End::New,
+            End::New => End::Old,
+        };
+        match finding.kind {
+            Kind::BecameRequired | Kind::BecameOptional => {
+                match required(receiver) && !required(sender) {
+                    true => vec![Put::Nothing],
+                    false => Vec::new(),
+                }
+            }
+            Kind::MemberAddedRequired | Kind::MemberAddedOptional | Kind::MemberRemoved => {
+                match node {
+                    Some(node) => samples(graph, node).into_iter().map(Put::Value).collect(),
+                    None if required(receiver) => vec![Put::Nothing],
+                    None => Vec::new(),
+                }
+            }
+            Kind::OpennessChanged => [json!("x"), json!({}), json!(1), json!([]), json!(true), json!(null)]
+                .into_iter()
+                .map(Put::Stranger)
+                .collect(),
+            Kind::UnionMemberAdded | Kind::UnionMemberRemoved => match node {
+                Some(node) => samples(graph, node).into_iter().map(Put::Value).collect(),
+                None => Vec::new(),
+            },
+            Kind::EnumValueAdded | Kind::EnumValueRemoved => match &finding.detail {
+                Detail::Value(value) => vec![Put::Value(value.clone())],
+                _ => Vec::new(),
+            },
+            _ => {
+                // Items of a list that may hold anything have no node of their own.
+                let any = [json!("x"), json!({}), json!([]), json!(1), json!(1.5), json!(true), json!(null)];
+                let mut values = node.map_or_else(|| any.to_vec(), |node| samples(graph, node));
+                if let (Some(node), Some(other_node)) = (node, other_node) {
+                    values.extend(beside_limits(&graph.node(node).limits));
+                    values.extend(beside_limits(&other.node(other_node).limits));
+                    values.extend(lists(graph, node, &other.node(other_node).limits));
+                }
+                values.retain(|value| {
+                    node.is_none_or(|node| valid(graph, node, value))
+                        && other_node.is_some_and(|node| !valid(other, node, value))
+                });
+                values.into_iter().map(Put::Value).collect()
+            }
+        }
+    }
+
+    /// A small value that both shapes admit, if there is one; else one that the first admits.
+    fn joint(&self, old: NodeId, new: NodeId, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let both = |value: &Value| valid(self.old, old, value) && valid(self.new, new, value);
+        if let (Shape::Object { members: olds, .. }, Shape::Object { members: news, .. }) =
+            (&self.old.node(old).shape, &self.new.node(new).shape)
+        {
+            let mut object = Map::new();
+            let mut names: Vec<&String> = olds.keys().chain(news.keys()).collect();
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                let (o, n) = (olds.get(name), news.get(name));
+                if ![o, n].into_iter().flatten().any(|member| member.required) {
+                    continue;
+                }
+                let value = self.either(o.map(|m| m.node), n.map(|m| m.node), depth + 1)?;
+                object.insert(name.clone(), value);
+            }
+            let value = Value::Object(object);
+            if both(&value) {
+                return Some(value);
+            }
+        }
+        let mut candidates = samples(self.old, old);
+        candidates.extend(samples(self.new, new));
+        let first = candidates.first().cloned();
+        candidates.into_iter().find(both).or(first)
+    }
+
+    fn either(&self, old: Option<NodeId>, new: Option<NodeId>, depth: usize) -> Option<Value> {
+        match (old, new) {
+            (Some(old), Some(new)) => self.joint(old, new, depth),
+            (Some(old), None) => minimal(self.old, old),
+            (None, Some(new)) => minimal(self.new, new),
+            (None, None) => Some(json!("x")),
+        }
+    }
+}
+
+/// Lists that are just within or beside the limits of the other side.
+fn lists(graph: &Graph, node: NodeId, limits: &std::collections::BTreeMap<String, Value>) -> Vec<Value> {
+    let Shape::Array(items) = &graph.node(node).shape else {
+        return Vec::new();
+    };
+    let item = match items {
+        Some(items) => minimal(graph, *items),
+        None => Some(json!("x")),
+    };
+    let Some(item) = item else {
+        return Vec::new();
+    };
+    let mut all = vec![json!([]), json!([item, item])];
+    for name in ["minItems", "maxItems"] {
+        let bound = limits.get(name).and_then(Value::as_u64).filter(|bound| *bound < 128);
+        if let Some(bound) = bound.and_then(|bound| usize::try_from(bound).ok()) {
+            all.push(Value::Array(vec![item.clone(); bound.saturating_sub(1)]));
+            all.push(Value::Array(vec![item.clone(); bound + 1]));
+        }
+    }
+    all
+}
+
+/// Builds one text.
+struct Maker<'f, 'g> {
+    forge: &'f Forge<'g>,
+    sender: End,
+    /// Whether both sides are to be content with what is not in question, or the sender alone.
+    joint: bool,
+}
+
+impl Maker<'_, '_> {
+    /// Whether the sender admits a value and the receiver does not.
+    fn tells(&self, old: NodeId, new: NodeId, value: &Value) -> bool {
+        let in_old = valid(self.forge.old, old, value);
+        let in_new = valid(self.forge.new, new, value);
+        match self.sender {
+            End::Old => in_old && !in_new,
+            End::New => in_new && !in_old,
+        }
+    }
+
+    /// Whether the receiver has an open object there that does not know the member.
+    fn passes_over(&self, old: Option<NodeId>, new: Option<NodeId>, member: &str) -> bool {
+        let (graph, holder) = match self.sender {
+            End::Old => (self.forge.new, new),
+            End::New => (self.forge.old, old),
+        };
+        holder.is_none_or(|holder| match &graph.node(holder).shape {
+            Shape::Object { members, rest: Rest::Open } => !members.contains_key(member),
+            _ => false,
+        })
+    }
+
+    fn base(&self, old: Option<NodeId>, new: Option<NodeId>, depth: usize) -> Option<Value> {
+        match (self.joint, self.sender, old, new) {
+            (false, End::Old, Some(old), _) => minimal(self.forge.old, old),
+            (false, End::New, _, Some(new)) => minimal(self.forge.new, new),
+            _ => self.forge.either(old, new, depth),
+        }
+    }
+
+    fn build(
+        &self,
+        old: Option<NodeId>,
+        new: Option<NodeId>,
+        steps: &[Step],
+        put: &Put,
+        depth: usize,
+    ) -> Option<Value> {
+        let Some((step, rest)) = steps.split_first() else {
+            return match put {
+                Put::Value(value) => Some(value.clone()),
+                Put::Stranger(value) => {
+                    let mut base = self.base(old, new, depth)?;
+                    base.as_object_mut()?.insert("x-stranger".to_owned(), value.clone());
+                    self.tells(old?, new?, &base).then_some(base)
+                }
+                Put::Nothing => None,
+            };
+        };
+        if depth > 4 * MAX_DEPTH {
+            return None;
+        }
+        let inner_old = old.and_then(|id| inner(self.forge.old, id, step, |choice| choice.0));
+        let inner_new = new.and_then(|id| inner(self.forge.new, id, step, |choice| choice.1));
+        match step {
+            Step::Choice(_) => self.build(inner_old, inner_new, rest, put, depth),
+            Step::Item => {
+                let item = self.build(inner_old, inner_new, rest, put, depth + 1)?;
+                Some(json!([item]))
+            }
+            Step::Member(name) => {
+                let mut base = self.base(old, new, depth)?;
+                let object = base.as_object_mut()?;
+                if rest.is_empty() && matches!(put, Put::Nothing) {
+                    object.remove(name);
+                } else {
+                    let value = self.build(inner_old, inner_new, rest, put, depth + 1)?;
+                    if rest.is_empty() && self.passes_over(old, new, name) {
+                        return None;
+                    }
+                    object.insert(name.clone(), value);
+                }
+                Some(base)
+            }
+            Step::Each => {
+                let mut base = self.base(old, new, depth)?;
+                let value = self.build(inner_old, inner_new, rest, put, depth + 1)?;
+                base.as_object_mut()?.insert("key".to_owned(), value);
+                Some(base)
+            }
+        }
+    }
+}
+
+fn inner(
+    graph: &Graph,
+    id: NodeId,
+    step: &Step,
+    side: impl Fn((Option<NodeId>, Option<NodeId>)) -> Option<NodeId>,
+) -> Option<NodeId> {
+    match (step, &graph.node(id).shape) {
+        (Step::Choice(choice), _) => side((choice.old, choice.new)),
+        (Step::Item, Shape::Array(items)) => *items,
+        (Step::Each, Shape::Object { rest: Rest::Each(each), .. }) => Some(*each),
+        (Step::Member(name), Shape::Object { members, rest }) => match (members.get(name), rest) {
+            (Some(member), _) => Some(member.node),
+            (None, Rest::Each(each)) => Some(*each),
+            _ => None,
+        },
+        _ => None,
+    }
+}

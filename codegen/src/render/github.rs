@@ -1,0 +1,51 @@
+//! A diff as annotations of a GitHub workflow: one line a change, errors for what breaks.
+
+use std::fmt::Write;
+
+use super::change_line;
+use super::text::headline;
+use crate::diff::{Diff, Level, Row};
+
+/// The annotations of a diff, the summary first.
+#[must_use]
+pub fn render(diff: &Diff) -> String {
+    let title = format!("{} -> {}", diff.old, diff.new);
+    let mut text = command("notice", &title, &headline(diff, &diff.summary()));
+    for note in &diff.notes {
+        text.push_str(&command("notice", &title, note));
+    }
+    for row in &diff.rows {
+        let severity = match row.level {
+            Level::Breaking => "error",
+            Level::Risky => "warning",
+            Level::Compatible | Level::Representation => "notice",
+        };
+        let title = format!("{} {}", row.level, row.kind);
+        text.push_str(&command(severity, &title, &message(row)));
+    }
+    text
+}
+
+fn message(row: &Row) -> String {
+    let subject = row.subject.clone().unwrap_or_default();
+    let mut text = row.paths.first().map_or(subject, ToString::to_string);
+    if row.paths.len() > 1 {
+        let _ = write!(text, " (and {} more wire paths)", row.paths.len() - 1);
+    }
+    let change = change_line(row);
+    if !change.is_empty() {
+        let _ = write!(text, ": {change}");
+    }
+    for witness in &row.witnesses {
+        let _ = write!(text, "\n{}", witness.json);
+    }
+    let _ = write!(text, "\n[{}]", row.fingerprint);
+    text
+}
+
+/// A workflow command; what would end it early is escaped.
+fn command(severity: &str, title: &str, message: &str) -> String {
+    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    format!("::{severity} title={}::{}\n", property(title), data(message))
+}

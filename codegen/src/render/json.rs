@@ -1,0 +1,70 @@
+//! A diff as JSON: what `codegen/schemas/diff.schema.json` describes.
+
+use serde::Serialize;
+
+use crate::Error;
+use crate::diff::{Diff, History, MethodLine, Summary};
+
+/// The form of the document; it grows when a member goes or changes, not when one comes.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'d> {
+    format: u32,
+    #[serde(flatten)]
+    of: One<'d>,
+}
+
+#[derive(Serialize)]
+struct One<'d> {
+    summary: Summary,
+    #[serde(flatten)]
+    diff: &'d Diff,
+}
+
+#[derive(Serialize)]
+struct All<'d> {
+    format: u32,
+    revisions: &'d [String],
+    methods: &'d [MethodLine],
+    diffs: Vec<One<'d>>,
+}
+
+/// The document of one diff.
+///
+/// # Errors
+/// [`Error::Emit`] for what cannot be written as JSON, which would be a defect.
+pub fn diff(diff: &Diff) -> Result<String, Error> {
+    written(&Document {
+        format: FORMAT,
+        of: one(diff),
+    })
+}
+
+/// The document of a history: every neighbouring pair.
+///
+/// # Errors
+/// As [`diff`].
+pub fn history(history: &History) -> Result<String, Error> {
+    written(&All {
+        format: FORMAT,
+        revisions: &history.revisions,
+        methods: &history.methods,
+        diffs: history.diffs.iter().map(one).collect(),
+    })
+}
+
+fn one(diff: &Diff) -> One<'_> {
+    One {
+        summary: diff.summary(),
+        diff,
+    }
+}
+
+fn written(document: &impl Serialize) -> Result<String, Error> {
+    let text = serde_json::to_string_pretty(document).map_err(|error| Error::Emit {
+        step: "serde_json",
+        problem: error.to_string().into(),
+    })?;
+    Ok(text + "\n")
+}

@@ -1,0 +1,130 @@
+//! A diff as Markdown: a changelog to paste into release notes.
+
+use std::fmt::Write;
+
+use super::text::conclusion;
+use super::{change_line, grouped, verdict_word};
+use crate::diff::{Diff, End, Level, Row};
+
+/// How many wire paths of a row are spelled out.
+const SHOWN_PATHS: usize = 4;
+
+/// The changelog of a diff.
+#[must_use]
+pub fn render(diff: &Diff) -> String {
+    let Diff { old, new, raw, .. } = diff;
+    let summary = diff.summary();
+    let raw = if *raw { ", schemas as published" } else { "" };
+    let mut text = format!("## MCP {old} → {new}{raw}\n\n");
+    if summary.rows == 0 {
+        let hidden = if diff.hidden > 0 { " of those asked for" } else { "" };
+        let _ = writeln!(text, "No change{hidden}.");
+        return text;
+    }
+    text.push_str("| level | rows |\n|---|---|\n");
+    for count in &summary.levels {
+        let _ = writeln!(text, "| {} | {} |", count.id, count.rows);
+    }
+    let _ = writeln!(text, "\n{}.", conclusion(&summary));
+    if diff.hidden > 0 {
+        let _ = writeln!(text, "{} further changes were not asked for.", diff.hidden);
+    }
+    for note in &diff.notes {
+        let _ = writeln!(text, "\n> {note}");
+    }
+    for group in grouped(diff) {
+        let _ = writeln!(text, "\n### {}\n", code_or_plain(&group.title));
+        for row in group.rows {
+            entry(&mut text, row);
+        }
+    }
+    text
+}
+
+fn code_or_plain(title: &str) -> String {
+    match title.contains(' ') {
+        true => title.to_owned(),
+        false => format!("`{title}`"),
+    }
+}
+
+fn entry(text: &mut String, row: &Row) {
+    let mark = match row.level {
+        Level::Breaking => "**breaking**",
+        Level::Risky => "*risky*",
+        Level::Compatible => "compatible",
+        Level::Representation => "name",
+    };
+    let main = if row.to.is_empty() { &row.paths } else { &row.to };
+    let first = main.first().map(ToString::to_string).or_else(|| row.subject.clone());
+    let _ = write!(text, "- {mark} `{}` {}", row.kind, code(&first.unwrap_or_default()));
+    let more: Vec<String> =
+        main.iter().skip(1).take(SHOWN_PATHS - 1).map(|path| code(&path.to_string())).collect();
+    if !more.is_empty() {
+        let _ = write!(text, ", {}", more.join(", "));
+    }
+    if main.len() > SHOWN_PATHS {
+        let _ = write!(text, " and {} more", main.len() - SHOWN_PATHS);
+    }
+    if let Some(from) = row.from.first() {
+        let _ = write!(text, ", before at {}", code(&from.to_string()));
+    }
+    let change = change_line(row);
+    if !change.is_empty() {
+        let shown = match row.before.as_ref().or(row.after.as_ref()).is_some_and(|view| view.pointer.is_empty()) {
+            true => escaped(&change),
+            false => code(&change),
+        };
+        let _ = write!(text, ": {shown}");
+    }
+    text.push('\n');
+    if row.level >= Level::Risky {
+        let _ = writeln!(
+            text,
+            "  - old sender to new receiver: {}; new sender to old receiver: {}",
+            verdict_word(row.verdicts.old_to_new),
+            verdict_word(row.verdicts.new_to_old)
+        );
+    }
+    for witness in &row.witnesses {
+        let sender = match witness.valid_in {
+            End::Old => "an old",
+            End::New => "a new",
+        };
+        let _ = writeln!(text, "  - {sender} sender may say {}", code(&short(&witness.json.to_string())));
+    }
+    if !row.errata.is_empty() {
+        let _ = writeln!(text, "  - only by errata: {}", row.errata.join(", "));
+    }
+}
+
+/// Text between backticks, whatever backticks it has itself.
+fn code(text: &str) -> String {
+    let mut fence = String::from("`");
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    match text.starts_with('`') || text.ends_with('`') {
+        true => format!("{fence} {text} {fence}"),
+        false => format!("{fence}{text}{fence}"),
+    }
+}
+
+/// Words, with what Markdown would take for markup escaped.
+fn escaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '<' | '*' | '_' | '`' | '[' | ']' | '|' | '\\') {
+            plain.push('\\');
+        }
+        plain.push(letter);
+    }
+    plain
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(400) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,196 @@
+//! A diff as text: a summary first, then the rows by method.
+
+use std::fmt::Write;
+
+use super::{change_line, grouped, verdict_word};
+use crate::diff::{Diff, Level, Row, Summary, WirePath};
+
+/// How a text is laid out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TextOptions {
+    /// With the colours of a terminal.
+    pub colour: bool,
+    /// With every wire path of a row.
+    pub paths: bool,
+    /// With the witness of every breaking row.
+    pub witnesses: bool,
+}
+
+/// How many wire paths of a row are shown, if not all are asked for.
+const SHOWN_PATHS: usize = 2;
+
+/// How much of a long text is shown.
+const MAX_LINE: usize = 96;
+
+const BOLD: &str = "1";
+const DIM: &str = "2";
+
+/// The text of a diff.
+#[must_use]
+pub fn render(diff: &Diff, options: TextOptions) -> String {
+    let mut writer = Writer {
+        text: String::new(),
+        options,
+    };
+    writer.diff(diff);
+    writer.text
+}
+
+/// The first line: what changed, in numbers.
+#[must_use]
+pub fn headline(diff: &Diff, summary: &Summary) -> String {
+    let Diff { old, new, .. } = diff;
+    let raw = if diff.raw { " (without errata)" } else { "" };
+    let hidden = match diff.hidden {
+        0 => String::new(),
+        hidden => format!(" ({hidden} more that were not asked for)"),
+    };
+    if summary.rows == 0 {
+        let what = if hidden.is_empty() { "no change" } else { "no change of those asked for" };
+        return format!("{old} -> {new}{raw}: {what}{hidden}");
+    }
+    let levels: Vec<String> =
+        summary.levels.iter().map(|count| format!("{} {}", count.rows, count.id)).collect();
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    format!(
+        "{old} -> {new}{raw}: {} change{} on {} wire path{}: {}{hidden}",
+        summary.rows,
+        plural(summary.rows),
+        summary.wire_paths,
+        plural(summary.wire_paths),
+        levels.join(", ")
+    )
+}
+
+/// The second line: what it comes to, on both axes.
+#[must_use]
+pub fn conclusion(summary: &Summary) -> String {
+    let (Some(wire), Some(of_crate)) = (summary.wire, summary.crate_change) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "wire: {wire} (new receivers refuse old senders in {} rows, old receivers refuse new senders in {}); generated crate: {} (asked for by {} rows)",
+        summary.old_sender_refused,
+        summary.new_sender_refused,
+        of_crate.id(),
+        summary.crate_rows
+    );
+    let extras = [
+        (summary.by_erratum, "by errata alone"),
+        (summary.ignored, "set aside by spec/diff.toml"),
+    ];
+    for (count, what) in extras.iter().filter(|(count, _)| *count > 0) {
+        let _ = write!(text, "; {count} {what}");
+    }
+    text
+}
+
+struct Writer {
+    text: String,
+    options: TextOptions,
+}
+
+impl Writer {
+    fn paint(&self, code: &str, text: &str) -> String {
+        match self.options.colour {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn diff(&mut self, diff: &Diff) {
+        let summary = diff.summary();
+        let headline = self.paint(BOLD, &headline(diff, &summary));
+        self.line(&headline);
+        if summary.rows > 0 {
+            self.line(&conclusion(&summary));
+        }
+        for note in &diff.notes {
+            self.line(&format!("note: {note}"));
+        }
+        for group in grouped(diff) {
+            let title = self.paint(BOLD, &group.title);
+            self.line("");
+            self.line(&title);
+            for row in group.rows {
+                self.row(row);
+            }
+        }
+        if !diff.ignored.is_empty() {
+            self.line("");
+            let title = self.paint(BOLD, "set aside by spec/diff.toml");
+            self.line(&title);
+            for ignored in &diff.ignored {
+                let path = ignored.row.paths.first().map(ToString::to_string).unwrap_or_default();
+                self.line(&format!("  {}  {path}: {}", ignored.row.kind, ignored.reason));
+            }
+        }
+    }
+
+    /// The first few wire paths, and how many more there are.
+    fn some_of(&self, paths: &[WirePath]) -> Vec<String> {
+        let shown = match self.options.paths {
+            true => paths.len(),
+            false => SHOWN_PATHS,
+        };
+        let mut lines: Vec<String> = paths.iter().take(shown).map(ToString::to_string).collect();
+        if let Some(last) = lines.last_mut().filter(|_| paths.len() > shown) {
+            let _ = write!(last, "  (+{} more)", paths.len() - shown);
+        }
+        lines
+    }
+
+    fn row(&mut self, row: &Row) {
+        let colour = match row.level {
+            Level::Breaking => "31",
+            Level::Risky => "33",
+            Level::Compatible => "32",
+            Level::Representation => DIM,
+        };
+        let level = self.paint(colour, &format!("{:<15}", row.level.id()));
+        let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
+        let mut paths = self.some_of(if row.to.is_empty() { &row.paths } else { &row.to });
+        paths.extend(self.some_of(&row.from).into_iter().map(|path| format!("from {path}")));
+        let first = paths.first().cloned().unwrap_or_else(|| row.subject.clone().unwrap_or_default());
+        self.line(&format!("  {level}{kind} {first}"));
+        for path in paths.iter().skip(1) {
+            self.line(&format!("{:40}{path}", ""));
+        }
+        let mut facts = vec![shortened(change_line(row))];
+        if row.kind.is_on_the_wire() {
+            facts.push(format!(
+                "old->new {}, new->old {}",
+                verdict_word(row.verdicts.old_to_new),
+                verdict_word(row.verdicts.new_to_old)
+            ));
+        }
+        facts.extend(row.rule.iter().map(|rule| format!("rule {rule}")));
+        facts.extend(row.errata.first().map(|_| format!("only by erratum {}", row.errata.join(", "))));
+        facts.push(row.fingerprint.clone());
+        facts.retain(|fact| !fact.is_empty());
+        let facts = self.paint(DIM, &facts.join("; "));
+        self.line(&format!("{:17}{facts}", ""));
+        if self.options.witnesses {
+            for witness in &row.witnesses {
+                let end = match witness.valid_in {
+                    crate::diff::End::Old => "old sender",
+                    crate::diff::End::New => "new sender",
+                };
+                self.line(&format!("{:17}{end}: {}", "", witness.json));
+            }
+        }
+    }
+}
+
+/// A line that fits a terminal; the other formats have all of it.
+fn shortened(line: String) -> String {
+    match line.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}

@@ -1,0 +1,288 @@
+//! What a conversion does, as plain data: emitted as Rust, printed as a table, compared with the diff.
+
+use serde::Serialize;
+
+use super::rules::Action;
+use crate::model::Ty;
+
+/// The plan of one pair of revisions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairPlan {
+    /// The id of the older revision.
+    pub old: String,
+    /// The id of the newer one.
+    pub new: String,
+    /// The conversions to the newer revision, by name of the source type.
+    pub up: Vec<Conversion>,
+    /// The conversions to the older one.
+    pub down: Vec<Conversion>,
+    /// What becomes of each method.
+    pub methods: Vec<MethodPlan>,
+    /// What becomes of error codes.
+    pub errors: Vec<super::rules::ErrorRule>,
+}
+
+/// How values of one type become values of another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Conversion {
+    /// The source.
+    pub from: End,
+    /// The target.
+    pub to: End,
+    /// The area of the source type, for the file.
+    pub area: String,
+    /// Whether it cannot lose, need or refuse anything.
+    pub exact: bool,
+    /// What it does.
+    pub body: Body,
+}
+
+/// What a conversion does.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Body {
+    /// Member by member.
+    Object {
+        /// Hand-written functions that change the source first.
+        before: Vec<Hook>,
+        /// The members of the target.
+        fields: Vec<FieldPlan>,
+        /// The members of the source that the target does not have.
+        dropped: Vec<DroppedPlan>,
+        /// Hand-written functions that change the target last.
+        after: Vec<Hook>,
+    },
+    /// Variant by variant.
+    Union(Vec<ArmPlan>),
+    /// Value by value: both have the same strings.
+    Strings(Vec<String>),
+    /// A type that became one variant of a union: the variant, whether it is in a box, and its value.
+    IntoVariant(String, bool, Step),
+    /// A hand-written function.
+    Custom(Hook),
+}
+
+/// Items of a list that are left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Filter {
+    /// The hand-written function that says which items stay.
+    pub hook: Hook,
+    /// How much the loss of an item matters.
+    pub loss: Option<super::rules::Loss>,
+}
+
+/// A hand-written function, and the rule that names it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hook {
+    /// The rule.
+    pub rule: String,
+    /// The path below `mcp_convert`.
+    pub path: String,
+}
+
+/// How a member of the target gets its value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FieldPlan {
+    /// The name on the wire.
+    pub wire: String,
+    /// The Rust field of the target.
+    pub field: String,
+    /// Where the value comes from.
+    pub source: Source,
+}
+
+/// Where the value of a target's member comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// From the same member of the source.
+    Same {
+        /// The Rust field of the source.
+        field: String,
+        /// How a value is converted.
+        step: Step,
+        /// Whether source and target may lack it.
+        optional: [bool; 2],
+        /// Whether source and target keep it in a box.
+        boxed: [bool; 2],
+        /// What an absent one becomes where the target must have it.
+        missing: Option<Missing>,
+        /// A value of the target that goes without saying, and is left out.
+        implied: Option<serde_json::Value>,
+        /// Which items of a list are left out.
+        filter: Option<Filter>,
+    },
+    /// A hand-written function, given the source's member as it is.
+    Custom {
+        /// The Rust field of the source.
+        field: String,
+        /// The function.
+        hook: Hook,
+    },
+    /// The source does not name it: taken out of its unknown members, or absent.
+    Adopt {
+        /// Whether it is in a box.
+        boxed: bool,
+    },
+    /// The source does not name it, the target must have it.
+    Fill(Missing),
+}
+
+/// What fills a member that must be there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Missing {
+    /// The rule.
+    pub rule: String,
+    /// What it says.
+    pub action: Action,
+    /// The type of the value.
+    pub ty: Ty,
+    /// Whether it is in a box.
+    pub boxed: bool,
+    /// How an empty one is converted, where the rule asks for that: the source type and the step.
+    pub empty: Option<(String, Step)>,
+}
+
+/// A member of the source that the target does not have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DroppedPlan {
+    /// The name on the wire.
+    pub wire: String,
+    /// The Rust field of the source.
+    pub field: String,
+    /// Whether the source may lack it.
+    pub optional: bool,
+    /// The rule.
+    pub rule: String,
+    /// What it says.
+    pub action: Action,
+    /// How much the loss matters.
+    pub loss: Option<super::rules::Loss>,
+}
+
+/// What becomes of a variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ArmPlan {
+    /// The variant of the source.
+    pub variant: String,
+    /// Whether it is in a box.
+    pub boxed: bool,
+    /// What becomes of it.
+    pub arm: Arm,
+}
+
+/// What becomes of a variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arm {
+    /// It is the variant of this name in the target, with its value converted.
+    Same {
+        /// The variant of the target; the target itself where that is no union.
+        variant: Option<String>,
+        /// Whether it is in a box there.
+        boxed: bool,
+        /// How the value is converted.
+        step: Step,
+    },
+    /// A hand-written function makes a value of the target.
+    Custom(Hook),
+    /// An adapter has to do it.
+    NeedsState {
+        /// The rule.
+        rule: String,
+        /// The adapter.
+        adapter: String,
+    },
+    /// The error that the spec calls for.
+    Reject {
+        /// The rule.
+        rule: String,
+        /// The error.
+        error: super::rules::Reject,
+    },
+}
+
+/// How one value is converted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// Moved as it is.
+    Move,
+    /// By the conversion of this pair of types.
+    Call {
+        /// The source.
+        from: End,
+        /// The target.
+        to: End,
+    },
+    /// Each item.
+    List(Box<Step>),
+    /// Each value.
+    Map(Box<Step>),
+    /// The value, if it is not `null`.
+    Nullable(Box<Step>),
+    /// An opaque object becomes any opaque JSON.
+    Widen,
+}
+
+/// One end of a conversion.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// A type of the revision, by Rust name.
+    Type(String),
+    /// Names to opaque values.
+    Map,
+    /// The text of an object.
+    Opaque,
+}
+
+impl End {
+    /// A name for tables and function names.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Type(name) => name,
+            Self::Map => "Map",
+            Self::Opaque => "JsonObject",
+        }
+    }
+}
+
+/// What becomes of a method.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MethodPlan {
+    /// The method.
+    pub name: String,
+    /// Who sends it.
+    pub sender: super::rules::Sender,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of a method.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// Both revisions have it.
+    Both {
+        /// How params are converted up and down, where it has any.
+        params: Option<[Step; 2]>,
+        /// How results are converted up and down, where it has any.
+        result: Option<[Step; 2]>,
+    },
+    /// Only the older revision has it.
+    OldOnly {
+        /// The rule.
+        rule: String,
+        /// What it says.
+        action: Action,
+    },
+    /// Only the newer revision has it.
+    NewOnly {
+        /// The rule.
+        rule: String,
+        /// What it says.
+        action: Action,
+    },
+}

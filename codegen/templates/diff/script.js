@@ -1,0 +1,112 @@
+"use strict";
+(() => {
+  const rows = [...document.querySelectorAll("details.row")];
+  const groups = [...document.querySelectorAll(".group")];
+  const pairs = [...document.querySelectorAll(".pair")];
+  const form = document.getElementById("filters");
+  const text = document.getElementById("text");
+  const count = document.getElementById("count");
+  const active = document.getElementById("active");
+  const reset = document.getElementById("reset");
+  const nothing = document.getElementById("nothing");
+  const sets = { level: new Set(), direction: new Set(), kind: new Set() };
+  let method = "";
+  let pair = "";
+  form.hidden = false;
+
+  const words = new Map(rows.map((row) => [row, row.querySelector("summary").textContent.toLowerCase() + " " + row.dataset.methods]));
+  const any = (set, values) => set.size === 0 || values.some((value) => set.has(value));
+
+  function admits(row) {
+    const data = row.dataset;
+    return any(sets.level, [data.level])
+      && any(sets.kind, [data.kind])
+      && any(sets.direction, data.direction.split(" "))
+      && (!method || data.methods.split(" ").includes(method))
+      && (!pair || row.closest(".pair").dataset.pair === pair)
+      && text.value.toLowerCase().split(/\s+/).every((word) => words.get(row).includes(word));
+  }
+
+  function chip(label, remove) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "chip";
+    button.textContent = label + " ×";
+    button.addEventListener("click", () => { remove(); apply(); });
+    active.append(button);
+  }
+
+  function apply() {
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = !admits(row);
+      shown += row.hidden ? 0 : 1;
+    }
+    const filtered = shown < rows.length;
+    for (const group of groups) {
+      const own = [...group.querySelectorAll(".row")];
+      group.hidden = own.length > 0 ? own.every((row) => row.hidden) : filtered;
+    }
+    for (const article of pairs) {
+      const own = [...article.querySelectorAll(".row")];
+      article.hidden = filtered && own.every((row) => row.hidden);
+    }
+    count.textContent = filtered ? `${shown} of ${rows.length} changes` : `${rows.length} changes`;
+    active.textContent = "";
+    if (method) chip(method, () => { method = ""; });
+    if (pair) chip(document.querySelector(`.pair[data-pair="${pair}"]`).dataset.name, () => { pair = ""; });
+    for (const value of sets.kind) chip(value, () => sets.kind.delete(value));
+    for (const button of document.querySelectorAll("[data-filter]")) {
+      button.setAttribute("aria-pressed", String(sets[button.dataset.filter].has(button.dataset.value)));
+    }
+    reset.hidden = !filtered;
+    nothing.hidden = shown > 0 || rows.length === 0;
+  }
+
+  function all() {
+    for (const set of Object.values(sets)) set.clear();
+    method = "";
+    pair = "";
+    text.value = "";
+    apply();
+  }
+
+  form.addEventListener("submit", (event) => event.preventDefault());
+  text.addEventListener("input", apply);
+  reset.addEventListener("click", all);
+  document.getElementById("reset-too").addEventListener("click", all);
+  document.getElementById("open").addEventListener("click", () => {
+    const shown = rows.filter((row) => !row.hidden);
+    const open = shown.some((row) => !row.open);
+    for (const row of shown) row.open = open;
+  });
+  document.addEventListener("click", (event) => {
+    const filter = event.target.closest("[data-filter]");
+    if (filter) {
+      const set = sets[filter.dataset.filter];
+      if (!set.delete(filter.dataset.value)) set.add(filter.dataset.value);
+      apply();
+      return;
+    }
+    const cell = event.target.closest(".matrix [data-method]");
+    if (cell) {
+      method = cell.dataset.method;
+      pair = cell.dataset.pair || "";
+      apply();
+      form.scrollIntoView();
+    }
+  });
+
+  // A link to a change, or to a step, shows it whatever is filtered.
+  function follow() {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const target = id && document.getElementById(id);
+    if (!target) return;
+    if (target.hidden || target.closest("[hidden]")) all();
+    if (target.matches("details")) target.open = true;
+    target.scrollIntoView();
+  }
+  window.addEventListener("hashchange", follow);
+  apply();
+  follow();
+})();

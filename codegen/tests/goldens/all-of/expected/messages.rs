@@ -1,0 +1,99 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Integer, JsonObject, Map};
+
+/// `File`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct File {
+    /// No doc line yet.
+    pub meta: Option<JsonObject>,
+    /// No doc line yet.
+    pub name: String,
+    /// No doc line yet.
+    pub size: Integer,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl File {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(name: impl Into<String>, size: impl Into<Integer>) -> Self {
+        Self {
+            meta: None,
+            name: name.into(),
+            size: size.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<JsonObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+}
+
+/// `Measured`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Measured {
+    /// No doc line yet.
+    pub meta: Option<JsonObject>,
+    /// No doc line yet.
+    pub size: Option<Integer>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Measured {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<JsonObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+
+    /// Sets `size`.
+    #[must_use]
+    pub fn with_size(mut self, size: impl Into<Integer>) -> Self {
+        self.size = Some(size.into());
+        self
+    }
+}
+
+/// `Named`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// No doc line yet.
+    pub meta: Option<JsonObject>,
+    /// No doc line yet.
+    pub name: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Named {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            meta: None,
+            name: name.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<JsonObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+}

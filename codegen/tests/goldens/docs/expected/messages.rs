@@ -1,0 +1,63 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map};
+
+/// Something to call, as this revision has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// What programs see.
+    pub name: String,
+    /// What people see; new in this revision.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Tool {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// A tool in a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolItem {
+    /// What programs see.
+    pub name: String,
+    /// What people see.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ToolItem {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}

@@ -1,0 +1,87 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map};
+
+/// `Tool`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// No doc line yet.
+    pub annotations: Option<ToolAnnotations>,
+    /// No doc line yet.
+    pub icons: Option<Vec<ToolIcons>>,
+    /// No doc line yet.
+    pub name: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Tool {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            annotations: None,
+            icons: None,
+            name: name.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `annotations`.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: impl Into<ToolAnnotations>) -> Self {
+        self.annotations = Some(annotations.into());
+        self
+    }
+
+    /// Sets `icons`.
+    #[must_use]
+    pub fn with_icons(mut self, icons: Vec<ToolIcons>) -> Self {
+        self.icons = Some(icons);
+        self
+    }
+}
+
+/// `ToolAnnotations`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolAnnotations {
+    /// No doc line yet.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ToolAnnotations {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// `ToolIcons`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolIcons {
+    /// No doc line yet.
+    pub src: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ToolIcons {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(src: impl Into<String>) -> Self {
+        Self {
+            src: src.into(),
+            extra: Map::new(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Types of log.
+
+use mcp_wire::{Extra, Map};
+
+/// `DoneNotification`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DoneNotification {
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl DoneNotification {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// `LogNotification`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogNotification {
+    /// No doc line yet.
+    pub params: LogParams,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl LogNotification {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(params: impl Into<LogParams>) -> Self {
+        Self {
+            params: params.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// `LogParams`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogParams {
+    /// No doc line yet.
+    pub text: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl LogParams {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            extra: Map::new(),
+        }
+    }
+}

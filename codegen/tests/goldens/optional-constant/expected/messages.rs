@@ -1,0 +1,58 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map};
+
+/// `Form`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// No doc line yet.
+    pub kind: Option<FormKind>,
+    /// No doc line yet.
+    pub title: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Form {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            kind: None,
+            title: title.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `kind`.
+    #[must_use]
+    pub fn with_kind(mut self, kind: impl Into<FormKind>) -> Self {
+        self.kind = Some(kind.into());
+        self
+    }
+}
+
+/// `FormKind`, which has no doc line yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FormKind {
+    /// `form`
+    Form,
+}
+
+impl FormKind {
+    /// All values, in the order of their strings.
+    pub const ALL: [Self; 1] = [Self::Form];
+    /// The string on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Form => "form",
+        }
+    }
+}
+
+impl std::fmt::Display for FormKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}

@@ -1,0 +1,37 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map, Number};
+
+/// `Point`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// No doc line yet.
+    pub label: String,
+    /// No doc line yet.
+    pub pinned: bool,
+    /// No doc line yet.
+    pub x: Number,
+    /// No doc line yet.
+    pub y: Number,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Point {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(
+        label: impl Into<String>,
+        pinned: bool,
+        x: impl Into<Number>,
+        y: impl Into<Number>,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            pinned,
+            x: x.into(),
+            y: y.into(),
+            extra: Map::new(),
+        }
+    }
+}

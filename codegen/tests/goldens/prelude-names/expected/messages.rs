@@ -1,0 +1,84 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map};
+
+/// `Holder`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Holder {
+    /// No doc line yet.
+    pub kind: Option<HolderKind>,
+    /// No doc line yet.
+    pub option: Option<OptionItem>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Holder {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `kind`.
+    #[must_use]
+    pub fn with_kind(mut self, kind: impl Into<HolderKind>) -> Self {
+        self.kind = Some(kind.into());
+        self
+    }
+
+    /// Sets `option`.
+    #[must_use]
+    pub fn with_option(mut self, option: impl Into<OptionItem>) -> Self {
+        self.option = Some(option.into());
+        self
+    }
+}
+
+/// `Kind`, which has no doc line yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HolderKind {
+    /// `a`
+    A,
+    /// `b`
+    B,
+}
+
+impl HolderKind {
+    /// All values, in the order of their strings.
+    pub const ALL: [Self; 2] = [Self::A, Self::B];
+    /// The string on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+        }
+    }
+}
+
+impl std::fmt::Display for HolderKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// `Option`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptionItem {
+    /// No doc line yet.
+    pub value: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl OptionItem {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self {
+            value: value.into(),
+            extra: Map::new(),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map};
+
+/// `Expression`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expression {
+    /// A string.
+    String(String),
+    /// `Negation`, which has no doc line yet.
+    Negation(Box<Negation>),
+}
+
+impl From<String> for Expression {
+    fn from(value: String) -> Self {
+        Self::String(value)
+    }
+}
+
+impl From<Negation> for Expression {
+    fn from(value: Negation) -> Self {
+        Self::Negation(Box::new(value))
+    }
+}
+
+/// `Negation`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Negation {
+    /// No doc line yet.
+    pub of: Box<Expression>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Negation {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(of: impl Into<Expression>) -> Self {
+        Self {
+            of: Box::new(of.into()),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// `Tree`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tree {
+    /// No doc line yet.
+    pub children: Option<Vec<Tree>>,
+    /// No doc line yet.
+    pub left: Option<Box<Tree>>,
+    /// No doc line yet.
+    pub value: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Tree {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self {
+            children: None,
+            left: None,
+            value: value.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `children`.
+    #[must_use]
+    pub fn with_children(mut self, children: Vec<Tree>) -> Self {
+        self.children = Some(children);
+        self
+    }
+
+    /// Sets `left`.
+    #[must_use]
+    pub fn with_left(mut self, left: impl Into<Tree>) -> Self {
+        self.left = Some(Box::new(left.into()));
+        self
+    }
+}

@@ -1,0 +1,26 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map};
+
+/// `Cancel`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cancel {
+    /// No doc line yet.
+    pub id: RequestId,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Cancel {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(id: impl Into<RequestId>) -> Self {
+        Self {
+            id: id.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
+#[doc(inline)]
+pub use mcp_wire::RequestId;

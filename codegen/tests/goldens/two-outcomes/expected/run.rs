@@ -1,0 +1,79 @@
+//! Types of run.
+
+use mcp_wire::{Extra, Map};
+
+/// `RunOutcome`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunOutcome {
+    /// `RunResult`, which has no doc line yet.
+    Run(RunResult),
+    /// `TaskResult`, which has no doc line yet.
+    Task(TaskResult),
+}
+
+impl From<RunResult> for RunOutcome {
+    fn from(value: RunResult) -> Self {
+        Self::Run(value)
+    }
+}
+
+impl From<TaskResult> for RunOutcome {
+    fn from(value: TaskResult) -> Self {
+        Self::Task(value)
+    }
+}
+
+/// `RunRequest`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunRequest {
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl RunRequest {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// `RunResult`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunResult {
+    /// No doc line yet.
+    pub output: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl RunResult {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(output: impl Into<String>) -> Self {
+        Self {
+            output: output.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// `TaskResult`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskResult {
+    /// No doc line yet.
+    pub task: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TaskResult {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(task: impl Into<String>) -> Self {
+        Self {
+            task: task.into(),
+            extra: Map::new(),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Integer, Map};
+
+/// `FormParams`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormParams {
+    /// No doc line yet.
+    pub fields: Integer,
+    /// No doc line yet.
+    pub mode: Option<FormParamsMode>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl FormParams {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(fields: impl Into<Integer>) -> Self {
+        Self {
+            fields: fields.into(),
+            mode: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `mode`.
+    #[must_use]
+    pub fn with_mode(mut self, mode: impl Into<FormParamsMode>) -> Self {
+        self.mode = Some(mode.into());
+        self
+    }
+}
+
+/// `FormParamsMode`, which has no doc line yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FormParamsMode {
+    /// `form`
+    Form,
+}
+
+impl FormParamsMode {
+    /// All values, in the order of their strings.
+    pub const ALL: [Self; 1] = [Self::Form];
+    /// The string on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Form => "form",
+        }
+    }
+}
+
+impl std::fmt::Display for FormParamsMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// `Params`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Params {
+    /// `FormParams`, which has no doc line yet.
+    Form(FormParams),
+    /// `UrlParams`, which has no doc line yet.
+    Url(UrlParams),
+}
+
+impl From<FormParams> for Params {
+    fn from(value: FormParams) -> Self {
+        Self::Form(value)
+    }
+}
+
+impl From<UrlParams> for Params {
+    fn from(value: UrlParams) -> Self {
+        Self::Url(value)
+    }
+}
+
+/// `UrlParams`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UrlParams {
+    /// No doc line yet.
+    pub url: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl UrlParams {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            extra: Map::new(),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::{Extra, Map};
+
+/// `Choice`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Choice {
+    /// `PlainChoice`, which has no doc line yet.
+    Plain(PlainChoice),
+    /// `TitledChoice`, which has no doc line yet.
+    Titled(TitledChoice),
+}
+
+impl From<PlainChoice> for Choice {
+    fn from(value: PlainChoice) -> Self {
+        Self::Plain(value)
+    }
+}
+
+impl From<TitledChoice> for Choice {
+    fn from(value: TitledChoice) -> Self {
+        Self::Titled(value)
+    }
+}
+
+/// `PlainChoice`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlainChoice {
+    /// No doc line yet.
+    pub values: Vec<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl PlainChoice {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(values: Vec<String>) -> Self {
+        Self { values, extra: Map::new() }
+    }
+}
+
+/// `TitledChoice`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TitledChoice {
+    /// No doc line yet.
+    pub titles: Vec<String>,
+    /// No doc line yet.
+    pub values: Vec<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TitledChoice {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(titles: Vec<String>, values: Vec<String>) -> Self {
+        Self {
+            titles,
+            values,
+            extra: Map::new(),
+        }
+    }
+}

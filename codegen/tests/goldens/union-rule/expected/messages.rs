@@ -1,0 +1,102 @@
+//! Messages as a whole, and definitions that no method reaches.
+
+use mcp_wire::Extra;
+
+/// `Answer`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// `Short`, which has no doc line yet.
+    Short(Short),
+    /// `Long`, which has no doc line yet.
+    Long(Long),
+}
+
+impl From<Short> for Answer {
+    fn from(value: Short) -> Self {
+        Self::Short(value)
+    }
+}
+
+impl From<Long> for Answer {
+    fn from(value: Long) -> Self {
+        Self::Long(value)
+    }
+}
+
+/// `Long`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Long {
+    /// No doc line yet.
+    pub a: Option<String>,
+    /// No doc line yet.
+    pub b: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Long {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `a`.
+    #[must_use]
+    pub fn with_a(mut self, a: impl Into<String>) -> Self {
+        self.a = Some(a.into());
+        self
+    }
+
+    /// Sets `b`.
+    #[must_use]
+    pub fn with_b(mut self, b: impl Into<String>) -> Self {
+        self.b = Some(b.into());
+        self
+    }
+}
+
+/// `Outcome`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// `Short`, which has no doc line yet.
+    Short(Short),
+    /// `Long`, which has no doc line yet.
+    Long(Long),
+}
+
+impl From<Short> for Outcome {
+    fn from(value: Short) -> Self {
+        Self::Short(value)
+    }
+}
+
+impl From<Long> for Outcome {
+    fn from(value: Long) -> Self {
+        Self::Long(value)
+    }
+}
+
+/// `Short`, which has no doc line yet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Short {
+    /// No doc line yet.
+    pub a: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Short {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `a`.
+    #[must_use]
+    pub fn with_a(mut self, a: impl Into<String>) -> Self {
+        self.a = Some(a.into());
+        self
+    }
+}

@@ -1,0 +1,356 @@
+//! Values whose type is only known at run time, on their way through several revisions.
+//!
+//! The tables are generated; a value is boxed once and converted hop by hop, so that a chain of
+//! hops reads and writes its text once.
+
+use mcp_wire::{Decode, Direction, Encode, Error, ErrorObject, Json, MethodInfo};
+
+use crate::context::Context;
+use crate::outcome::{Adapter, LossKind, Stop};
+
+/// A value of some type of some revision.
+pub type Value = Box<dyn std::any::Any>;
+
+/// How texts of a type are read and written.
+#[derive(Debug)]
+pub struct Codec {
+    /// The name of the definition.
+    pub name: &'static str,
+    /// The name of the Rust type.
+    pub rust_name: &'static str,
+    read: fn(&str) -> Result<Value, Error>,
+    write: fn(&Value) -> Option<Json>,
+}
+
+impl Codec {
+    /// The codec of a type.
+    pub const fn of<T: Decode + Encode + 'static>(name: &'static str, rust_name: &'static str) -> Self {
+        Self {
+            name,
+            rust_name,
+            read: |text| mcp_wire::from_str::<T>(text).map(|value| Box::new(value) as Value),
+            write: |value| value.downcast_ref::<T>().map(Json::of),
+        }
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// A text that is not of the type.
+    pub fn read(&self, text: &str) -> Result<Value, Error> {
+        (self.read)(text)
+    }
+
+    /// Writes a value; none if it is of another type.
+    pub fn write(&self, value: &Value) -> Option<Json> {
+        (self.write)(value)
+    }
+}
+
+/// A conversion to the neighbour.
+#[derive(Debug)]
+pub struct Hop {
+    /// The Rust name of the source type.
+    pub from: &'static str,
+    /// The Rust name of the target type.
+    pub to: &'static str,
+    /// The conversion.
+    pub run: fn(Value, &mut Context) -> Result<Value, Stop>,
+}
+
+/// Runs a typed conversion on a value whose type the tables vouch for.
+///
+/// # Errors
+/// As the conversion; and an internal error if the tables are wrong.
+pub fn carry<A: 'static, B: 'static>(
+    value: Value,
+    cx: &mut Context,
+    run: fn(A, &mut Context) -> Result<B, Stop>,
+) -> Result<Value, Stop> {
+    match value.downcast::<A>() {
+        Ok(value) => run(*value, cx).map(|value| Box::new(value) as Value),
+        Err(_) => Err(cx.reject(ErrorObject::INTERNAL_ERROR, "a conversion was given a value of another type")),
+    }
+}
+
+/// Two neighbours.
+#[derive(Debug)]
+pub struct Pair {
+    /// The id of the older one.
+    pub old: &'static str,
+    /// The id of the newer one.
+    pub new: &'static str,
+    /// The name of the way up in losses.
+    pub up_hop: &'static str,
+    /// The name of the way down.
+    pub down_hop: &'static str,
+    /// To the newer one.
+    pub up: &'static [Hop],
+    /// To the older one.
+    pub down: &'static [Hop],
+    /// Methods that only one of them has.
+    pub gone: &'static [Gone],
+    /// Error codes that mean something else.
+    pub errors: &'static [ErrorHop],
+}
+
+/// An error code that means something else to the neighbour.
+#[derive(Debug)]
+pub struct ErrorHop {
+    /// The code.
+    pub code: i64,
+    /// The method that it answers, where it means something else elsewhere.
+    pub method: Option<&'static str>,
+    /// The rule that says so.
+    pub rule: &'static str,
+    /// What it becomes on the way up; none if it stays.
+    pub up: Option<ErrorFate>,
+    /// What it becomes on the way down.
+    pub down: Option<ErrorFate>,
+}
+
+/// What an error becomes.
+#[derive(Debug, Clone, Copy)]
+pub enum ErrorFate {
+    /// The same error with this code.
+    Code(i64),
+    /// An adapter has to turn it into something else.
+    NeedsState(Adapter),
+}
+
+impl Pair {
+    /// What becomes of a method that only one of the two has in this direction.
+    ///
+    /// Where it is not said who sends it, a method that is left in the other direction is not gone.
+    fn gone(&self, method: &str, direction: Option<Direction>) -> Option<&Gone> {
+        let mut rows = self.gone.iter().filter(|gone| gone.method == method);
+        match direction {
+            Some(direction) => rows.find(|gone| gone.direction == direction),
+            None => {
+                let first = rows.next()?;
+                let one_way = rows.next().is_none();
+                (!one_way || !first.stays_the_other_way).then_some(first)
+            }
+        }
+    }
+}
+
+/// A method that the neighbour lacks.
+#[derive(Debug)]
+pub struct Gone {
+    /// The method.
+    pub method: &'static str,
+    /// Who sends it.
+    pub direction: Direction,
+    /// Whether both revisions have it in the other direction.
+    pub stays_the_other_way: bool,
+    /// The rule that says what becomes of it.
+    pub rule: &'static str,
+    /// What becomes of it.
+    pub fate: GoneFate,
+}
+
+/// What becomes of a method that the neighbour lacks.
+#[derive(Debug, Clone, Copy)]
+pub enum GoneFate {
+    /// An adapter has to do it.
+    NeedsState(Adapter),
+    /// This error answers it.
+    Reject(i64, &'static str),
+    /// It is swallowed: the peer is not told, and nothing answers.
+    Drop,
+}
+
+/// A revision as the tables know it.
+#[derive(Debug)]
+pub struct RevisionTables {
+    /// Its id.
+    pub id: &'static str,
+    /// Its methods.
+    pub methods: &'static [MethodInfo],
+    /// The types that take part in conversions.
+    pub codecs: &'static [Codec],
+}
+
+impl RevisionTables {
+    /// The codec of a type, by the name of its definition or of its Rust type.
+    pub fn codec(&self, name: &str) -> Option<&'static Codec> {
+        let by_name = self.codecs.iter().find(|codec| codec.name == name);
+        by_name.or_else(|| self.codecs.iter().find(|codec| codec.rust_name == name))
+    }
+}
+
+/// Part of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// What a request or notification carries.
+    Params,
+    /// What answers a request.
+    Result,
+}
+
+impl Part {
+    /// The type of this part, by the name of its definition.
+    pub fn of(self, method: &MethodInfo) -> Option<&'static str> {
+        match self {
+            Self::Params => method.params,
+            Self::Result => method.result,
+        }
+    }
+}
+
+/// Why a value whose type is only known at run time was not converted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    /// The text is not of the type it was said to be.
+    Invalid(Error),
+    /// The revision has no such method or type, or the method has no such part.
+    Unknown(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Invalid(error) => error.fmt(f),
+            Self::Unknown(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// The tables of all revisions, in order, and of all pairs of neighbours.
+#[derive(Debug)]
+pub struct Tables {
+    /// Oldest first.
+    pub revisions: &'static [RevisionTables],
+    /// One fewer: the pair at an index joins the revisions at it and after it.
+    pub pairs: &'static [Pair],
+}
+
+/// What is converted: a type, or a part of a method's messages.
+#[derive(Debug, Clone, Copy)]
+pub enum Subject<'s> {
+    /// A definition, by name.
+    Type(&'s str),
+    /// A method's params or result; who sends the request, where that is known and matters.
+    Method(&'s str, Part, Option<Direction>),
+}
+
+impl Tables {
+    /// The index of a revision.
+    pub fn index(&self, id: &str) -> Option<usize> {
+        self.revisions.iter().position(|revision| revision.id == id)
+    }
+
+    /// Converts a text from one revision to another, neighbour by neighbour.
+    ///
+    /// # Errors
+    /// A text that is not valid where it comes from, and names that are not known there.
+    pub fn convert(
+        &self,
+        subject: Subject<'_>,
+        from: usize,
+        to: usize,
+        text: &str,
+        cx: &mut Context,
+    ) -> Result<Result<Json, Stop>, Failure> {
+        let (Some(start), Some(_)) = (self.revisions.get(from), self.revisions.get(to)) else {
+            return Err(Failure::Unknown("no such revision".to_owned()));
+        };
+        let mut codec = self.codec(start, subject)?;
+        let mut value = codec.read(text).map_err(Failure::Invalid)?;
+        let mut at = from;
+        while at != to {
+            let up = at < to;
+            let (pair, next) = if up { (at, at + 1) } else { (at - 1, at - 1) };
+            let (Some(pair), Some(revision)) = (self.pairs.get(pair), self.revisions.get(next)) else {
+                return Err(Failure::Unknown("no such pair of revisions".to_owned()));
+            };
+            cx.enter(if up { pair.up_hop } else { pair.down_hop });
+            if let Subject::Method(method, _, direction) = subject
+                && let Some(gone) = pair.gone(method, direction)
+            {
+                return Ok(Err(gone.stop(cx)));
+            }
+            let hops = if up { pair.up } else { pair.down };
+            let wanted = match subject {
+                Subject::Type(_) => None,
+                Subject::Method(..) => Some(self.codec(revision, subject)?),
+            };
+            let hop = hops.iter().find(|hop| {
+                hop.from == codec.rust_name && wanted.is_none_or(|wanted| wanted.rust_name == hop.to)
+            });
+            let Some(hop) = hop else {
+                // What no rule touches and no method reaches has no counterpart.
+                let what = format!("`{}` has no counterpart in revision {}", codec.name, revision.id);
+                return Ok(Err(cx.reject(ErrorObject::INVALID_PARAMS, &what)));
+            };
+            value = match (hop.run)(value, cx) {
+                Ok(value) => value,
+                Err(stop) => return Ok(Err(stop)),
+            };
+            codec = revision.codec(hop.to).ok_or_else(|| Failure::Unknown(format!("no codec for `{}`", hop.to)))?;
+            at = next;
+        }
+        codec.write(&value).map(Ok).ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
+    }
+
+    /// Converts an error that answers a method; a code that changes is recorded.
+    ///
+    /// # Errors
+    /// An error that an adapter has to turn into something else.
+    pub fn convert_error(
+        &self,
+        method: &str,
+        from: usize,
+        to: usize,
+        mut error: ErrorObject,
+        cx: &mut Context,
+    ) -> Result<ErrorObject, Stop> {
+        let up = from < to;
+        let (low, high) = if up { (from, to) } else { (to, from) };
+        let pairs = self.pairs.get(low..high).unwrap_or_default();
+        let ordered: Vec<&Pair> = if up { pairs.iter().collect() } else { pairs.iter().rev().collect() };
+        for pair in ordered {
+            cx.enter(if up { pair.up_hop } else { pair.down_hop });
+            let row = pair.errors.iter().find(|row| {
+                error.code == row.code && row.method.is_none_or(|wanted| wanted == method)
+            });
+            let Some(row) = row else { continue };
+            match if up { row.up } else { row.down } {
+                None => {}
+                Some(ErrorFate::NeedsState(adapter)) => return Err(cx.needs(row.rule, adapter)),
+                Some(ErrorFate::Code(code)) => {
+                    cx.lose(row.rule, LossKind::Semantic, "/code", Json::of(&error.code));
+                    error.code = code.into();
+                }
+            }
+        }
+        Ok(error)
+    }
+
+    fn codec(&self, revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static Codec, Failure> {
+        let unknown = |what: String| Failure::Unknown(format!("revision {} has no {what}", revision.id));
+        let name = match subject {
+            Subject::Type(name) => name,
+            Subject::Method(method, part, _) => {
+                let row = revision.methods.iter().find(|row| row.name == method);
+                let row = row.ok_or_else(|| unknown(format!("method `{method}`")))?;
+                part.of(row).ok_or_else(|| unknown(format!("{part:?} of `{method}`")))?
+            }
+        };
+        revision.codec(name).ok_or_else(|| unknown(format!("convertible type `{name}`")))
+    }
+}
+
+impl Gone {
+    /// The end of a conversion of this method.
+    pub fn stop(&self, cx: &Context) -> Stop {
+        match self.fate {
+            GoneFate::NeedsState(adapter) => cx.needs(self.rule, adapter),
+            GoneFate::Reject(code, message) => cx.reject(code, message),
+            GoneFate::Drop => Stop::Swallowed(self.rule),
+        }
+    }
+}

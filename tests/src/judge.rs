@@ -1,0 +1,82 @@
+//! Whether a text meets the schema of a type, by the `jsonschema` crate: a reader of another hand.
+
+use std::collections::BTreeMap;
+
+use jsonschema::Validator;
+use mcp_codegen::Revision;
+use mcp_codegen::model::Model;
+use serde_json::{Value, json};
+
+use crate::parallel;
+use crate::place::{Located, locate};
+
+/// A validator for each type of one revision, errata applied, formats checked.
+#[derive(Debug)]
+pub struct Judge {
+    validators: BTreeMap<String, Validator>,
+}
+
+impl Judge {
+    /// Prepares the validators of all types of a model.
+    ///
+    /// # Errors
+    /// A type whose place is not in the schema, or a schema that is none.
+    pub fn new(revision: &Revision, model: &Model) -> Result<Self, String> {
+        let names: Vec<&String> = model.types.keys().collect();
+        let built = parallel::map(&names, |name| {
+            let located = locate(model, &revision.schema, name)?;
+            let validator = validator(&revision.schema, &located)
+                .map_err(|problem| format!("{} {name}: {problem}", revision.id))?;
+            Ok::<_, String>(((*name).clone(), validator))
+        });
+        let validators = built.into_iter().collect::<Result<_, _>>()?;
+        Ok(Self { validators })
+    }
+
+    /// The value of a text that meets the schema of the type.
+    ///
+    /// # Errors
+    /// Why it does not: every violation with its place.
+    pub fn check(&self, type_name: &str, text: &str) -> Result<Value, String> {
+        let value: Value = serde_json::from_str(text).map_err(|problem| problem.to_string())?;
+        let validator =
+            (self.validators.get(type_name)).ok_or_else(|| format!("no schema for {type_name}"))?;
+        if validator.is_valid(&value) {
+            return Ok(value);
+        }
+        let errors = validator.iter_errors(&value);
+        let lines = errors.map(|error| format!("{}: {error}", error.instance_path()));
+        Err(lines.collect::<Vec<_>>().join("; "))
+    }
+
+    /// Whether the text is JSON and meets the schema of the type.
+    #[must_use]
+    pub fn accepts(&self, type_name: &str, text: &str) -> bool {
+        let Ok(value) = serde_json::from_str(text) else {
+            return false;
+        };
+        let validator = self.validators.get(type_name);
+        validator.is_some_and(|validator| validator.is_valid(&value))
+    }
+}
+
+fn validator(schema: &Value, located: &Located) -> Result<Validator, String> {
+    let references = |pointers: &[String]| -> Value {
+        pointers
+            .iter()
+            .map(|pointer| json!({ "$ref": format!("#{pointer}") }))
+            .collect()
+    };
+    let (keyword, schemas) = match located {
+        Located::AllOf(pointers) => ("allOf", references(pointers)),
+        Located::AnyOf(pointers) => ("anyOf", references(pointers)),
+    };
+    let mut whole = schema.clone();
+    if let Some(root) = whole.as_object_mut() {
+        root.insert(keyword.to_owned(), schemas);
+    }
+    jsonschema::draft202012::options()
+        .should_validate_formats(true)
+        .build(&whole)
+        .map_err(|problem| problem.to_string())
+}

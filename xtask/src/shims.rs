@@ -1,0 +1,48 @@
+//! `cargo xtask shims`: the rules and proofs by which neighbours are converted.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use mcp_codegen::Spec;
+use mcp_codegen::generate::Models;
+use mcp_codegen::shims::table;
+
+use crate::outcome::Outcome;
+use crate::spec::default_dir;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// OLD..NEW [default: all pairs]
+    pair: Option<String>,
+    /// Print the whole plan as JSON
+    #[arg(long)]
+    json: bool,
+    /// The spec directory [default: spec/ of this workspace]
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let spec = Spec::read(&arguments.spec.unwrap_or_else(default_dir))?;
+    let models = Models::build(&spec)?;
+    let plans = models.plan_shims(&spec)?;
+    let names: Vec<String> = plans.iter().map(|plan| format!("{}..{}", plan.old, plan.new)).collect();
+    if let Some(pair) = &arguments.pair
+        && !names.contains(pair)
+    {
+        anyhow::bail!("no pair `{pair}`; known: {}", names.join(", "));
+    }
+    let mut text = String::new();
+    for (plan, name) in plans.iter().zip(&names) {
+        if arguments.pair.as_ref().is_some_and(|pair| pair != name) {
+            continue;
+        }
+        if arguments.json {
+            let _ = writeln!(text, "{}", serde_json::to_string_pretty(plan)?);
+        } else {
+            let _ = writeln!(text, "{}", table::text(plan, &spec)?);
+        }
+    }
+    Ok(Outcome::passed(text))
+}
