@@ -128,15 +128,14 @@ fn generated_code_is_as_expected() {
 fn generated_code_compiles_and_is_used_as_shown() {
     let mut workspace = Workspace::new("goldens");
     let mut uses = Vec::new();
-    let mut lib = String::new();
+    let mut lib =
+        String::from("#![cfg(test)]\n") + &fs::read_to_string(root().join("usage.rs")).unwrap();
     for Golden { feature, generated } in goldens() {
         workspace.add(&feature, &generated);
         let usage = root().join(&feature).join("usage.rs");
         assert!(usage.is_file(), "{feature} has no usage.rs");
         let module = feature.replace('-', "_");
-        lib.push_str(&format!(
-            "#[cfg(test)]\n#[path = {usage:?}]\nmod {module};\n"
-        ));
+        lib.push_str(&format!("\n#[path = {usage:?}]\nmod {module};\n"));
         uses.push((generated.package, feature));
     }
     workspace.add_user("usage", &uses, &lib);

@@ -10,6 +10,9 @@ use syn::{File, Macro, Path, UsePath};
 use super::ty::ident;
 use crate::model::{Model, Ty};
 
+/// From how many types on a file imports all of them.
+const MANY: usize = 40;
+
 /// What generated code names of the hand-written crate.
 pub(super) const WIRE: &[&str] = &[
     "Decode",
@@ -61,7 +64,14 @@ pub(super) fn imports(model: &Model, body: &TokenStream, area: Option<&str>) -> 
         }
     }
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
-    let types = (!types.is_empty()).then(|| quote!(use crate::{#(#types),*};));
+    let types = match types.len() {
+        0 => quote!(),
+        // A list that nobody reads says no more than the whole.
+        many if many > MANY => quote!(
+            use crate::*;
+        ),
+        _ => quote!(use crate::{#(#types),*};),
+    };
     quote!(#wire #types)
 }
 

@@ -154,7 +154,11 @@ impl Emitter<'_> {
         let empty = number(empty);
         let last = variants.len() - 1;
         let arms = variants.iter().enumerate().map(|(at, index)| {
-            let pattern = if at == last { quote!(_) } else { number(*index) };
+            let pattern = if at == last {
+                quote!(_)
+            } else {
+                number(*index)
+            };
             let take = leaf(*index);
             quote!(#pattern => #take,)
         });
@@ -225,7 +229,11 @@ impl Emitter<'_> {
     ) -> TokenStream {
         let type_name = &self.def.name;
         let values = cases.iter().map(|case| &case.value);
-        let table = quote!(static TAG: Tag = Tag::new(#type_name, #member, &[#(#values),*]););
+        let new = match absent {
+            Some(_) => quote!(Tag::optional),
+            None => quote!(Tag::new),
+        };
+        let table = quote!(static TAG: Tag = #new(#type_name, #member, &[#(#values),*]););
         let absent = absent.unwrap_or_else(|| quote!(Err(reader.missing_tag(&TAG))));
         let last = cases.len().saturating_sub(1);
         let arms = cases.iter().enumerate().map(|(index, case)| {

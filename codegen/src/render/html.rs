@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use minijinja::{AutoEscape, Environment, Value};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 
 use super::text::{conclusion, headline};
@@ -99,8 +101,8 @@ struct Card<'d> {
     methods: String,
     paths: Vec<String>,
     from: Vec<String>,
-    before: Option<&'d View>,
-    after: Option<&'d View>,
+    before: Option<ShapeView<'d>>,
+    after: Option<ShapeView<'d>>,
     verdicts: [VerdictView; 2],
     on_the_wire: bool,
     witnesses: Vec<WitnessView>,
@@ -121,6 +123,27 @@ struct PathView {
     method: String,
     part: &'static str,
     path: String,
+}
+
+/// A shape and what is said above it.
+#[derive(Serialize)]
+struct ShapeView<'d> {
+    caption: String,
+    outline: &'d str,
+}
+
+impl<'d> ShapeView<'d> {
+    fn of(view: &'d View) -> Self {
+        let presence = view.required.map(|required| if required { "required" } else { "optional" });
+        // A shape that has no name says nothing above that it does not say below.
+        let named = view.text.chars().all(|letter| letter.is_alphanumeric()) && view.text != view.outline;
+        let name = Some(view.text.as_str()).filter(|_| named && !view.pointer.is_empty());
+        let words: Vec<&str> = presence.into_iter().chain(name).collect();
+        Self {
+            caption: words.join(" "),
+            outline: &view.outline,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -145,17 +168,19 @@ struct WitnessView {
 pub fn render(history: &History) -> Result<String, Error> {
     let failed = |error: minijinja::Error| Error::Emit {
         step: "minijinja",
-        problem: format!("page.html: {error:#}").into(),
+        problem: error.to_string().into(),
     };
     let mut templates = Environment::new();
-    templates.set_trim_blocks(true);
-    templates.set_lstrip_blocks(true);
+    let syntax =
+        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(failed)?;
+    templates.set_syntax(syntax);
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
     templates.add_template("page.html", PAGE).map_err(failed)?;
     templates.add_global("style", Value::from_safe_string(STYLE.to_owned()));
     templates.add_global("script", Value::from_safe_string(SCRIPT.to_owned()));
     let page = templates.get_template("page.html").map_err(failed)?;
-    page.render(Value::from_serialize(self::page(history))).map_err(failed)
+    page.render(Value::from(Serde(self::page(history)))).map_err(failed)
 }
 
 fn page(history: &History) -> Page<'_> {
@@ -325,8 +350,8 @@ fn card(pair: usize, row: &Row) -> Card<'_> {
         methods: methods.join(" "),
         paths: list(main),
         from: list(&row.from),
-        before: row.before.as_ref(),
-        after: row.after.as_ref(),
+        before: row.before.as_ref().map(ShapeView::of),
+        after: row.after.as_ref().map(ShapeView::of),
         verdicts: [
             verdict("old", "new", row.verdicts.old_to_new),
             verdict("new", "old", row.verdicts.new_to_old),

@@ -5,21 +5,7 @@
 
 use mcp_wire::{Extra, Integer, Json, Map, UnknownMessage};
 
-use crate::{
-    CacheScope, CallToolOutcome, CallToolRequest, CallToolResult, CancelledNotification,
-    ClientCapabilities, CompleteRequest, CompleteResult, DiscoverRequest, DiscoverResult,
-    GetPromptOutcome, GetPromptRequest, GetPromptResult, Icon, InputRequiredResult,
-    InputResponses, JsonObject, LegacyTitledEnumSchema, ListPromptsRequest,
-    ListPromptsResult, ListResourceTemplatesRequest, ListResourceTemplatesResult,
-    ListResourcesRequest, ListResourcesResult, ListToolsRequest, ListToolsResult,
-    LoggingMessageNotification, MetaObject, PaginatedRequestParams, ProgressNotification,
-    PromptListChangedNotification, ReadResourceOutcome, ReadResourceRequest,
-    ReadResourceResult, RequestId, RequestMetaObject, ResourceListChangedNotification,
-    ResourceUpdatedNotification, ResultMetaObject, SubscriptionsAcknowledgedNotification,
-    SubscriptionsListenRequest, SubscriptionsListenResult, TitledMultiSelectEnumSchema,
-    TitledSingleSelectEnumSchema, ToolListChangedNotification,
-    UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
-};
+use crate::*;
 
 /// Base of every successful answer; sent bare where a method has nothing to return but success.
 ///

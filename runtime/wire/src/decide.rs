@@ -10,6 +10,7 @@ pub struct Tag {
     pub(crate) type_name: &'static str,
     pub(crate) member: &'static str,
     pub(crate) values: &'static [&'static str],
+    pub(crate) may_be_absent: bool,
 }
 
 impl Tag {
@@ -23,6 +24,19 @@ impl Tag {
             type_name,
             member,
             values,
+            may_be_absent: false,
+        }
+    }
+
+    /// The same where a case is allowed to leave the member out: `null` is then its absence, as for any such member.
+    pub const fn optional(
+        type_name: &'static str,
+        member: &'static str,
+        values: &'static [&'static str],
+    ) -> Self {
+        Self {
+            may_be_absent: true,
+            ..Self::new(type_name, member, values)
         }
     }
 }
@@ -34,7 +48,7 @@ pub enum TagFound {
     Known(usize),
     /// Another string.
     Other,
-    /// The object has no such member.
+    /// The object has no such member, or `null` where that means the same.
     Absent,
 }
 
@@ -184,6 +198,9 @@ impl Reader<'_> {
                 continue;
             }
             if ahead.peek() != b'"' {
+                if tag.may_be_absent && ahead.peek() == b'n' {
+                    break;
+                }
                 return Err(ahead.fault(What::Tag(tag)));
             }
             let offset = ahead.position;

@@ -234,7 +234,7 @@ impl Encode for ElicitRequestFormParamsRequestedSchema {
 
 impl Decode for ElicitRequestParams {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static TAG: Tag = Tag::new("ElicitRequestParams", "mode", &["form", "url"]);
+        static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
             Some(0) => reader.value().map(Self::Form),
             Some(_) => reader.value().map(Self::Url),

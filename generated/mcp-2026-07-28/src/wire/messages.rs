@@ -5,23 +5,7 @@
 
 use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Tag, TagFound, Writer};
 
-use crate::{
-    AnyResult, BaseMetadata, CacheableResult, CallToolResultResponse, ClientNotification,
-    ClientRequest, ClientResult, CompleteResultResponse, Cursor, DiscoverResultResponse,
-    EnumSchema, ErrorObject, GetPromptResultResponse, HeaderMismatchError,
-    HeaderMismatchErrorError, Icons, InputResponseRequestParams, InternalError,
-    InvalidParamsError, InvalidRequestError, JsonRpcErrorResponse, JsonRpcMessage,
-    JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse,
-    ListPromptsResultResponse, ListResourceTemplatesResultResponse,
-    ListResourcesResultResponse, ListToolsResultResponse, MethodNotFoundError,
-    MissingRequiredClientCapabilityError, MissingRequiredClientCapabilityErrorError,
-    MissingRequiredClientCapabilityErrorErrorData, MultiSelectEnumSchema, Notification,
-    PaginatedRequest, PaginatedResult, ParseError, ReadResourceResultResponse, Request,
-    ResourceContents, ResourceRequestParams, ResultType, ServerNotification,
-    ServerResult, SingleSelectEnumSchema, SubscriptionsListenResultResponse,
-    UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError,
-    UnsupportedProtocolVersionErrorErrorData,
-};
+use crate::*;
 
 impl Decode for AnyResult {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {

@@ -7,27 +7,7 @@ use mcp_wire::{
     Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, TagFound, Writer,
 };
 
-use crate::{
-    Annotations, AudioContent, BlobResourceContents, BooleanSchema, CacheScope,
-    ClientCapabilities, ClientCapabilitiesElicitation, ClientCapabilitiesSampling,
-    ContentBlock, CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
-    ElicitAction, ElicitRequest, ElicitRequestFormParams, ElicitRequestFormParamsMode,
-    ElicitRequestFormParamsRequestedSchema, ElicitRequestParams, ElicitRequestUrlParams,
-    ElicitResult, ElicitValue, EmbeddedResource, Icon, IconTheme, ImageContent,
-    Implementation, IncludeContext, InputRequest, InputRequiredResult, InputResponse,
-    LegacyTitledEnumSchema, ListRootsRequest, ListRootsRequestParams, ListRootsResult,
-    LoggingLevel, ModelHint, ModelPreferences, NotificationMetaObject,
-    NotificationParams, NumberSchema, NumberSchemaType, PaginatedRequestParams,
-    PrimitiveSchemaDefinition, ProgressToken, RequestMetaObject, ResourceLink,
-    ResultMetaObject, Role, Root, SamplingContent, SamplingMessage,
-    SamplingMessageContentBlock, StringSchema, StringSchemaFormat, TextContent,
-    TextOrBlobContents, TextResourceContents, TitledMultiSelectEnumSchema,
-    TitledMultiSelectEnumSchemaItems, TitledMultiSelectEnumSchemaItemsAnyOf,
-    TitledSingleSelectEnumSchema, TitledSingleSelectEnumSchemaOneOf, Tool,
-    ToolAnnotations, ToolChoice, ToolChoiceMode, ToolResultContent, ToolUseContent,
-    UntitledMultiSelectEnumSchema, UntitledMultiSelectEnumSchemaItems,
-    UntitledSingleSelectEnumSchema,
-};
+use crate::*;
 
 impl Decode for Annotations {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
@@ -640,7 +620,7 @@ impl Encode for ElicitRequestFormParamsRequestedSchema {
 
 impl Decode for ElicitRequestParams {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static TAG: Tag = Tag::new("ElicitRequestParams", "mode", &["form", "url"]);
+        static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
             Some(0) => reader.value().map(Self::Form),
             Some(_) => reader.value().map(Self::Url),

@@ -3,6 +3,7 @@
 use mcp_wire::{Error, ErrorKind, Fault, Paths, Reader, Tag, TagFound};
 
 static TAG: Tag = Tag::new("Block", "type", &["audio", "text"]);
+static OPTIONAL: Tag = Tag::optional("Params", "mode", &["form", "url"]);
 static PATHS: Paths = Paths::new(
     "Schema",
     &[
@@ -82,6 +83,23 @@ fn tags() {
         look("x", |reader| reader.tag(&TAG)).unwrap_err().kind(),
         ErrorKind::Syntax
     );
+}
+
+#[test]
+fn a_tag_that_may_be_absent_may_be_null() {
+    for (text, index) in [
+        (r#"{"mode":null}"#, None),
+        (r#"{"x":1,"mode" : null}"#, None),
+        ("{}", None),
+        (r#"{"mode":"url"}"#, Some(1)),
+    ] {
+        let found = look(text, |reader| reader.tag(&OPTIONAL)).unwrap();
+        assert_eq!(found, index, "{text}");
+    }
+    for text in [r#"{"mode":5}"#, r#"{"mode":"fax"}"#] {
+        let error = look(text, |reader| reader.tag(&OPTIONAL)).unwrap_err();
+        assert_eq!((error.kind(), error.pointer()), (ErrorKind::Tag, "/mode"));
+    }
 }
 
 #[test]

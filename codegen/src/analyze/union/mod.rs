@@ -3,6 +3,8 @@
 //! In order: the JSON kind; a member whose constants differ; members that must be there and that
 //! only one variant knows. What none of these settles is an error that names the rule to write.
 
+mod presence;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{Case, Kind, KindCase, Plan};
@@ -56,7 +58,11 @@ fn plan(model: &Model, rules: &Rules, place: &str, union: &Union) -> Result<Plan
             // A union of one (`ClientNotification` of 2026-07-28) still reads its tag, so that
             // an unknown method can be told.
             if let [_] = types.as_slice() {
-                let tagged = if union.open { decider.single_tag() } else { None };
+                let tagged = if union.open {
+                    decider.single_tag()
+                } else {
+                    None
+                };
                 return Ok(tagged.unwrap_or(Plan::Take(0)));
             }
             decider.by_kind()
@@ -166,7 +172,9 @@ impl<'m> Decider<'m> {
             }
         }
         let types: Vec<&Ty> = elements.iter().collect();
-        let plan = Decider::new(self.model, &types).by_kind()?.renumbered(&owners);
+        let plan = Decider::new(self.model, &types)
+            .by_kind()?
+            .renumbered(&owners);
         Ok(Plan::Element {
             plan: Box::new(plan),
             empty: variants[0],
@@ -311,129 +319,6 @@ impl<'m> Decider<'m> {
             other: None,
             absent: None,
         })
-    }
-
-    /// By the member that each variant demands and no other one knows.
-    fn by_sole_members(&self, variants: &[usize]) -> Option<Plan> {
-        let case = |&index: &usize| {
-            let others: Vec<usize> = variants
-                .iter()
-                .copied()
-                .filter(|other| *other != index)
-                .collect();
-            self.sole_member(index, &others).map(|member| Case {
-                value: member,
-                plan: Plan::Take(index),
-            })
-        };
-        variants.iter().map(case).collect::<Option<_>>().map(Plan::First)
-    }
-
-    fn by_presence(&self, variants: &[usize]) -> Result<Plan, String> {
-        // Best: each variant must have a member that no other one knows.
-        if let Some(plan) = self.by_sole_members(variants) {
-            return Ok(plan);
-        }
-        // Else one after the other: settle the variant that can be told from all that remain.
-        let mut remaining = variants.to_vec();
-        let mut cases = Vec::new();
-        while let [_, _, ..] = remaining.as_slice() {
-            let settled = remaining.iter().enumerate().find_map(|(at, &index)| {
-                let others: Vec<usize> = remaining
-                    .iter()
-                    .copied()
-                    .filter(|other| *other != index)
-                    .collect();
-                self.telling_path(index, &others).map(|path| (at, path))
-            });
-            let Some((at, path)) = settled else {
-                return Err(format!(
-                    "{} with no member that only one of them knows",
-                    self.names(&remaining)
-                ));
-            };
-            cases.push(Case {
-                value: path,
-                plan: Plan::Take(remaining.remove(at)),
-            });
-        }
-        let last = remaining[0];
-        let others: Vec<usize> = variants
-            .iter()
-            .copied()
-            .filter(|other| *other != last)
-            .collect();
-        // The last one takes the rest, unless it too has a member that must be there.
-        let otherwise = match self.nested_path(last, &others) {
-            Some(path) => {
-                cases.push(Case {
-                    value: path,
-                    plan: Plan::Take(last),
-                });
-                None
-            }
-            None => Some(Box::new(Plan::Take(last))),
-        };
-        Ok(Plan::Present { cases, otherwise })
-    }
-
-    /// A required member that none of the others knows.
-    fn sole_member(&self, index: usize, others: &[usize]) -> Option<String> {
-        self.profiles[index]
-            .required()
-            .find(|member| {
-                !others
-                    .iter()
-                    .any(|other| self.profiles[*other].knows(member))
-            })
-            .map(str::to_owned)
-    }
-
-    fn telling_path(&self, index: usize, others: &[usize]) -> Option<String> {
-        self.sole_member(index, others)
-            .or_else(|| self.nested_path(index, others))
-            .or_else(|| self.optional_member(index, others))
-    }
-
-    /// `member.inner`, where the inner member is required and no other variant's member knows it.
-    fn nested_path(&self, index: usize, others: &[usize]) -> Option<String> {
-        let members = self.profiles[index]
-            .members
-            .iter()
-            .filter(|(_, member)| member.required);
-        for (name, member) in members {
-            for (inner, profile) in &member.inner {
-                let known = |other: &usize| {
-                    let other = self.profiles[*other].members.get(name);
-                    other.is_some_and(|other| other.inner.contains_key(inner))
-                };
-                if profile.required && !others.iter().any(known) {
-                    return Some(format!("{name}.{inner}"));
-                }
-            }
-        }
-        None
-    }
-
-    /// An optional member that only this variant knows, where the others demand nothing more than it does.
-    fn optional_member(&self, index: usize, others: &[usize]) -> Option<String> {
-        let profile = &self.profiles[index];
-        let within = |other: &usize| {
-            let required: BTreeSet<&str> = profile.required().collect();
-            self.profiles[*other]
-                .required()
-                .all(|member| required.contains(member))
-        };
-        if !others.iter().any(within) {
-            return None;
-        }
-        (profile.members.keys())
-            .find(|member| {
-                !others
-                    .iter()
-                    .any(|other| self.profiles[*other].knows(member))
-            })
-            .cloned()
     }
 
     fn names(&self, variants: &[usize]) -> String {

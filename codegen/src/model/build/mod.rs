@@ -1,22 +1,21 @@
 //! From schema nodes to types: every definition becomes one, and so does every inline schema that needs a name.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod choice;
+mod object;
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::flatten::flatten;
-use super::{Member, Object, Presence, Rest, Shape, Ty, TypeDef, Union, naming};
+use super::{Shape, Ty, TypeDef, naming};
 use crate::Error;
-use crate::analyze::plan::Plan;
-use crate::model::naming::{pascal_case, snake_case};
+use crate::model::naming::pascal_case;
 use crate::rules::{Rules, ShapeAs};
-use crate::schema::{Additional, Constraints, JsonType, Node, Schema, schema_error};
+use crate::schema::{Additional, JsonType, Node, Schema, schema_error};
 
 /// How deep inline schemas may be nested.
 const MAX_DEPTH: usize = 64;
-
-/// How many named members a reader can keep apart.
-const MAX_MEMBERS: usize = 128;
 
 /// The unions that list what a side may send: an unknown method is a case of its own there.
 pub(super) const OPEN_UNIONS: &[&str] = &[
@@ -277,185 +276,6 @@ impl Builder<'_> {
         Ok(Ty::Named(name))
     }
 
-    fn object(&mut self, node: &Node, place: &str) -> Result<Object, Error> {
-        let mut members = Vec::new();
-        let mut fields: BTreeMap<String, String> = BTreeMap::new();
-        for (wire, property) in &node.properties {
-            let member = self.member(node, wire, property, place)?;
-            if let Some(other) = fields.insert(member.field.clone(), wire.clone()) {
-                return Err(self.error(
-                    property,
-                    "a field name of its own",
-                    &format!("`{}`, which `{other}` has", member.field),
-                    &format!("add \"{place}.{wire}\" to [members] in spec/names.toml"),
-                ));
-            }
-            members.push(member);
-        }
-        // `required` may name a member that `properties` does not: any JSON, but there.
-        for wire in &node.required {
-            if !node.properties.contains_key(wire) {
-                let any = Node {
-                    pointer: node.pointer.clone(),
-                    ..Node::default()
-                };
-                members.push(self.member(node, wire, &any, place)?);
-            }
-        }
-        members.sort_by(|left, right| left.wire.cmp(&right.wire));
-        if members.len() > MAX_MEMBERS {
-            return Err(self.error(
-                node,
-                &format!("at most {MAX_MEMBERS} named members"),
-                &members.len().to_string(),
-                "read it as opaque JSON with a [[shape]] in spec/shapes.toml",
-            ));
-        }
-        let rest = match &node.additional {
-            Additional::Any => Rest::Open,
-            Additional::Forbidden => Rest::Closed,
-            Additional::Schema(value) => Rest::Typed(self.ty(value, &format!("{place}{{}}"))?),
-        };
-        Ok(Object { members, rest })
-    }
-
-    fn member(
-        &mut self,
-        node: &Node,
-        wire: &str,
-        property: &Node,
-        place: &str,
-    ) -> Result<Member, Error> {
-        self.keep_prose(property, format!("{place}.{wire}"));
-        let required = node.required.contains(wire);
-        let presence = match &property.constant {
-            Some(value) if required => Presence::Constant(value.clone()),
-            _ if required => Presence::Required,
-            _ => Presence::Optional,
-        };
-        let ty = match &presence {
-            Presence::Constant(Value::String(_)) => Ty::String,
-            Presence::Constant(Value::Number(number)) if number.is_i64() => Ty::Integer,
-            Presence::Constant(value) => {
-                return Err(self.error(
-                    property,
-                    "a constant that is a string or an integer",
-                    &value.to_string(),
-                    "replace the constant by its type with an erratum",
-                ));
-            }
-            _ => match self.ty(property, &format!("{place}.{wire}"))? {
-                // `null` for an optional member is read as its absence.
-                Ty::Nullable(inner) if !required => *inner,
-                ty => ty,
-            },
-        };
-        let field = match self.rules.field_name(place, wire) {
-            Some(field) => field.to_owned(),
-            None => snake_case(wire),
-        };
-        Ok(Member {
-            wire: wire.to_owned(),
-            field,
-            presence,
-            ty,
-            boxed: false,
-            constraints: constraints(property),
-            deprecated: property.deprecated,
-        })
-    }
-
-    fn union(&mut self, node: &Node, place: &str) -> Result<Shape, Error> {
-        let mut kinds = Vec::new();
-        for (index, variant) in node.any_of.iter().enumerate() {
-            // An inline variant is named after its position: `JSONRPCMessage.2`.
-            let place = format!("{place}.{index}");
-            // `type: [string, integer]` inside a union is that many variants.
-            if variant.types.len() > 1 {
-                for ty in &variant.types {
-                    let one = Node {
-                        types: vec![*ty],
-                        ..variant.clone()
-                    };
-                    kinds.push(self.ty(&one, &place)?);
-                }
-            } else {
-                kinds.push(self.ty(variant, &place)?);
-            }
-        }
-        Ok(self.union_of(kinds, place))
-    }
-
-    fn scalar_union(&mut self, node: &Node, place: &str) -> Result<Shape, Error> {
-        let kinds = self.scalars(node)?;
-        Ok(self.union_of(kinds, place))
-    }
-
-    fn scalars(&mut self, node: &Node) -> Result<Vec<Ty>, Error> {
-        let scalar = |ty: &JsonType| match ty {
-            JsonType::String => Some(Ty::String),
-            JsonType::Boolean => Some(Ty::Boolean),
-            JsonType::Integer => Some(Ty::Integer),
-            JsonType::Number => Some(Ty::Number),
-            JsonType::Object => Some(Ty::JsonObject),
-            JsonType::Array => Some(Ty::JsonArray),
-            JsonType::Null => None,
-        };
-        (node.types.iter().map(scalar).collect::<Option<Vec<Ty>>>()).ok_or_else(|| {
-            self.error(
-                node,
-                "a list of types, `null` beside one other at most",
-                &format!("{:?}", node.types),
-                "mend it with an erratum",
-            )
-        })
-    }
-
-    fn union_of(&self, mut kinds: Vec<Ty>, place: &str) -> Shape {
-        let mut seen = BTreeSet::new();
-        kinds.retain(|ty| seen.insert(ty.clone()));
-        Shape::Union(Union {
-            variants: super::variants::named(place, &kinds),
-            plan: Plan::Take(0),
-            open: OPEN_UNIONS.contains(&place),
-        })
-    }
-
-    /// The strings of an `enum`, or of a `const` that is not a required member.
-    fn choices(&self, node: &Node) -> Result<Option<Vec<String>>, Error> {
-        if let Some(Value::String(only)) = &node.constant {
-            return Ok(Some(vec![only.clone()]));
-        }
-        let Some(choices) = &node.choices else {
-            return Ok(None);
-        };
-        let strings: Option<Vec<String>> = choices
-            .iter()
-            .map(|choice| choice.as_str().map(str::to_owned))
-            .collect();
-        match strings {
-            Some(strings) if !strings.is_empty() => {
-                let mut names: Vec<String> = strings.iter().map(|text| pascal_case(text)).collect();
-                names.sort();
-                if names.windows(2).any(|pair| pair[0] == pair[1]) {
-                    return Err(self.error(
-                        node,
-                        "choices whose Rust names differ",
-                        &format!("{strings:?}"),
-                        "turn the enumeration into a plain string with an erratum",
-                    ));
-                }
-                Ok(Some(strings))
-            }
-            _ => Err(self.error(
-                node,
-                "an `enum` of strings",
-                &Value::Array(choices.clone()).to_string(),
-                "replace it by its type with an erratum",
-            )),
-        }
-    }
-
     fn ruled(&self, node: &Node, place: &str) -> Option<Ty> {
         // Where a schema is a reference, the rule of the definition holds.
         if node.reference.is_some() {
@@ -520,19 +340,4 @@ fn without_null(node: &Node) -> Node {
         [only] => only.clone(),
         _ => inner,
     }
-}
-
-/// The limits of a value, and those of its items under a name of their own.
-fn constraints(node: &Node) -> Constraints {
-    let mut all = node.constraints.clone();
-    let mut inner = node.items.as_deref();
-    let mut prefix = String::from("[]");
-    while let Some(node) = inner {
-        for (name, value) in &node.constraints.values {
-            all.values.insert(format!("{prefix}{name}"), value.clone());
-        }
-        prefix.push_str("[]");
-        inner = node.items.as_deref();
-    }
-    all
 }

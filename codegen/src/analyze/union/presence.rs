@@ -1,0 +1,135 @@
+//! Decisions by which members are there.
+
+use std::collections::BTreeSet;
+
+use super::Decider;
+use crate::analyze::plan::{Case, Plan};
+
+impl Decider<'_> {
+    /// By the member that each variant demands and no other one knows.
+    pub(super) fn by_sole_members(&self, variants: &[usize]) -> Option<Plan> {
+        let case = |&index: &usize| {
+            let others: Vec<usize> = variants
+                .iter()
+                .copied()
+                .filter(|other| *other != index)
+                .collect();
+            self.sole_member(index, &others).map(|member| Case {
+                value: member,
+                plan: Plan::Take(index),
+            })
+        };
+        variants
+            .iter()
+            .map(case)
+            .collect::<Option<_>>()
+            .map(Plan::First)
+    }
+
+    pub(super) fn by_presence(&self, variants: &[usize]) -> Result<Plan, String> {
+        // Best: each variant must have a member that no other one knows.
+        if let Some(plan) = self.by_sole_members(variants) {
+            return Ok(plan);
+        }
+        // Else one after the other: settle the variant that can be told from all that remain.
+        let mut remaining = variants.to_vec();
+        let mut cases = Vec::new();
+        while let [_, _, ..] = remaining.as_slice() {
+            let settled = remaining.iter().enumerate().find_map(|(at, &index)| {
+                let others: Vec<usize> = remaining
+                    .iter()
+                    .copied()
+                    .filter(|other| *other != index)
+                    .collect();
+                self.telling_path(index, &others).map(|path| (at, path))
+            });
+            let Some((at, path)) = settled else {
+                return Err(format!(
+                    "{} with no member that only one of them knows",
+                    self.names(&remaining)
+                ));
+            };
+            cases.push(Case {
+                value: path,
+                plan: Plan::Take(remaining.remove(at)),
+            });
+        }
+        let last = remaining[0];
+        let others: Vec<usize> = variants
+            .iter()
+            .copied()
+            .filter(|other| *other != last)
+            .collect();
+        // The last one takes the rest, unless it too has a member that must be there.
+        let otherwise = match self.nested_path(last, &others) {
+            Some(path) => {
+                cases.push(Case {
+                    value: path,
+                    plan: Plan::Take(last),
+                });
+                None
+            }
+            None => Some(Box::new(Plan::Take(last))),
+        };
+        Ok(Plan::Present { cases, otherwise })
+    }
+
+    /// A required member that none of the others knows.
+    pub(super) fn sole_member(&self, index: usize, others: &[usize]) -> Option<String> {
+        self.profiles[index]
+            .required()
+            .find(|member| {
+                !others
+                    .iter()
+                    .any(|other| self.profiles[*other].knows(member))
+            })
+            .map(str::to_owned)
+    }
+
+    pub(super) fn telling_path(&self, index: usize, others: &[usize]) -> Option<String> {
+        self.sole_member(index, others)
+            .or_else(|| self.nested_path(index, others))
+            .or_else(|| self.optional_member(index, others))
+    }
+
+    /// `member.inner`, where the inner member is required and no other variant's member knows it.
+    pub(super) fn nested_path(&self, index: usize, others: &[usize]) -> Option<String> {
+        let members = self.profiles[index]
+            .members
+            .iter()
+            .filter(|(_, member)| member.required);
+        for (name, member) in members {
+            for (inner, profile) in &member.inner {
+                let known = |other: &usize| {
+                    let other = self.profiles[*other].members.get(name);
+                    other.is_some_and(|other| other.inner.contains_key(inner))
+                };
+                if profile.required && !others.iter().any(known) {
+                    return Some(format!("{name}.{inner}"));
+                }
+            }
+        }
+        None
+    }
+
+    /// An optional member that only this variant knows, where the others demand nothing more than it does.
+    pub(super) fn optional_member(&self, index: usize, others: &[usize]) -> Option<String> {
+        let profile = &self.profiles[index];
+        let within = |other: &usize| {
+            let required: BTreeSet<&str> = profile.required().collect();
+            self.profiles[*other]
+                .required()
+                .all(|member| required.contains(member))
+        };
+        if !others.iter().any(within) {
+            return None;
+        }
+        (profile.members.keys())
+            .find(|member| {
+                !others
+                    .iter()
+                    .any(|other| self.profiles[*other].knows(member))
+            })
+            .cloned()
+    }
+}

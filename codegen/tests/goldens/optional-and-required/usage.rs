@@ -1,0 +1,35 @@
+//! Required members go into `new`, optional ones into `with_*`; `null` for an optional one is read as absent.
+
+use mcp_optional_and_required::{Hints, Tool};
+
+use crate::{again, refusal};
+
+#[test]
+fn what_is_absent_stays_absent_and_what_is_empty_stays_empty() {
+    assert_eq!(again::<Tool>(r#"{"name":"n"}"#), r#"{"name":"n"}"#);
+    assert_eq!(
+        again::<Tool>(r#"{"name":"n","sizes":[]}"#),
+        r#"{"name":"n","sizes":[]}"#
+    );
+    assert_eq!(
+        again::<Tool>(r#"{"name":"n","title":null}"#),
+        r#"{"name":"n"}"#
+    );
+    assert!(refusal::<Tool>(r#"{"name":null}"#).starts_with("at /name: expected a string"));
+}
+
+#[test]
+fn setters_set() {
+    let tool = Tool::new("n")
+        .with_title("T")
+        .with_sizes(vec![1.into(), 2.into()]);
+    assert_eq!(
+        mcp_wire::to_string(&tool),
+        r#"{"name":"n","sizes":[1,2],"title":"T"}"#
+    );
+    assert_eq!(Hints::new(), Hints::default());
+    assert_eq!(
+        mcp_wire::to_string(&Hints::new().with_read_only(false)),
+        r#"{"readOnly":false}"#
+    );
+}

@@ -1,0 +1,206 @@
+//! The methods of each revision, against lists written by hand from the pages of the specification.
+//!
+//! A line: who sends it (`C` the client, `S` the server), how, the method, its params (`!` if they must be there), its result.
+//! `Result` is what the schemas also call `EmptyResult`.
+
+use mcp_tests::registry::{self, Generated};
+use mcp_wire::{Direction, MethodInfo, MethodKind};
+
+/// 2024-11-05 and 2025-03-26 have the same methods.
+const FIRST: &str = "
+    C request completion/complete CompleteRequestParams! CompleteResult
+    C request initialize InitializeRequestParams! InitializeResult
+    C request logging/setLevel SetLevelRequestParams! Result
+    C request ping PingRequestParams Result
+    C request prompts/get GetPromptRequestParams! GetPromptResult
+    C request prompts/list ListPromptsRequestParams ListPromptsResult
+    C request resources/list ListResourcesRequestParams ListResourcesResult
+    C request resources/read ReadResourceRequestParams! ReadResourceResult
+    C request resources/subscribe SubscribeRequestParams! Result
+    C request resources/templates/list ListResourceTemplatesRequestParams ListResourceTemplatesResult
+    C request resources/unsubscribe UnsubscribeRequestParams! Result
+    C request tools/call CallToolRequestParams! CallToolResult
+    C request tools/list ListToolsRequestParams ListToolsResult
+    C notification notifications/cancelled CancelledNotificationParams!
+    C notification notifications/initialized InitializedNotificationParams
+    C notification notifications/progress ProgressNotificationParams!
+    C notification notifications/roots/list_changed RootsListChangedNotificationParams
+    S request ping PingRequestParams Result
+    S request roots/list ListRootsRequestParams ListRootsResult
+    S request sampling/createMessage CreateMessageRequestParams! CreateMessageResult
+    S notification notifications/cancelled CancelledNotificationParams!
+    S notification notifications/message LoggingMessageNotificationParams!
+    S notification notifications/progress ProgressNotificationParams!
+    S notification notifications/prompts/list_changed PromptListChangedNotificationParams
+    S notification notifications/resources/list_changed ResourceListChangedNotificationParams
+    S notification notifications/resources/updated ResourceUpdatedNotificationParams!
+    S notification notifications/tools/list_changed ToolListChangedNotificationParams
+";
+
+/// What 2025-06-18 adds to them.
+const ELICITATION: &str = "
+    S request elicitation/create ElicitRequestParams! ElicitResult
+";
+
+/// 2025-11-25 names the params that requests share, and answers three requests by a task where one is asked for.
+const TASKS: &str = "
+    C request completion/complete CompleteRequestParams! CompleteResult
+    C request initialize InitializeRequestParams! InitializeResult
+    C request logging/setLevel SetLevelRequestParams! Result
+    C request ping RequestParams Result
+    C request prompts/get GetPromptRequestParams! GetPromptResult
+    C request prompts/list PaginatedRequestParams ListPromptsResult
+    C request resources/list PaginatedRequestParams ListResourcesResult
+    C request resources/read ReadResourceRequestParams! ReadResourceResult
+    C request resources/subscribe SubscribeRequestParams! Result
+    C request resources/templates/list PaginatedRequestParams ListResourceTemplatesResult
+    C request resources/unsubscribe UnsubscribeRequestParams! Result
+    C request tasks/cancel CancelTaskRequestParams! CancelTaskResult
+    C request tasks/get GetTaskRequestParams! GetTaskResult
+    C request tasks/list PaginatedRequestParams ListTasksResult
+    C request tasks/result GetTaskPayloadRequestParams! GetTaskPayloadResult
+    C request tools/call CallToolRequestParams! CallToolOutcome
+    C request tools/list PaginatedRequestParams ListToolsResult
+    C notification notifications/cancelled CancelledNotificationParams!
+    C notification notifications/initialized NotificationParams
+    C notification notifications/progress ProgressNotificationParams!
+    C notification notifications/roots/list_changed NotificationParams
+    C notification notifications/tasks/status TaskStatusNotificationParams!
+    S request elicitation/create ElicitRequestParams! ElicitOutcome
+    S request ping RequestParams Result
+    S request roots/list RequestParams ListRootsResult
+    S request sampling/createMessage CreateMessageRequestParams! CreateMessageOutcome
+    S request tasks/cancel CancelTaskRequestParams! CancelTaskResult
+    S request tasks/get GetTaskRequestParams! GetTaskResult
+    S request tasks/list PaginatedRequestParams ListTasksResult
+    S request tasks/result GetTaskPayloadRequestParams! GetTaskPayloadResult
+    S notification notifications/cancelled CancelledNotificationParams!
+    S notification notifications/elicitation/complete ElicitationCompleteNotificationParams!
+    S notification notifications/message LoggingMessageNotificationParams!
+    S notification notifications/progress ProgressNotificationParams!
+    S notification notifications/prompts/list_changed NotificationParams
+    S notification notifications/resources/list_changed NotificationParams
+    S notification notifications/resources/updated ResourceUpdatedNotificationParams!
+    S notification notifications/tasks/status TaskStatusNotificationParams!
+    S notification notifications/tools/list_changed NotificationParams
+";
+
+/// From 2026-07-28-rc on every request carries `_meta`, and the server asks only inside a result.
+const PER_REQUEST: &str = "
+    C request completion/complete CompleteRequestParams! CompleteResult
+    C request prompts/get GetPromptRequestParams! GetPromptOutcome
+    C request prompts/list PaginatedRequestParams! ListPromptsResult
+    C request resources/list PaginatedRequestParams! ListResourcesResult
+    C request resources/read ReadResourceRequestParams! ReadResourceOutcome
+    C request resources/templates/list PaginatedRequestParams! ListResourceTemplatesResult
+    C request server/discover RequestParams! DiscoverResult
+    C request tools/call CallToolRequestParams! CallToolOutcome
+    C request tools/list PaginatedRequestParams! ListToolsResult
+    C notification notifications/cancelled CancelledNotificationParams!
+    S notification notifications/cancelled CancelledNotificationParams!
+    S notification notifications/message LoggingMessageNotificationParams!
+    S notification notifications/progress ProgressNotificationParams!
+    S notification notifications/prompts/list_changed NotificationParams
+    S notification notifications/resources/list_changed NotificationParams
+    S notification notifications/resources/updated ResourceUpdatedNotificationParams!
+    S notification notifications/subscriptions/acknowledged SubscriptionsAcknowledgedNotificationParams!
+    S notification notifications/tools/list_changed NotificationParams
+    S input elicitation/create ElicitRequestParams! ElicitResult
+    S input sampling/createMessage CreateMessageRequestParams! CreateMessageResult
+";
+
+/// What the candidate still had, and a subscription that nothing answers but the end of its stream.
+const CANDIDATE: &str = "
+    C request subscriptions/listen SubscriptionsListenRequestParams! Result
+    C notification notifications/progress ProgressNotificationParams!
+    S notification notifications/elicitation/complete ElicitationCompleteNotificationParams!
+    S input roots/list RequestParams ListRootsResult
+";
+
+/// What the release made of it.
+const RELEASE: &str = "
+    C request subscriptions/listen SubscriptionsListenRequestParams! SubscriptionsListenResult
+    S input roots/list ListRootsRequestParams ListRootsResult
+";
+
+fn expected(revision: &str) -> &'static [&'static str] {
+    match revision {
+        "2024-11-05" | "2025-03-26" => &[FIRST],
+        "2025-06-18" => &[FIRST, ELICITATION],
+        "2025-11-25" => &[TASKS],
+        "2026-07-28-rc" => &[PER_REQUEST, CANDIDATE],
+        "2026-07-28" | "draft" => &[PER_REQUEST, RELEASE],
+        _ => &[],
+    }
+}
+
+fn line(method: &MethodInfo) -> String {
+    let direction = match method.direction {
+        Direction::ClientToServer => "C",
+        Direction::ServerToClient => "S",
+    };
+    let kind = match method.kind {
+        MethodKind::Request => "request",
+        MethodKind::Notification => "notification",
+        MethodKind::Input => "input",
+    };
+    let must = if method.params_required { "!" } else { "" };
+    let params = method.params.unwrap_or("-");
+    let mut line = format!("{direction} {kind} {} {params}{must}", method.name);
+    if let Some(result) = method.result {
+        line.push(' ');
+        line.push_str(result);
+    }
+    line
+}
+
+#[test]
+fn every_revision_has_the_methods_of_its_specification() {
+    for Generated {
+        revision, methods, ..
+    } in registry::ALL
+    {
+        let mut expected: Vec<String> = expected(revision)
+            .iter()
+            .flat_map(|list| list.lines())
+            .map(|line| line.trim().to_owned())
+            .filter(|line| !line.is_empty())
+            .collect();
+        expected.sort();
+        let mut found: Vec<String> = methods.iter().map(line).collect();
+        found.sort();
+        let lost: Vec<&String> = expected.iter().filter(|line| !found.contains(line)).collect();
+        let new: Vec<&String> = found.iter().filter(|line| !expected.contains(line)).collect();
+        assert!(lost.is_empty() && new.is_empty(), "{revision}\nnot there: {lost:#?}\nnot expected: {new:#?}");
+        assert_eq!(found.len(), expected.len(), "{revision} names a method twice");
+    }
+}
+
+#[test]
+fn the_types_that_a_method_names_are_in_the_table_of_types() {
+    for generated in registry::ALL {
+        for method in generated.methods {
+            let named = [Some(method.message), method.params, method.result];
+            for name in named.into_iter().flatten() {
+                let known = generated.types.iter().any(|row| row.name == name);
+                assert!(known, "{}: {} names {name}", generated.revision, method.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_of_a_method_is_read_as_the_type_that_the_table_names() {
+    for generated in registry::ALL {
+        for method in generated.methods {
+            let row = generated.types.iter().find(|row| row.name == method.message);
+            let wrong = r#"{"method":"no/such"}"#;
+            let error = row.map(|row| (row.round_trip)(wrong));
+            let Some(Err(error)) = error else {
+                panic!("{}: {} takes {wrong}", generated.revision, method.message);
+            };
+            let expected = format!("{:?}", method.name);
+            assert_eq!(error.expected(), expected, "{}: {}", generated.revision, method.message);
+        }
+    }
+}
