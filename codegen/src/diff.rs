@@ -6,6 +6,7 @@
 
 mod classes;
 mod compare;
+mod errata;
 mod explain;
 mod facts;
 mod filter;
@@ -17,26 +18,32 @@ mod methods;
 mod moved;
 mod path;
 mod renamed;
+mod roots;
 mod row;
 mod sample;
 mod settings;
 mod show;
 mod side;
+mod simplify;
+mod site;
 mod summary;
 mod variants;
 mod verdict;
 mod walk;
 mod witness;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use compare::{Comparer, Detail, Finding, Places};
-use path::{Step, opposite};
+use compare::Comparer;
+use path::Step;
+use roots::roots;
+use site::{Detail, Finding, Places};
 use walk::{Base, Reached, Root};
-use witness::{Forge, Whole};
+use witness::Forge;
 
+pub use errata::marked;
 pub use explain::{Explanation, explain};
 pub use filter::Filter;
 pub use history::{Channel, History, MethodLine, history};
@@ -51,7 +58,7 @@ pub use verdict::{Level, Meaning, Verdict, Verdicts};
 pub use witness::{End, Witness};
 
 use crate::Error;
-use crate::model::{Direction, MethodKind};
+use crate::model::MethodKind;
 
 /// What changed between two sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -78,6 +85,13 @@ impl Diff {
     pub fn summary(&self) -> Summary {
         Summary::of(self)
     }
+
+    /// Fills in the rule column: `rule_of` names the shim rule that covers a row, if one does.
+    pub fn cover(&mut self, rule_of: impl Fn(&Row) -> Option<String>) {
+        for row in &mut self.rows {
+            row.rule = rule_of(row);
+        }
+    }
 }
 
 /// The whole way for two names: open, compare, mark what errata do, apply `spec/diff.toml`.
@@ -89,55 +103,13 @@ pub fn between(sources: &Sources<'_>, old: &str, new: &str, raw: bool) -> Result
     let sides = (sources.open(old, raw)?, sources.open(new, raw)?);
     let mut diff = compare(&sides.0, &sides.1);
     diff.raw = raw;
-    if !raw && !(sides.0.errata.is_empty() && sides.1.errata.is_empty()) {
+    let mended = !(sides.0.errata.is_empty() && sides.1.errata.is_empty());
+    if mended && !raw {
         let raw = compare(&sources.open(old, true)?, &sources.open(new, true)?);
         marked(&mut diff, &raw, &sides.0, &sides.1);
     }
     settings.apply(&mut diff)?;
     Ok(diff)
-}
-
-/// Names the errata behind each row that the comparison without errata does not have.
-pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
-    let without: BTreeSet<_> = raw.rows.iter().map(essence).collect();
-    for row in &mut diff.rows {
-        if without.contains(&essence(row)) {
-            continue;
-        }
-        let touching = ids_of_errata(old, new, |of_old, at| touches(row, of_old, at));
-        // An erratum may act through a definition that the row does not name.
-        row.errata = match touching.is_empty() {
-            true => ids_of_errata(old, new, |_, _| true),
-            false => touching,
-        };
-    }
-}
-
-fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(bool, &[String]) -> bool) -> Vec<String> {
-    let mut ids = BTreeSet::new();
-    for (side, of_old) in [(old, true), (new, false)] {
-        for erratum in side.errata.iter().filter(|erratum| fits(of_old, &erratum.at)) {
-            ids.insert(format!("{}: {}", side.label, erratum.id));
-        }
-    }
-    ids.into_iter().collect()
-}
-
-/// What a row says, whatever tells the choices of unions apart: an erratum may change that alone.
-fn essence(row: &Row) -> (Kind, String, String, String) {
-    let path = row.paths.first().map_or_else(String::new, |path| without_choices(&path.to_string()));
-    let text = |view: &Option<View>| view.as_ref().map(|view| view.text.clone()).unwrap_or_default();
-    (row.kind, path, text(&row.before), text(&row.after))
-}
-
-/// Whether a row speaks of a definition that one of these pointers goes into.
-fn touches(row: &Row, of_old: bool, pointers: &[String]) -> bool {
-    let view = if of_old { &row.before } else { &row.after };
-    let places = row.places.iter().map(|place| if of_old { &place.old } else { &place.new });
-    let names = places.chain(view.iter().map(|view| &view.text));
-    let mut definitions =
-        names.filter_map(|name| name.split(['.', '[', '{']).next()).filter(|name| !name.is_empty());
-    definitions.any(|name| pointers.iter().any(|at| at.split('/').nth(2) == Some(name)))
 }
 
 /// Compares two sides.
@@ -167,7 +139,11 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
                 .collect();
             let mut row = Row::new(finding.kind, row::expected(finding)).with_witnesses(witnesses);
             row.paths = paths;
-            row.places = site.places.iter().map(|places| place_of(places, finding)).collect();
+            row.places = site
+                .places
+                .iter()
+                .map(|places| place_of(places, finding))
+                .collect();
             describe(&mut row, finding, old, new);
             rows.push(row);
         }
@@ -180,7 +156,9 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
     if cut {
-        notes.push("there are more wire paths than are followed: rows name only some of theirs".to_owned());
+        notes.push(
+            "there are more wire paths than are followed: rows name only some of theirs".to_owned(),
+        );
     }
     Diff {
         old: old.label.clone(),
@@ -197,7 +175,12 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
 fn order(rows: &mut [Row]) {
     let key = |row: &Row| {
         let names: Vec<&Place> = row.places.iter().collect();
-        (row.paths.clone(), row.kind, row.subject.clone(), format!("{names:?}"))
+        (
+            row.paths.clone(),
+            row.kind,
+            row.subject.clone(),
+            format!("{names:?}"),
+        )
     };
     rows.sort_by_cached_key(key);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -214,138 +197,53 @@ fn order(rows: &mut [Row]) {
 
 /// What tells a row from others of its kind at the same path, without the names of definitions.
 fn facet(row: &Row) -> String {
-    let brief = |view: &Option<View>| view.as_ref().map(|view| view.brief.clone()).unwrap_or_default();
+    let brief = |view: &Option<View>| {
+        view.as_ref()
+            .map(|view| view.brief.clone())
+            .unwrap_or_default()
+    };
     let subject = row.subject.clone().unwrap_or_default();
     match row.kind {
-        Kind::TypeChanged | Kind::TypeNarrowed | Kind::TypeWidened | Kind::ConstChanged | Kind::ConstraintChanged => {
+        Kind::TypeChanged
+        | Kind::TypeNarrowed
+        | Kind::TypeWidened
+        | Kind::ConstChanged
+        | Kind::ConstraintChanged => {
             format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
         }
         Kind::DefinitionRenamed => {
-            let names: Vec<String> = row.places.iter().map(|place| format!("{} {}", place.old, place.new)).collect();
+            let names: Vec<String> = row
+                .places
+                .iter()
+                .map(|place| format!("{} {}", place.old, place.new))
+                .collect();
             names.join("\n")
         }
         _ => subject,
     }
 }
 
-/// Where wire paths begin: params and results of the messages that both sides have, the envelope, errors.
-fn roots(
-    old: &Side,
-    new: &Side,
-    pairs: &methods::Pairs,
-    comparer: &mut Comparer<'_>,
-) -> (Vec<Root>, Vec<Whole>) {
-    let mut roots = Vec::new();
-    let mut wholes: Vec<Whole> = Vec::new();
-    let mut add = |path: WirePath, site, hides_first, whole: Whole| {
-        roots.push(Root {
-            path,
-            site,
-            index: wholes.len(),
-            hides_first,
-        });
-        wholes.push(whole);
-    };
-    let path = |direction, method: &str, part, path: &str| WirePath {
-        direction,
-        method: method.to_owned(),
-        part,
-        path: path.to_owned(),
-    };
-    for (o, n) in &pairs.both {
-        let (o, n) = (&old.messages[*o], &new.messages[*n]);
-        let places = Places {
-            old: name_of(old, o.node),
-            new: name_of(new, n.node),
-        };
-        let site = comparer.root(places, "params", [o.params, n.params]);
-        let whole = whole(Part::Message, old, new, o.node, n.node);
-        add(path(o.direction, &o.name, Part::Params, "$"), site, true, whole);
-        if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
-            let places = Places {
-                old: name_of(old, o_result),
-                new: name_of(new, n_result),
-            };
-            let site = comparer.whole(places, o_result, n_result);
-            let whole = self::whole(Part::Result, old, new, o_result, n_result);
-            let direction = opposite(o.direction);
-            add(path(direction, &o.name, Part::Result, "$"), site, false, whole);
-        }
-    }
-    let definition = |name: &str| {
-        Some((*old.graph.definitions.get(name)?, *new.graph.definitions.get(name)?))
-    };
-    if let Some((o, n)) = definition("JSONRPCMessage") {
-        let name = || "JSONRPCMessage".to_owned();
-        let places = Places { old: name(), new: name() };
-        let site = comparer.whole(places, o, n);
-        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
-            let whole = whole(Part::Message, old, new, o, n);
-            add(path(direction, "*", Part::Message, "$"), site, false, whole);
-        }
-    }
-    for error in facts::carried(old) {
-        let Some(twin) = facts::carried(new).into_iter().find(|other| other.name == error.name) else {
-            continue;
-        };
-        let places = Places {
-            old: error.definition.clone(),
-            new: twin.definition.clone(),
-        };
-        let site = match (error.error, twin.error) {
-            (Some(o), Some(n)) => comparer.root(places, "error", [Some(o), Some(n)]),
-            _ => comparer.whole(places, error.node, twin.node),
-        };
-        let hides_first = error.error.is_some() && twin.error.is_some();
-        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
-            let at = path(direction, "*", Part::Error, &format!("${{{}}}", error.name));
-            add(at, site, hides_first, whole(Part::Error, old, new, error.node, twin.node));
-        }
-    }
-    (roots, wholes)
-}
-
-fn whole(part: Part, old: &Side, new: &Side, o: usize, n: usize) -> Whole {
-    Whole {
-        part,
-        old: o,
-        new: n,
-        old_at: pointers(old, o),
-        new_at: pointers(new, n),
-    }
-}
-
-/// Where a schema says what a node is; several places for a union that was made by hand.
-pub(crate) fn pointers(side: &Side, id: usize) -> Vec<String> {
-    let pointer = &side.graph.node(id).pointer;
-    match pointer.is_empty() {
-        false => vec![pointer.clone()],
-        true => variants::choices(&side.graph, id)
-            .into_iter()
-            .map(|choice| side.graph.node(choice).pointer.clone())
-            .collect(),
-    }
-}
-
-pub(crate) fn name_of(side: &Side, id: usize) -> String {
-    side.graph.name(id).unwrap_or_default().to_owned()
-}
-
 /// All wire paths of a finding, sorted.
 fn wire_paths(roots: &[Root], reached: &Reached, finding: &Finding) -> Vec<WirePath> {
     let mut paths: Vec<WirePath> = (reached.paths.iter())
-        .map(|Base { root, path, hides_next }| {
-            let mut text = path.clone();
-            for step in finding.steps.iter().skip(usize::from(*hides_next)) {
-                step.push_to(&mut text);
-            }
-            let root = &roots[*root].path;
-            WirePath {
-                path: text,
-                method: root.method.clone(),
-                ..*root
-            }
-        })
+        .map(
+            |Base {
+                 root,
+                 path,
+                 hides_next,
+             }| {
+                let mut text = path.clone();
+                for step in finding.steps.iter().skip(usize::from(*hides_next)) {
+                    step.push_to(&mut text);
+                }
+                let root = &roots[*root].path;
+                WirePath {
+                    path: text,
+                    method: root.method.clone(),
+                    ..*root
+                }
+            },
+        )
         .collect();
     paths.retain(|path| !is_inside_an_envelope(path));
     paths.sort();
@@ -357,21 +255,25 @@ fn wire_paths(roots: &[Root], reached: &Reached, finding: &Finding) -> Vec<WireP
 fn is_inside_an_envelope(path: &WirePath) -> bool {
     path.method == "*"
         && path.part == Part::Message
-        && [".params.", ".params[", ".params{", ".result.", ".result[", ".result{"]
-            .iter()
-            .any(|inside| path.path.contains(inside))
+        && [
+            ".params.", ".params[", ".params{", ".result.", ".result[", ".result{",
+        ]
+        .iter()
+        .any(|inside| path.path.contains(inside))
 }
 
 /// The code of an error is told as `error-code-renumbered`.
 fn is_code_of_an_error(paths: &[WirePath], finding: &Finding) -> bool {
     finding.kind == Kind::ConstChanged
-        && paths.iter().all(|path| path.part == Part::Error && path.path.ends_with(".code"))
+        && paths
+            .iter()
+            .all(|path| path.part == Part::Error && path.path.ends_with(".code"))
 }
 
 fn place_of(places: &Places, finding: &Finding) -> Place {
     let at = |owner: &str| match owner {
         "" => String::new(),
-        owner => compare::place(owner, &finding.steps),
+        owner => site::place(owner, &finding.steps),
     };
     Place {
         old: at(&places.old),

@@ -14,8 +14,10 @@ pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
         problem: format!("{file}: the generated code does not parse: {error}").into(),
     })?;
     let head = prettyplease::unparse(&File {
+        shebang: None,
+        frontmatter: None,
+        attrs: parsed.attrs.clone(),
         items: Vec::new(),
-        ..parsed.clone()
     });
     let mut text = head;
     let mut previous: Option<&Item> = None;

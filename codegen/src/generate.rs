@@ -9,7 +9,9 @@ use crate::model::{Built, Model};
 use crate::rules::Rules;
 use crate::shims::rules::PairRules;
 use crate::shims::{self, PairPlan, ShimFacts, ShimRevision, Side};
+use crate::spec::errors::ErrorRules;
 use crate::spec::methods::MethodRules;
+use crate::spec::rules::RuleFile;
 use crate::spec::{Era, Revision, Spec, Status, canonical, json};
 use crate::{Error, prose};
 
@@ -136,17 +138,11 @@ impl<'s> Models<'s> {
     /// # Errors
     /// Every change without a rule, and every rule without a change.
     pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
-        let chain = self.chain();
         let mut plans = Vec::new();
         let mut errors = Vec::new();
-        let mut files = Vec::new();
-        for pair in chain.windows(2) {
-            let [old, new] = pair else { continue };
-            let (old, new) = (side(old), side(new));
-            let name = format!("shims/{}..{}.toml", old.id, new.id);
-            let rules = PairRules::read(spec.rules.get(&name));
-            files.push(name);
-            match rules.and_then(|rules| shims::plan(old, new, &rules)) {
+        let files: Vec<String> = self.shim_pairs().iter().map(|pair| format!("shims/{pair}.toml")).collect();
+        for (at, name) in files.iter().enumerate() {
+            match self.plan_pair(spec, at, spec.rules.get(name)) {
                 Ok(plan) => plans.push(plan),
                 Err(error) => errors.push(error),
             }
@@ -164,6 +160,33 @@ impl<'s> Models<'s> {
         }
         Error::check(errors)?;
         Ok(plans)
+    }
+
+    /// The pairs of neighbours that are converted, as `OLD..NEW`, oldest first.
+    #[must_use]
+    pub fn shim_pairs(&self) -> Vec<String> {
+        let chain = self.chain();
+        let ids = chain.windows(2).map(|pair| match pair {
+            [old, new] => format!("{}..{}", old.revision.id, new.revision.id),
+            _ => String::new(),
+        });
+        ids.collect()
+    }
+
+    /// Plans the conversions of the pair at an index of [`Models::shim_pairs`], by the rules in a file.
+    ///
+    /// # Errors
+    /// As [`Models::plan_shims`].
+    pub fn plan_pair(&self, spec: &Spec, at: usize, file: RuleFile) -> Result<PairPlan, Error> {
+        let codes = ErrorRules::read(spec)?;
+        let chain = self.chain();
+        let ids: Vec<String> = chain.iter().map(|of| of.revision.id.clone()).collect();
+        let Some([old, new]) = chain.get(at..at + 2) else {
+            return Err(Error::UnknownRevision { id: format!("pair {at}").into(), known: ids });
+        };
+        let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
+        let [old_codes, new_codes] = &sent;
+        shims::plan(side(old, old_codes), side(new, new_codes), &PairRules::read(file)?)
     }
 
     /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
@@ -276,8 +299,14 @@ pub fn file_set(crates: &[Crate], all: bool) -> Result<FileSet, Error> {
     Ok(set)
 }
 
-fn side<'m>(of: &'m RevisionModel<'_>) -> Side<'m> {
-    Side { id: &of.revision.id, model: &of.model }
+fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
+    Side { id: &of.revision.id, model: &of.model, schema: &of.revision.schema, errors }
+}
+
+/// The error codes that a peer of a revision may send.
+fn sent(codes: &ErrorRules, revision: &str) -> Vec<(i64, String)> {
+    let sent = codes.errors.iter().filter(|error| error.send && error.revisions.iter().any(|id| id == revision));
+    sent.map(|error| (error.code, error.name.clone())).collect()
 }
 
 fn facts(revision: &Revision) -> CrateFacts {

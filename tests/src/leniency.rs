@@ -116,8 +116,8 @@ pub static ALL: &[Leniency] = &[
     Leniency {
         id: "other-tags-are-another-variant",
         verdict: Verdict::Elsewhere,
-        reason: "a tag that one variant fixes and another leaves open: the wrong value is a right one of the other \
-                 variant, and what that one lacks is reported",
+        reason: "a tag that one variant fixes and another leaves open, or may leave out: the wrong value, or null, is a \
+                 right one of the other variant, and what that one lacks is reported",
         covers: is_open_tag,
     },
     Leniency {
@@ -250,7 +250,7 @@ fn is_at_or_below(error: &Error, place: &[String]) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The place is a tag whose other values belong to another variant.
+/// The place is a tag whose other values, or whose absence, belong to another variant.
 fn is_open_tag(case: &Case<'_>) -> bool {
     let Some((last, outer)) = case.of.path.split_last() else {
         return false;
@@ -259,8 +259,21 @@ fn is_open_tag(case: &Case<'_>) -> bool {
         let Some(Shape::Union(union)) = case.model.get(&within.union).map(|def| &def.shape) else {
             return false;
         };
-        let open =
-            matches!(&union.plan, Plan::Tag { member, other: Some(_), .. } if member == last);
+        let Plan::Tag {
+            member,
+            other,
+            absent,
+            ..
+        } = &union.plan
+        else {
+            return false;
+        };
+        let is_null = case.of.harm == Harm::Replaced("null");
+        let leads_on = match is_null {
+            true => absent.is_some(),
+            false => other.is_some(),
+        };
+        let open = member == last && leads_on;
         let here = case
             .error
             .is_some_and(|error| error.pointer() == pointer(outer));

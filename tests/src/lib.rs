@@ -17,6 +17,7 @@ pub mod place;
 pub mod random;
 pub mod registry;
 pub mod sampler;
+pub mod shims;
 pub mod text;
 pub mod tree;
 

@@ -129,7 +129,11 @@ impl Parser<'_> {
         }
         self.at += 1;
         let quoted = self.text.get(start..self.at).unwrap_or_default();
-        serde_json::from_str(quoted).map_err(|_| start)
+        let plain = |byte: u8| byte != b'\\' && byte >= b' ';
+        match quoted.get(1..quoted.len() - 1) {
+            Some(content) if content.bytes().all(plain) => Ok(content.to_owned()),
+            _ => serde_json::from_str(quoted).map_err(|_| start),
+        }
     }
 
     fn word(&mut self) -> Result<Value, usize> {

@@ -222,7 +222,8 @@ impl Node {
             Value::Object(members) => {
                 out.push('{');
                 let mut order: Vec<&Member> = members.iter().collect();
-                if style.shuffled {
+                // Of members that come twice, the order says which one counts.
+                if style.shuffled && !repeats(members) {
                     style.random.shuffle(&mut order);
                 }
                 for (index, member) in order.into_iter().enumerate() {
@@ -238,6 +239,12 @@ impl Node {
             }
         }
     }
+}
+
+fn repeats(members: &[Member]) -> bool {
+    let mut names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    names.sort_unstable();
+    names.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// A JSON pointer (RFC 6901) of steps.

@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_codegen::Spec;
 use mcp_codegen::generate::{Models, RevisionModel};
-use mcp_tests::breaks::{self, Break};
+use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::judge::Judge;
 use mcp_tests::leniency::{self, Case, Verdict};
 use mcp_tests::random::{Random, seed};
 use mcp_tests::sampler::{Instance, Sampler};
-use mcp_tests::tree::Style;
+use mcp_tests::tree::{Node, Style, Value};
 use mcp_tests::{parallel, registry, root, text};
 
 /// How many samples of a type are broken at least.
@@ -119,7 +119,15 @@ fn check(of: &RevisionModel<'_>, judge: &Judge, sampler: &Sampler<'_>, name: &st
             judge,
         };
         match leniency::covering(&case) {
-            Some(index) => outcome.covered[index] += 1,
+            Some(index) => {
+                outcome.covered[index] += 1;
+                if let Ok(written) = &read
+                    && !is_kept(&one, &broken, written)
+                {
+                    let failure = format!("{revision} {name}: {text}\n  is written as {written}");
+                    outcome.failures.push(failure);
+                }
+            }
             None => outcome.failures.push(format!(
                 "{revision} {name}, {:?}, seed {:#x}: {verdict:?}, {:?} at {:?}: {read:?}\n  text: {text}",
                 instance.recipe,
@@ -130,6 +138,36 @@ fn check(of: &RevisionModel<'_>, judge: &Judge, sampler: &Sampler<'_>, name: &st
         }
     }
     outcome
+}
+
+/// Whether a text that is taken all the same is written whole, but for a null that is no more than absence,
+/// and for the spelling of a constant.
+fn is_kept(one: &Break, broken: &Node, written: &str) -> bool {
+    let mut expected = broken.clone();
+    let (outer, member) = match &one.harm {
+        Harm::Replaced("null") => match one.path.split_last() {
+            Some((member, outer)) => (outer, member),
+            None => return false,
+        },
+        Harm::Stray {
+            member,
+            value: "null",
+            ..
+        } => (one.path.as_slice(), member),
+        Harm::Respelled => {
+            let Some(Value::Word(word)) = expected.get_mut(&one.path).map(|node| &mut node.value)
+            else {
+                return false;
+            };
+            *word = word.trim_end_matches(".0").to_owned();
+            return text::same(&expected.text(&mut Style::plain()), written);
+        }
+        _ => return text::same(&expected.text(&mut Style::plain()), written),
+    };
+    if let Some(Value::Object(members)) = expected.get_mut(outer).map(|node| &mut node.value) {
+        members.retain(|other| other.name != *member);
+    }
+    text::same(&expected.text(&mut Style::plain()), written)
 }
 
 /// Every way to break the samples once, in an order that the seed decides, up to the most that are tried.

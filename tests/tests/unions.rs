@@ -15,7 +15,10 @@ use mcp_wire::{Decode, Encode, ErrorKind, from_str, to_string};
 fn read<T: Decode + Encode>(text: &str) -> T {
     let value: T = from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let written = to_string(&value);
-    assert!(mcp_tests::text::same(text, &written), "{text}\nis written as\n{written}");
+    assert!(
+        mcp_tests::text::same(text, &written),
+        "{text}\nis written as\n{written}"
+    );
     value
 }
 
@@ -38,7 +41,8 @@ fn unsubscribing_is_not_a_ping() {
     expect!(request, mcp_2025_03_26::ClientRequest::Unsubscribe(it) => assert_eq!(it.params.uri, "file:///a"));
     let request = read::<mcp_2025_06_18::ClientRequest>(text);
     expect!(request, mcp_2025_06_18::ClientRequest::Unsubscribe(it) => assert_eq!(it.params.uri, "file:///a"));
-    let text = r#"{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///a"}}"#;
+    let text =
+        r#"{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":"file:///a"}}"#;
     let request = read::<mcp_2025_11_25::ClientRequest>(text);
     expect!(request, mcp_2025_11_25::ClientRequest::Unsubscribe(it) => assert_eq!(it.params.uri, "file:///a"));
 }
@@ -161,7 +165,10 @@ fn a_call_is_complete_or_asks_for_input() {
     expect!(read(text), mcp_2026_07_28::ReadResourceOutcome::ReadResource(_) => ());
     let text = r#"{"resultType":"complete","contents":[],"ttlMs":0}"#;
     let error = from_str::<mcp_2026_07_28::ReadResourceOutcome>(text).unwrap_err();
-    assert_eq!(error.expected(), "member `cacheScope` of ReadResourceResult");
+    assert_eq!(
+        error.expected(),
+        "member `cacheScope` of ReadResourceResult"
+    );
 }
 
 #[test]
@@ -183,7 +190,10 @@ fn an_answer_to_an_input_request_is_told_by_its_own_members() {
     let text = r#"{"role":"assistant","model":"m","content":[]}"#;
     expect!(read(text), Response::CreateMessage(_) => ());
     let error = from_str::<Response>(r#"{"action":"agree"}"#).unwrap_err();
-    assert_eq!((error.kind(), error.pointer()), (ErrorKind::Choice, "/action"));
+    assert_eq!(
+        (error.kind(), error.pointer()),
+        (ErrorKind::Choice, "/action")
+    );
 }
 
 #[test]
@@ -191,7 +201,8 @@ fn elicitation_without_a_mode_is_a_form() {
     type Params = mcp_2025_11_25::ElicitRequestParams;
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
     expect!(read::<Params>(form), Params::Form(it) => assert_eq!(it.mode, None));
-    let form = r#"{"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}"#;
+    let form =
+        r#"{"message":"m","mode":"form","requestedSchema":{"type":"object","properties":{}}}"#;
     expect!(read::<Params>(form), Params::Form(it) => assert!(it.mode.is_some()));
     let url = r#"{"mode":"url","message":"m","elicitationId":"e","url":"https://example.com"}"#;
     expect!(read::<Params>(url), Params::Url(it) => assert_eq!(it.url, "https://example.com"));
@@ -212,7 +223,8 @@ fn batches_are_told_by_their_first_message() {
         expect!(&it[0], mcp_2025_03_26::JsonRpcBatchResponseItem::Response(_) => ());
         expect!(&it[1], mcp_2025_03_26::JsonRpcBatchResponseItem::Error(_) => ());
     });
-    let mixed = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}}]"#;
+    let mixed =
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}}]"#;
     let error = from_str::<Batch>(mixed).unwrap_err();
     assert_eq!(error.pointer(), "/1");
     // The other revisions have none.
@@ -222,13 +234,17 @@ fn batches_are_told_by_their_first_message() {
 
 #[test]
 fn the_envelope_takes_batches_whoever_may_be_in_them() {
-    let mixed = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}}]"#;
+    let mixed =
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}}]"#;
     expect!(read(mixed), Packet::Batch(it) => {
         expect!(&it[0], Message::Request(it) => assert_eq!(it.method, "ping"));
         expect!(&it[1], Message::Response(it) => assert_eq!(it.result.text(), "{}"));
     });
     expect!(read(r#"{"jsonrpc":"2.0","method":"x"}"#), Packet::Single(Message::Notification(_)) => ());
-    assert!(from_str::<Packet>("[]").is_err(), "a batch holds at least one message");
+    assert!(
+        from_str::<Packet>("[]").is_err(),
+        "a batch holds at least one message"
+    );
 }
 
 #[test]
@@ -248,12 +264,16 @@ fn text_and_blob_resources_are_told_by_what_they_hold() {
     expect!(read(r#"{"uri":"a:b","text":""}"#), Contents::Text(it) => assert_eq!(it.text, ""));
     expect!(read(r#"{"blob":"","uri":"a:b"}"#), Contents::Blob(it) => assert_eq!(it.blob, ""));
     let error = from_str::<Contents>(r#"{"uri":"a:b"}"#).unwrap_err();
-    assert_eq!(error.to_string(), "at the root: expected member `text` or `blob`, found nothing (line 1, column 1)");
+    assert_eq!(
+        error.to_string(),
+        "at the root: expected member `text` or `blob`, found nothing (line 1, column 1)"
+    );
 }
 
 #[test]
 fn an_unknown_method_keeps_its_params_unread() {
-    let text = r#"{"jsonrpc":"2.0","id":7,"method":"com.example/do","params":{ "b": 1.0, "a": [] }}"#;
+    let text =
+        r#"{"jsonrpc":"2.0","id":7,"method":"com.example/do","params":{ "b": 1.0, "a": [] }}"#;
     let request = read::<mcp_2025_11_25::ClientRequest>(text);
     expect!(request, mcp_2025_11_25::ClientRequest::Unknown(it) => {
         assert_eq!(it.method, "com.example/do");

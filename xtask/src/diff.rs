@@ -128,11 +128,16 @@ fn render(arguments: &Arguments, history: &History) -> anyhow::Result<String> {
     Ok(match arguments.format {
         Format::Text => {
             let options = TextOptions {
-                colour: arguments.output.is_none() && std::io::stdout().is_terminal(),
+                colour: arguments.output.is_none()
+                    && std::env::var_os("NO_COLOR").is_none()
+                    && std::io::stdout().is_terminal(),
                 paths: arguments.paths,
                 witnesses: arguments.witnesses,
             };
-            let texts: Vec<String> = diffs.iter().map(|diff| text::render(diff, options)).collect();
+            let texts: Vec<String> = diffs
+                .iter()
+                .map(|diff| text::render(diff, options))
+                .collect();
             texts.join("\n")
         }
         Format::Markdown => {

@@ -21,7 +21,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             )
         }
         None => {
-            let lines = Kind::ALL.iter().map(|kind| format!("{:<22}  {}\n", kind.id(), explain(*kind).means));
+            let lines = Kind::ALL
+                .iter()
+                .map(|kind| format!("{:<22}  {}\n", kind.id(), explain(*kind).means));
             lines.collect()
         }
     };

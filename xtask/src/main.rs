@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 mod diff;
 mod explain;
 mod generate;
+mod interop;
 mod model;
 mod outcome;
 mod shims;
@@ -39,6 +40,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Print the model of a revision as JSON
     Model(model::Arguments),
+    /// Try the examples with other implementations, which are installed from the public registries
+    Interop(interop::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => diff::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Model(arguments) => model::run(arguments),
+        Command::Interop(arguments) => interop::run(arguments),
     };
     let (text, code) = match outcome {
         Ok(Outcome { text, passed }) => (text, u8::from(!passed)),

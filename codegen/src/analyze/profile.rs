@@ -39,6 +39,19 @@ impl Profile {
             .is_some_and(|profile| profile.required)
     }
 
+    /// Whether there is a member at a path joined with `.`, or what lies there is not looked into.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let mut members = &self.members;
+        for step in path.split('.') {
+            match members.get(step) {
+                Some(member) if member.inner.is_empty() => return true,
+                Some(member) => members = &member.inner,
+                None => return false,
+            }
+        }
+        true
+    }
+
     pub(super) fn knows(&self, member: &str) -> bool {
         self.members.contains_key(member)
     }

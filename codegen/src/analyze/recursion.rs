@@ -45,13 +45,16 @@ pub(crate) fn check_aliases(model: &Model, file: &str) -> Result<(), Error> {
         })
         .collect();
     for group in cycles(&variants) {
-        let places = group.iter().filter_map(|name| model.get(name));
-        let places: Vec<String> = places.map(TypeDef::at).collect();
+        let first = group
+            .iter()
+            .filter_map(|name| model.get(name))
+            .map(TypeDef::at)
+            .min();
         let found = format!(
             "a union that holds itself as a variant: {}",
             group.join(", ")
         );
-        errors.push(endless(file, &places.join(", "), &found));
+        errors.push(endless(file, &first.unwrap_or_default(), &found));
     }
     Error::check(errors)
 }

@@ -58,7 +58,9 @@ fn settle(own: &[u32], parts: &[Parts]) -> Vec<u32> {
         let refined: Vec<u32> = (rest.iter())
             .map(|id| {
                 let next = settled + number(table.len());
-                *table.entry(parts[*id].key(own[*id], &class)).or_insert(next)
+                *table
+                    .entry(parts[*id].key(own[*id], &class))
+                    .or_insert(next)
             })
             .collect();
         for (id, refined) in rest.iter().zip(refined) {

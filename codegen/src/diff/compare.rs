@@ -11,52 +11,9 @@ use super::classes::Classes;
 use super::graph::{Graph, Member, NodeId, Rest, Shape};
 use super::kind::Kind;
 use super::path::{Selector, Step};
+use super::site::{Detail, Finding, Places, Site, SiteId, place};
 use super::variants::{self, Pairing};
 use crate::schema::JsonType;
-
-/// Index of a site.
-pub(crate) type SiteId = usize;
-
-/// A pair of shapes, and what differs between them.
-#[derive(Debug, Default)]
-pub(crate) struct Site {
-    pub(crate) findings: Vec<Finding>,
-    /// Ways to the sites of its parts.
-    pub(crate) edges: Vec<(Vec<Step>, SiteId)>,
-    /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
-    pub(crate) places: BTreeSet<Places>,
-}
-
-/// What the two schemas call a pair of shapes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Places {
-    pub(crate) old: String,
-    pub(crate) new: String,
-}
-
-/// One difference.
-#[derive(Debug, Clone)]
-pub(crate) struct Finding {
-    pub(crate) kind: Kind,
-    /// From the site to what differs.
-    pub(crate) steps: Vec<Step>,
-    /// What stands there; none where nothing does.
-    pub(crate) old: Option<NodeId>,
-    pub(crate) new: Option<NodeId>,
-    /// Whether it must be there, for members.
-    pub(crate) required: Option<(bool, bool)>,
-    pub(crate) detail: Detail,
-}
-
-/// What differs, where the shapes alone do not say it.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Detail {
-    None,
-    /// A value of an enumeration.
-    Value(Value),
-    /// A limit, before and after.
-    Limit(String, Option<Value>, Option<Value>),
-}
 
 /// Compares two graphs site by site.
 pub(crate) struct Comparer<'g> {
@@ -86,7 +43,12 @@ impl<'g> Comparer<'g> {
     }
 
     /// A site for one member of two messages, such as `params`.
-    pub(crate) fn root(&mut self, places: Places, member: &str, pair: [Option<Member>; 2]) -> SiteId {
+    pub(crate) fn root(
+        &mut self,
+        places: Places,
+        member: &str,
+        pair: [Option<Member>; 2],
+    ) -> SiteId {
         let site = self.sites.len();
         self.sites.push(Site {
             places: BTreeSet::from([places]),
@@ -201,8 +163,12 @@ impl<'g> Comparer<'g> {
         };
         let places: Vec<Places> = (self.sites[site].places.iter().take(1))
             .map(|owner| Places {
-                old: names.0.map_or_else(|| place(&owner.old, steps), str::to_owned),
-                new: names.1.map_or_else(|| place(&owner.new, steps), str::to_owned),
+                old: names
+                    .0
+                    .map_or_else(|| place(&owner.old, steps), str::to_owned),
+                new: names
+                    .1
+                    .map_or_else(|| place(&owner.new, steps), str::to_owned),
             })
             .collect();
         self.sites[child].places.extend(places);
@@ -244,7 +210,11 @@ impl<'g> Comparer<'g> {
             }
             (old_shape, new_shape) => {
                 let kind = match (kinds(old_shape), kinds(new_shape)) {
-                    (Some(old), Some(new)) if old == new && !is_choice(old_shape) && !is_choice(new_shape) => None,
+                    (Some(old), Some(new))
+                        if old == new && !is_choice(old_shape) && !is_choice(new_shape) =>
+                    {
+                        None
+                    }
                     (Some(old), Some(new)) if covers(&new, &old) && !is_choice(new_shape) => {
                         Some(Kind::TypeWidened)
                     }
@@ -306,15 +276,24 @@ impl<'g> Comparer<'g> {
     fn objects(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
         let (old_graph, new_graph) = (self.old, self.new);
         let (
-            Shape::Object { members: old_members, rest: old_rest },
-            Shape::Object { members: new_members, rest: new_rest },
+            Shape::Object {
+                members: old_members,
+                rest: old_rest,
+            },
+            Shape::Object {
+                members: new_members,
+                rest: new_rest,
+            },
         ) = (&old_graph.node(old).shape, &new_graph.node(new).shape)
         else {
             return;
         };
         let names: BTreeSet<&String> = old_members.keys().chain(new_members.keys()).collect();
         for name in names {
-            let pair = [old_members.get(name).copied(), new_members.get(name).copied()];
+            let pair = [
+                old_members.get(name).copied(),
+                new_members.get(name).copied(),
+            ];
             self.member(site, steps, name, pair);
         }
         match (old_rest, new_rest) {
@@ -329,14 +308,23 @@ impl<'g> Comparer<'g> {
     fn unions(&mut self, site: SiteId, steps: &[Step], old: NodeId, new: NodeId) {
         let old_choices = variants::choices(self.old, old);
         let new_choices = variants::choices(self.new, new);
-        let Pairing { pairs, removed, added } =
-            variants::pair(self.old, &old_choices, self.new, &new_choices, |o, n| self.same(o, n));
+        let Pairing {
+            pairs,
+            removed,
+            added,
+        } = variants::pair(self.old, &old_choices, self.new, &new_choices, |o, n| {
+            self.same(o, n)
+        });
         if pairs.is_empty() && (old_choices.len() == 1 || new_choices.len() == 1) {
             return self.find(site, Kind::TypeChanged, steps, [Some(old), Some(new)]);
         }
         let choice = |comparer: &Self, old: Option<NodeId>, new: Option<NodeId>| {
-            let in_old = old.map(|id| variants::required(comparer.old, id)).unwrap_or_default();
-            let in_new = new.map(|id| variants::required(comparer.new, id)).unwrap_or_default();
+            let in_old = old
+                .map(|id| variants::required(comparer.old, id))
+                .unwrap_or_default();
+            let in_new = new
+                .map(|id| variants::required(comparer.new, id))
+                .unwrap_or_default();
             let of_old = old.map(|id| variants::selector(comparer.old, &old_choices, id, &in_new));
             let of_new = new.map(|id| variants::selector(comparer.new, &new_choices, id, &in_old));
             let text = match (of_old, of_new) {
@@ -371,23 +359,6 @@ fn with(steps: &[Step], step: Step) -> Vec<Step> {
     let mut longer = steps.to_vec();
     longer.push(step);
     longer
-}
-
-/// The place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.
-pub(crate) fn place(owner: &str, steps: &[Step]) -> String {
-    let mut text = owner.to_owned();
-    for step in steps {
-        match step {
-            Step::Member(name) => {
-                text.push('.');
-                text.push_str(name);
-            }
-            Step::Each => text.push_str("{}"),
-            Step::Item => text.push_str("[]"),
-            Step::Choice(_) => step.push_to(&mut text),
-        }
-    }
-    text
 }
 
 fn is_choice(shape: &Shape) -> bool {

@@ -140,7 +140,7 @@ fn texts(kind: Kind) -> [&'static str; 4] {
             "Other limits on a value (minimum, maxItems, ...), or another hint (format, default).",
             "Breaking where a value keeps one limit and not the other; the generated types do not enforce limits.",
             "Look at the values that you send. A default that changed changes what absence means.",
-            "2025-06-18..2025-11-25: the format of an icon's address",
+            "2025-11-25..2026-07-28: S2C completion/complete result $.completion.values, at most 100 now",
         ],
         Kind::OpennessChanged => [
             "Whether members may be there that the schema does not name, or what they may be.",

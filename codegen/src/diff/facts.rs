@@ -50,7 +50,10 @@ pub(crate) fn carried(side: &Side) -> Vec<Carried> {
             continue;
         };
         all.push(Carried {
-            name: definition.strip_suffix("Error").unwrap_or(definition).to_owned(),
+            name: definition
+                .strip_suffix("Error")
+                .unwrap_or(definition)
+                .to_owned(),
             definition: definition.clone(),
             code,
             node: *node,
@@ -61,7 +64,10 @@ pub(crate) fn carried(side: &Side) -> Vec<Carried> {
 }
 
 pub(crate) fn both_ways(old_to_new: Verdict, new_to_old: Verdict) -> Verdicts {
-    Verdicts { old_to_new, new_to_old }
+    Verdicts {
+        old_to_new,
+        new_to_old,
+    }
 }
 
 /// The rows about errors, headers and rules.
@@ -89,7 +95,8 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
 /// Error codes that may be sent, by name.
 fn stated(facts: &Facts) -> BTreeMap<String, ErrorCode> {
     let sent = facts.errors.iter().filter(|error| error.send);
-    sent.map(|error| (error.name.clone(), error.clone())).collect()
+    sent.map(|error| (error.name.clone(), error.clone()))
+        .collect()
 }
 
 fn from_schema(side: &Side) -> BTreeMap<String, ErrorCode> {
@@ -103,7 +110,10 @@ fn from_schema(side: &Side) -> BTreeMap<String, ErrorCode> {
         send: true,
         page: String::new(),
     };
-    carried(side).into_iter().map(|error| (error.name.clone(), row(error))).collect()
+    carried(side)
+        .into_iter()
+        .map(|error| (error.name.clone(), row(error)))
+        .collect()
 }
 
 fn errors(
@@ -117,25 +127,37 @@ fn errors(
     for name in names {
         let (o, n) = (before.get(name), after.get(name));
         let (kind, verdicts) = match (o, n) {
-            (None, Some(_)) => (Kind::ErrorCodeAdded, both_ways(Verdict::FINE, Verdict::DROPPED)),
-            (Some(_), None) => (Kind::ErrorCodeRemoved, both_ways(Verdict::DROPPED, Verdict::FINE)),
-            (Some(o), Some(n)) if o.code != n.code => {
-                (Kind::ErrorCodeRenumbered, both_ways(Verdict::CHANGED, Verdict::CHANGED))
-            }
-            (Some(o), Some(n)) if o.meaning != n.meaning || o.http != n.http => {
-                (Kind::ErrorCodeChanged, both_ways(Verdict::CHANGED, Verdict::CHANGED))
-            }
+            (None, Some(_)) => (
+                Kind::ErrorCodeAdded,
+                both_ways(Verdict::FINE, Verdict::DROPPED),
+            ),
+            (Some(_), None) => (
+                Kind::ErrorCodeRemoved,
+                both_ways(Verdict::DROPPED, Verdict::FINE),
+            ),
+            (Some(o), Some(n)) if o.code != n.code => (
+                Kind::ErrorCodeRenumbered,
+                both_ways(Verdict::CHANGED, Verdict::CHANGED),
+            ),
+            (Some(o), Some(n)) if o.meaning != n.meaning || o.http != n.http => (
+                Kind::ErrorCodeChanged,
+                both_ways(Verdict::CHANGED, Verdict::CHANGED),
+            ),
             _ => continue,
         };
         let mut row = Row::new(kind, verdicts);
         if kind == Kind::ErrorCodeRenumbered {
             let witnesses = [End::Old, End::New].into_iter();
             row = row.with_witnesses(
-                witnesses.filter_map(|sender| renumbered(old, new, o?, n?, sender)).collect(),
+                witnesses
+                    .filter_map(|sender| renumbered(old, new, o?, n?, sender))
+                    .collect(),
             );
         }
         let view = |error: &ErrorCode| {
-            let http = error.http.map_or_else(String::new, |status| format!(", HTTP {status}"));
+            let http = error
+                .http
+                .map_or_else(String::new, |status| format!(", HTTP {status}"));
             let mut view = View::words(format!("{}{http}", error.code));
             if !error.meaning.is_empty() {
                 view.outline.push_str(&format!("\n{}", error.meaning));
@@ -145,17 +167,28 @@ fn errors(
         row.before = o.map(view);
         row.after = n.map(view);
         row.subject = Some(name.clone());
-        row.page = page(n.or(o).map(|error| error.page.as_str()), if n.is_some() { new } else { old });
+        row.page = page(
+            n.or(o).map(|error| error.page.as_str()),
+            if n.is_some() { new } else { old },
+        );
         rows.push(anywhere(row, Part::Error, &format!("${{{name}}}.code")));
     }
 }
 
 /// An error under its own code, which the other side knows under another one.
-fn renumbered(old: &Side, new: &Side, before: &ErrorCode, after: &ErrorCode, sender: End) -> Option<Witness> {
+fn renumbered(
+    old: &Side,
+    new: &Side,
+    before: &ErrorCode,
+    after: &ErrorCode,
+    sender: End,
+) -> Option<Witness> {
     let place = |side: &Side, error: &ErrorCode| {
         let name = error.definition.clone().or_else(|| {
             let generic = ["JSONRPCErrorResponse", "JSONRPCError"];
-            let found = generic.iter().find(|name| side.graph.definitions.contains_key(**name));
+            let found = generic
+                .iter()
+                .find(|name| side.graph.definitions.contains_key(**name));
             found.map(|name| (*name).to_owned())
         })?;
         let node = *side.graph.definitions.get(&name)?;
@@ -179,7 +212,9 @@ fn renumbered(old: &Side, new: &Side, before: &ErrorCode, after: &ErrorCode, sen
         }
     }
     if text.get("error").is_some() {
-        text.as_object_mut()?.entry("id").or_insert_with(|| json!(1));
+        text.as_object_mut()?
+            .entry("id")
+            .or_insert_with(|| json!(1));
     }
     let valid_in_old = valid(&old.graph, old_node, &text);
     let valid_in_new = valid(&new.graph, new_node, &text);
@@ -200,7 +235,11 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
     let used = |facts: &Facts| -> BTreeMap<String, (String, String, String)> {
         let used = facts.headers.iter().filter(|header| header.used);
         used.map(|header| {
-            let texts = (header.name.clone(), header.meaning.clone(), header.page.clone());
+            let texts = (
+                header.name.clone(),
+                header.meaning.clone(),
+                header.page.clone(),
+            );
             (header.name.to_lowercase(), texts)
         })
         .collect()
@@ -210,14 +249,23 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
     for name in names {
         let (o, n) = (before.get(name), after.get(name));
         let (kind, verdicts) = match (o, n) {
-            (None, Some(_)) => (Kind::HeaderAdded, both_ways(Verdict::CHANGED, Verdict::DROPPED)),
-            (Some(_), None) => (Kind::HeaderRemoved, both_ways(Verdict::DROPPED, Verdict::CHANGED)),
-            (Some(o), Some(n)) if o.1 != n.1 => {
-                (Kind::HeaderChanged, both_ways(Verdict::CHANGED, Verdict::CHANGED))
-            }
+            (None, Some(_)) => (
+                Kind::HeaderAdded,
+                both_ways(Verdict::CHANGED, Verdict::DROPPED),
+            ),
+            (Some(_), None) => (
+                Kind::HeaderRemoved,
+                both_ways(Verdict::DROPPED, Verdict::CHANGED),
+            ),
+            (Some(o), Some(n)) if o.1 != n.1 => (
+                Kind::HeaderChanged,
+                both_ways(Verdict::CHANGED, Verdict::CHANGED),
+            ),
             _ => continue,
         };
-        let Some((spelled, _, at)) = n.or(o) else { continue };
+        let Some((spelled, _, at)) = n.or(o) else {
+            continue;
+        };
         let mut row = Row::new(kind, verdicts);
         row.before = o.map(|(_, meaning, _)| View::words(meaning));
         row.after = n.map(|(_, meaning, _)| View::words(meaning));
@@ -229,7 +277,11 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
 
 fn rules(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
     let by_id = |facts: &Facts| -> BTreeMap<String, ProtocolRule> {
-        facts.rules.iter().map(|rule| (rule.id.clone(), rule.clone())).collect()
+        facts
+            .rules
+            .iter()
+            .map(|rule| (rule.id.clone(), rule.clone()))
+            .collect()
     };
     let (before, after) = (by_id(before), by_id(after));
     let ids: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -241,10 +293,16 @@ fn rules(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
             (None, Some(rule)) if deprecation(rule) => (Kind::Deprecated, fine),
             (Some(rule), None) if deprecation(rule) => (Kind::Undeprecated, fine),
             (None, Some(_)) => (Kind::RuleAdded, both_ways(Verdict::CHANGED, Verdict::FINE)),
-            (Some(_), None) => (Kind::RuleRemoved, both_ways(Verdict::FINE, Verdict::CHANGED)),
+            (Some(_), None) => (
+                Kind::RuleRemoved,
+                both_ways(Verdict::FINE, Verdict::CHANGED),
+            ),
             (Some(o), Some(n)) if o.meaning != n.meaning => match deprecation(n) {
                 true => (Kind::RuleChanged, fine),
-                false => (Kind::RuleChanged, both_ways(Verdict::CHANGED, Verdict::CHANGED)),
+                false => (
+                    Kind::RuleChanged,
+                    both_ways(Verdict::CHANGED, Verdict::CHANGED),
+                ),
             },
             _ => continue,
         };

@@ -31,12 +31,20 @@ impl Filter {
     /// Whether a row is asked for. A row with several wire paths is, if one of them fits.
     #[must_use]
     pub fn admits(&self, row: &Row) -> bool {
-        let Self { methods, directions, kinds, levels, uncovered } = self;
+        let Self {
+            methods,
+            directions,
+            kinds,
+            levels,
+            uncovered,
+        } = self;
         let path_fits = methods.is_empty() && directions.is_empty()
             || row.paths.iter().any(|path| {
                 (methods.is_empty() || methods.iter().any(|method| names(method, &path.method)))
                     && (directions.is_empty()
-                        || directions.iter().any(|id| id.eq_ignore_ascii_case(direction_id(path.direction))))
+                        || directions
+                            .iter()
+                            .any(|id| id.eq_ignore_ascii_case(direction_id(path.direction))))
             });
         path_fits
             && (kinds.is_empty() || kinds.contains(&row.kind))

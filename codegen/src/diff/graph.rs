@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 128;
 /// All shapes of one schema.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    nodes: Vec<WireNode>,
+    pub(super) nodes: Vec<WireNode>,
     /// Nodes of the definitions, by name.
     pub(crate) definitions: BTreeMap<String, NodeId>,
 }
@@ -138,7 +138,7 @@ impl Graph {
         id
     }
 
-    fn push_raw(&mut self, node: WireNode) -> NodeId {
+    pub(super) fn push_raw(&mut self, node: WireNode) -> NodeId {
         self.nodes.push(node);
         self.nodes.len() - 1
     }
@@ -162,129 +162,6 @@ impl Graph {
             }
         }
         Ok(())
-    }
-
-    /// A union inside a union is one union, and scalars side by side are one scalar of several kinds.
-    fn flatten_unions(&mut self) {
-        for id in 0..self.nodes.len() {
-            if matches!(self.nodes[id].shape, Shape::Union(_)) {
-                self.flatten_union(id);
-            }
-        }
-    }
-
-    /// What admits any JSON is `Any`, however the schema spells it: by its kinds, and by itself inside them.
-    fn simplify(&mut self) {
-        let mut any: Vec<bool> = (0..self.nodes.len())
-            .map(|id| {
-                let node = self.node(id);
-                matches!(node.shape, Shape::Any | Shape::Union(_)) && node.limits.is_empty()
-            })
-            .collect();
-        // Assume the most, and take back what does not hold until the rest holds.
-        loop {
-            let wrong: Vec<NodeId> =
-                (0..any.len()).filter(|id| any[*id] && !self.admits_any(*id, &any)).collect();
-            if wrong.is_empty() {
-                break;
-            }
-            for id in wrong {
-                any[id] = false;
-            }
-        }
-        for id in 0..any.len() {
-            let is_any = |node: NodeId| any[self.resolve(node)];
-            let simpler = match &self.nodes[id].shape {
-                Shape::Union(_) if any[id] => Shape::Any,
-                Shape::Array(Some(items)) if is_any(*items) => Shape::Array(None),
-                Shape::Object { members, rest: Rest::Each(each) } if is_any(*each) => Shape::Object {
-                    members: members.clone(),
-                    rest: Rest::Open,
-                },
-                _ => continue,
-            };
-            self.nodes[id].shape = simpler;
-        }
-    }
-
-    /// Whether a node admits any JSON, if those do that are assumed to.
-    fn admits_any(&self, id: NodeId, any: &[bool]) -> bool {
-        let is_any = |node: &NodeId| any[self.resolve(*node)];
-        let Shape::Union(variants) = &self.node(id).shape else {
-            return matches!(self.node(id).shape, Shape::Any);
-        };
-        let (mut object, mut array) = (false, false);
-        let mut scalars: BTreeSet<JsonType> = BTreeSet::new();
-        for variant in variants {
-            let node = self.node(*variant);
-            if !node.limits.is_empty() {
-                continue;
-            }
-            match &node.shape {
-                Shape::Any => return true,
-                Shape::Array(None) => array = true,
-                Shape::Array(Some(items)) => array |= is_any(items),
-                Shape::Object { members, rest } if members.is_empty() => {
-                    object |= match rest {
-                        Rest::Open => true,
-                        Rest::Closed => false,
-                        Rest::Each(each) => is_any(each),
-                    };
-                }
-                Shape::Scalar(kinds) => scalars.extend(kinds),
-                _ => {}
-            }
-        }
-        let all = [JsonType::String, JsonType::Number, JsonType::Boolean, JsonType::Null];
-        object && array && all.iter().all(|kind| scalars.contains(kind))
-    }
-
-    fn flatten_union(&mut self, id: NodeId) {
-        let mut variants = Vec::new();
-        let mut scalars = BTreeSet::new();
-        let mut first_scalar = None;
-        let mut seen = BTreeSet::from([id]);
-        let mut open = vec![id];
-        while let Some(next) = open.pop() {
-            let node = self.node(next);
-            match &node.shape {
-                Shape::Union(inner) => {
-                    for variant in inner.iter().rev() {
-                        let resolved = self.resolve(*variant);
-                        let nested = matches!(self.nodes[resolved].shape, Shape::Union(_));
-                        if !nested || seen.insert(resolved) {
-                            open.push(*variant);
-                        }
-                    }
-                }
-                Shape::Scalar(kinds) if node.limits.is_empty() => {
-                    first_scalar.get_or_insert((variants.len(), next));
-                    scalars.extend(kinds);
-                }
-                _ => variants.push(next),
-            }
-        }
-        if let Some((at, scalar)) = first_scalar {
-            let merged = match &self.node(scalar).shape {
-                Shape::Scalar(kinds) if *kinds == scalars => scalar,
-                _ => {
-                    let pointer = self.nodes[id].pointer.clone();
-                    self.push_raw(WireNode {
-                        shape: Shape::Scalar(scalars),
-                        limits: BTreeMap::new(),
-                        deprecated: false,
-                        pointer,
-                        definition: None,
-                    })
-                }
-            };
-            variants.insert(at, merged);
-        }
-        self.nodes[id].shape = match variants.as_slice() {
-            [only] if self.nodes[id].definition.is_none() => Shape::Alias(*only),
-            [only] => self.node(*only).shape.clone(),
-            _ => Shape::Union(variants),
-        };
     }
 }
 

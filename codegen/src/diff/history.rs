@@ -67,11 +67,21 @@ impl Channel {
 /// As [`super::between`].
 pub fn history(sources: &Sources<'_>, names: &[String], raw: bool) -> Result<History, Error> {
     let names: Vec<String> = match names {
-        [] => sources.spec.revisions.iter().map(|revision| revision.id.clone()).collect(),
+        [] => sources
+            .spec
+            .revisions
+            .iter()
+            .map(|revision| revision.id.clone())
+            .collect(),
         names => names.to_vec(),
     };
     let settings = Settings::read(sources.spec)?;
-    let open = |raw| names.iter().map(|name| sources.open(name, raw)).collect::<Result<Vec<Side>, Error>>();
+    let open = |raw| {
+        names
+            .iter()
+            .map(|name| sources.open(name, raw))
+            .collect::<Result<Vec<Side>, Error>>()
+    };
     let sides = open(raw)?;
     let without_errata = if raw { Vec::new() } else { open(true)? };
     let mut diffs = Vec::new();

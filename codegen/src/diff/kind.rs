@@ -133,7 +133,11 @@ impl FromStr for Kind {
                 problem: format!("no kind of change `{id}`").into(),
                 help: format!(
                     "one of {}",
-                    Self::ALL.iter().map(|kind| kind.id()).collect::<Vec<_>>().join(", ")
+                    Self::ALL
+                        .iter()
+                        .map(|kind| kind.id())
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 )
                 .into(),
             })

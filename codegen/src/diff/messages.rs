@@ -13,10 +13,26 @@ use crate::spec::methods::MethodRules;
 
 /// Which definition lists which messages.
 const ROLES: &[(&str, Direction, MethodKind)] = &[
-    ("ClientRequest", Direction::ClientToServer, MethodKind::Request),
-    ("ClientNotification", Direction::ClientToServer, MethodKind::Notification),
-    ("ServerRequest", Direction::ServerToClient, MethodKind::Request),
-    ("ServerNotification", Direction::ServerToClient, MethodKind::Notification),
+    (
+        "ClientRequest",
+        Direction::ClientToServer,
+        MethodKind::Request,
+    ),
+    (
+        "ClientNotification",
+        Direction::ClientToServer,
+        MethodKind::Notification,
+    ),
+    (
+        "ServerRequest",
+        Direction::ServerToClient,
+        MethodKind::Request,
+    ),
+    (
+        "ServerNotification",
+        Direction::ServerToClient,
+        MethodKind::Notification,
+    ),
     ("InputRequest", Direction::ServerToClient, MethodKind::Input),
 ];
 
@@ -135,7 +151,10 @@ fn result(
         return graph.definitions.get(&format!("{stem}Result")).copied();
     };
     let result = graph.definitions.get(rule.result).copied()?;
-    match rule.task_result.and_then(|task| graph.definitions.get(task).copied()) {
+    match rule
+        .task_result
+        .and_then(|task| graph.definitions.get(task).copied())
+    {
         Some(task) => Some(graph.add_union(vec![result, task])),
         None => Some(result),
     }

@@ -2,18 +2,19 @@
 
 use serde_json::{Value, json};
 
+use super::channel;
 use super::facts::both_ways;
 use super::graph::{Graph, NodeId};
 use super::kind::Kind;
 use super::messages::{Message, role};
 use super::path::{Part, WirePath};
+use super::roots::name_of;
 use super::row::{Place, Row};
 use super::sample::{minimal, valid};
 use super::show::View;
 use super::side::Side;
 use super::verdict::Verdict;
 use super::witness::{End, Witness};
-use super::{channel, name_of};
 use crate::model::MethodKind;
 
 /// The messages of two sides, by index.
@@ -63,8 +64,11 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
     let mut rows = Vec::new();
     for index in &pairs.removed {
         let message = &old.messages[*index];
-        let mut row = Row::new(Kind::MethodRemoved, both_ways(Verdict::DROPPED, Verdict::FINE))
-            .with_witnesses(refused(old, new, message, End::Old).into_iter().collect());
+        let mut row = Row::new(
+            Kind::MethodRemoved,
+            both_ways(Verdict::DROPPED, Verdict::FINE),
+        )
+        .with_witnesses(refused(old, new, message, End::Old).into_iter().collect());
         row.before = Some(View::of(old, message.node, None));
         row.places = vec![Place {
             old: name_of(old, message.node),
@@ -74,8 +78,11 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
     }
     for index in &pairs.added {
         let message = &new.messages[*index];
-        let mut row = Row::new(Kind::MethodAdded, both_ways(Verdict::FINE, Verdict::DROPPED))
-            .with_witnesses(refused(new, old, message, End::New).into_iter().collect());
+        let mut row = Row::new(
+            Kind::MethodAdded,
+            both_ways(Verdict::FINE, Verdict::DROPPED),
+        )
+        .with_witnesses(refused(new, old, message, End::New).into_iter().collect());
         row.after = Some(View::of(new, message.node, None));
         row.places = vec![Place {
             old: String::new(),
@@ -85,7 +92,10 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
     }
     for (o, n) in &pairs.rechanneled {
         let (o, n) = (&old.messages[*o], &new.messages[*n]);
-        let witnesses = [refused(old, new, o, End::Old), refused(new, old, n, End::New)];
+        let witnesses = [
+            refused(old, new, o, End::Old),
+            refused(new, old, n, End::New),
+        ];
         let verdicts = both_ways(Verdict::CHANGED, Verdict::CHANGED);
         let mut row = Row::new(Kind::MethodRechanneled, verdicts)
             .with_witnesses(witnesses.into_iter().flatten().collect());
@@ -115,7 +125,10 @@ fn at(mut row: Row, message: &Message) -> Row {
 fn refused(sender: &Side, receiver: &Side, message: &Message, end: End) -> Option<Witness> {
     let role = role(message.direction, message.kind);
     let admits = |graph: &Graph, text: &Value| {
-        graph.definitions.get(role).is_some_and(|listed| valid(graph, *listed, text))
+        graph
+            .definitions
+            .get(role)
+            .is_some_and(|listed| valid(graph, *listed, text))
     };
     let bare = minimal(&sender.graph, message.node);
     let texts = match message.kind {

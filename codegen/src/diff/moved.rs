@@ -15,7 +15,17 @@ use super::side::Side;
 use super::verdict::{Meaning, Verdict, Verdicts};
 
 /// Members that every object may have: they tell nothing.
-const COMMON: &[&str] = &["_meta", "name", "title", "description", "type", "icons", "id", "nextCursor", "cursor"];
+const COMMON: &[&str] = &[
+    "_meta",
+    "name",
+    "title",
+    "description",
+    "type",
+    "icons",
+    "id",
+    "nextCursor",
+    "cursor",
+];
 
 /// A value that is gone, or one that came.
 struct Value {
@@ -53,23 +63,31 @@ pub(crate) fn merge(
             name: name.clone(),
             node,
             paths: row.paths.clone(),
-            place: row.places.first().map_or_else(String::new, |place| match row.kind {
-                Kind::MemberRemoved => place.old.clone(),
-                _ => place.new.clone(),
-            }),
+            place: row
+                .places
+                .first()
+                .map_or_else(String::new, |place| match row.kind {
+                    Kind::MemberRemoved => place.old.clone(),
+                    _ => place.new.clone(),
+                }),
             row: Some(index),
         });
     }
     let fits = |g: &Value, c: &Value| {
         let names = (old.graph.name(g.node), new.graph.name(c.node));
-        let holds_the_same = comparer.same(g.node, c.node) || (names.0.is_some() && names.0 == names.1);
+        let holds_the_same =
+            comparer.same(g.node, c.node) || (names.0.is_some() && names.0 == names.1);
         let same_way = g.paths.iter().any(|g| {
-            c.paths.iter().any(|c| g.direction == c.direction && g.part == c.part)
+            c.paths
+                .iter()
+                .any(|c| g.direction == c.direction && g.part == c.part)
         });
         // Between two rows of the same exchange the place must differ in more than the schema's name.
         let near = match (g.row, c.row) {
             (Some(_), Some(_)) => g.paths.iter().any(|g| {
-                c.paths.iter().any(|c| g.direction == c.direction && g.method == c.method && g.part == c.part)
+                c.paths
+                    .iter()
+                    .any(|c| g.direction == c.direction && g.method == c.method && g.part == c.part)
             }),
             _ => true,
         };
@@ -99,7 +117,11 @@ pub(crate) fn merge(
 }
 
 fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row {
-    let told: Vec<&Row> = [gone.row, came.row].into_iter().flatten().map(|index| &rows[index]).collect();
+    let told: Vec<&Row> = [gone.row, came.row]
+        .into_iter()
+        .flatten()
+        .map(|index| &rows[index])
+        .collect();
     let worst = |verdict: fn(&Verdicts) -> Verdict| Verdict {
         valid: told.iter().all(|row| verdict(&row.verdicts).valid),
         meaning: Meaning::Changed,
@@ -111,7 +133,11 @@ fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row 
     let mut row = Row::new(Kind::Moved, verdicts);
     for one in &told {
         for witness in &one.witnesses {
-            if row.witnesses.iter().all(|known| known.valid_in != witness.valid_in) {
+            if row
+                .witnesses
+                .iter()
+                .all(|known| known.valid_in != witness.valid_in)
+            {
                 row.witnesses.push(witness.clone());
             }
         }
@@ -122,10 +148,14 @@ fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row 
     row.paths = gone.paths.iter().chain(&came.paths).cloned().collect();
     row.paths.sort();
     row.paths.dedup();
-    row.places = vec![Place {
+    let main_place = Place {
         old: gone.place.clone(),
         new: came.place.clone(),
-    }];
+    };
+    row.places = vec![main_place.clone()];
+    let further = told.iter().flat_map(|one| one.places.iter().cloned());
+    row.places
+        .extend(further.filter(|place| *place != main_place));
     let required = |index: Option<usize>, before: bool| {
         let row = index.map(|index| &rows[index])?;
         let view = if before { &row.before } else { &row.after };
@@ -146,7 +176,11 @@ fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
     for index in messages {
         let message = &side.messages[*index];
         let parts = [
-            (message.params.map(|params| params.node), Part::Params, message.direction),
+            (
+                message.params.map(|params| params.node),
+                Part::Params,
+                message.direction,
+            ),
             (message.result, Part::Result, opposite(message.direction)),
         ];
         for (node, part, direction) in parts {
@@ -181,7 +215,12 @@ fn same_name(left: &str, right: &str) -> bool {
     let (left, right) = (bare(left), bare(right));
     let ends = |long: &str, short: &str| {
         let mut letters = short.chars();
-        let capital: String = letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect();
+        let capital: String = letters
+            .next()
+            .map(|first| first.to_ascii_uppercase())
+            .into_iter()
+            .chain(letters)
+            .collect();
         !short.is_empty() && long.ends_with(&capital)
     };
     left == right || ends(&left, &right) || ends(&right, &left)

@@ -93,7 +93,12 @@ pub(crate) fn opposite(direction: Direction) -> Direction {
 
 impl fmt::Display for WirePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { direction, method, part, path } = self;
+        let Self {
+            direction,
+            method,
+            part,
+            path,
+        } = self;
         write!(f, "{} {method}", direction_id(*direction))?;
         if *part != Part::Message || path != "$" {
             write!(f, " {} {path}", part.id())?;
@@ -155,6 +160,8 @@ pub fn without_choices(path: &str) -> String {
 
 fn is_plain(name: &str) -> bool {
     let mut letters = name.chars();
-    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, '_' | '$'))
+    letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || matches!(first, '_' | '$'))
         && letters.all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '-'))
 }

@@ -22,7 +22,10 @@ const MAX_VISITS: usize = 400_000;
 pub(crate) fn rows(old: &Side, new: &Side, comparer: &Comparer<'_>) -> Vec<Row> {
     let only = |side: &Side, other: &Side| -> BTreeSet<String> {
         let names = side.graph.definitions.keys();
-        names.filter(|name| !other.graph.definitions.contains_key(*name)).cloned().collect()
+        names
+            .filter(|name| !other.graph.definitions.contains_key(*name))
+            .cloned()
+            .collect()
     };
     let (gone, came) = (only(old, new), only(new, old));
     if gone.is_empty() || came.is_empty() {
@@ -31,9 +34,20 @@ pub(crate) fn rows(old: &Side, new: &Side, comparer: &Comparer<'_>) -> Vec<Row> 
     let mut pairs = by_paths(&paths(old, &gone), &paths(new, &came));
     pairs.extend(by_sites(comparer, &gone, &came, &pairs));
     let row = |(old_name, new_name): (String, String)| {
-        let mut row = Row::new(Kind::DefinitionRenamed, both_ways(Verdict::FINE, Verdict::FINE));
-        row.before = old.graph.definitions.get(&old_name).map(|id| View::of(old, *id, None));
-        row.after = new.graph.definitions.get(&new_name).map(|id| View::of(new, *id, None));
+        let mut row = Row::new(
+            Kind::DefinitionRenamed,
+            both_ways(Verdict::FINE, Verdict::FINE),
+        );
+        row.before = old
+            .graph
+            .definitions
+            .get(&old_name)
+            .map(|id| View::of(old, *id, None));
+        row.after = new
+            .graph
+            .definitions
+            .get(&new_name)
+            .map(|id| View::of(new, *id, None));
         row.subject = Some(format!("{old_name} -> {new_name}"));
         row.places = vec![Place {
             old: old_name,
@@ -76,7 +90,9 @@ fn by_sites(
         back.entry(&places.new).or_default().insert(&places.old);
     }
     let single = |names: &BTreeMap<&str, BTreeSet<&str>>, name: &str, other: &str| {
-        names.get(name).is_some_and(|all| all.len() == 1 && all.contains(other))
+        names
+            .get(name)
+            .is_some_and(|all| all.len() == 1 && all.contains(other))
     };
     let mut pairs = Vec::new();
     for (name, others) in &met {
@@ -134,7 +150,10 @@ fn leading_to(graph: &Graph, names: &BTreeSet<String>) -> Vec<bool> {
     }
     let mut leads = vec![false; graph.len()];
     let is_one = |id: &NodeId| graph.name(*id).is_some_and(|name| names.contains(name));
-    let mut open: Vec<NodeId> = (0..graph.len()).filter(is_one).map(|id| graph.resolve(id)).collect();
+    let mut open: Vec<NodeId> = (0..graph.len())
+        .filter(is_one)
+        .map(|id| graph.resolve(id))
+        .collect();
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut leads[id], true) {
             open.extend(&wholes[id]);
@@ -173,10 +192,17 @@ struct Walker<'g> {
 
 impl Walker<'_> {
     fn note(&mut self, id: NodeId, path: &str) {
-        if let Some(name) = self.graph.name(id).filter(|name| self.names.contains(*name)) {
+        if let Some(name) = self
+            .graph
+            .name(id)
+            .filter(|name| self.names.contains(*name))
+        {
             let mut hasher = DefaultHasher::new();
             path.hash(&mut hasher);
-            self.found.entry(name.to_owned()).or_default().insert(hasher.finish());
+            self.found
+                .entry(name.to_owned())
+                .or_default()
+                .insert(hasher.finish());
         }
     }
 

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::compare::{Detail, Finding, Places};
 use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
+use super::site::{Detail, Finding, Places};
 use super::verdict::{Level, Meaning, Verdict, Verdicts};
 use super::witness::{End, Witness};
 use crate::spec::sha256;
@@ -92,9 +92,10 @@ impl CrateChange {
 
     pub(crate) fn of(kind: Kind) -> Self {
         match kind {
-            Kind::MethodAdded | Kind::MemberAddedOptional | Kind::Deprecated | Kind::Undeprecated => {
-                Self::Minor
-            }
+            Kind::MethodAdded
+            | Kind::MemberAddedOptional
+            | Kind::Deprecated
+            | Kind::Undeprecated => Self::Minor,
             Kind::ConstChanged
             | Kind::ConstraintChanged
             | Kind::ErrorCodeAdded
@@ -158,16 +159,22 @@ impl Row {
     /// The methods that it reaches, `*` for what every message has.
     pub fn methods(&self) -> impl Iterator<Item = &str> {
         let mut last = None;
-        self.paths.iter().map(|path| path.method.as_str()).filter(move |method| {
-            let new = last != Some(*method);
-            last = Some(*method);
-            new
-        })
+        self.paths
+            .iter()
+            .map(|path| path.method.as_str())
+            .filter(move |method| {
+                let new = last != Some(*method);
+                last = Some(*method);
+                new
+            })
     }
 
     /// Gives the row its id; `facet` is what tells it from other changes at the same path.
     pub(crate) fn sign(&mut self, facet: &str) {
-        let path = self.paths.first().map_or_else(String::new, ToString::to_string);
+        let path = self
+            .paths
+            .first()
+            .map_or_else(String::new, ToString::to_string);
         let text = format!("{}\n{path}\n{facet}", self.kind.id());
         self.fingerprint = sha256(text.as_bytes()).chars().take(12).collect();
     }
@@ -175,7 +182,10 @@ impl Row {
 
 /// The verdicts that hold for a kind of change as long as no witness says otherwise.
 pub(crate) fn expected(finding: &Finding) -> Verdicts {
-    let verdicts = |old_to_new, new_to_old| Verdicts { old_to_new, new_to_old };
+    let verdicts = |old_to_new, new_to_old| Verdicts {
+        old_to_new,
+        new_to_old,
+    };
     match finding.kind {
         Kind::MemberAddedOptional | Kind::MemberAddedRequired => {
             verdicts(Verdict::FINE, Verdict::DROPPED)
@@ -196,13 +206,20 @@ pub(crate) fn expected(finding: &Finding) -> Verdicts {
 /// A hint such as `default` changes what absence means; a limit changes nothing but what its witnesses show.
 fn constraint(detail: &Detail) -> Verdicts {
     let meaning = match detail {
-        Detail::Limit(name, Some(_), Some(_)) if matches!(name.as_str(), "default" | "format" | "pattern") => {
+        Detail::Limit(name, Some(_), Some(_))
+            if matches!(name.as_str(), "default" | "format" | "pattern") =>
+        {
             Meaning::Changed
         }
-        Detail::Limit(name, ..) if matches!(name.as_str(), "default" | "pattern") => Meaning::Changed,
+        Detail::Limit(name, ..) if matches!(name.as_str(), "default" | "pattern") => {
+            Meaning::Changed
+        }
         _ => Meaning::Kept,
     };
-    let verdict = Verdict { valid: true, meaning };
+    let verdict = Verdict {
+        valid: true,
+        meaning,
+    };
     Verdicts {
         old_to_new: verdict,
         new_to_old: verdict,

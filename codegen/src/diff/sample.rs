@@ -25,9 +25,9 @@ pub(crate) fn minimal(graph: &Graph, id: NodeId) -> Option<Value> {
 fn minimal_at(graph: &Graph, id: NodeId, depth: usize) -> Option<Value> {
     match &graph.node(id).shape {
         // The shapes that come first are the ones to try; no need for the rest.
-        Shape::Union(variants) if depth <= MAX_DEPTH => {
-            variants.iter().find_map(|variant| minimal_at(graph, *variant, depth + 1))
-        }
+        Shape::Union(variants) if depth <= MAX_DEPTH => variants
+            .iter()
+            .find_map(|variant| minimal_at(graph, *variant, depth + 1)),
         _ => at_depth(graph, id, depth).into_iter().next(),
     }
 }
@@ -38,9 +38,21 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
     }
     let node = graph.node(id);
     match &node.shape {
-        Shape::Any => [json!("x"), json!({}), json!([]), json!(1), json!(1.5), json!(true), json!(null)].into(),
+        Shape::Any => [
+            json!("x"),
+            json!({}),
+            json!([]),
+            json!(1),
+            json!(1.5),
+            json!(true),
+            json!(null),
+        ]
+        .into(),
         Shape::Alias(_) => Vec::new(),
-        Shape::Scalar(kinds) => kinds.iter().flat_map(|kind| scalar(*kind, &node.limits)).collect(),
+        Shape::Scalar(kinds) => kinds
+            .iter()
+            .flat_map(|kind| scalar(*kind, &node.limits))
+            .collect(),
         Shape::Choice(values) => values.clone(),
         Shape::Array(items) => {
             let least = limit(&node.limits, "minItems").unwrap_or(0.0);
@@ -54,8 +66,12 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
             if least > 64.0 {
                 return Vec::new();
             }
-            let count = (0..64).take_while(|count| f64::from(*count) < least).count();
-            item().map(|item| vec![Value::Array(vec![item; count])]).unwrap_or_default()
+            let count = (0..64)
+                .take_while(|count| f64::from(*count) < least)
+                .count();
+            item()
+                .map(|item| vec![Value::Array(vec![item; count])])
+                .unwrap_or_default()
         }
         Shape::Object { members, .. } => {
             let mut object = Map::new();
@@ -105,7 +121,9 @@ fn strings(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     let mut all = vec![text.to_owned()];
     for name in ["minLength", "maxLength"] {
         if let Some(length) = limit(limits, name).filter(|length| (0.0..=4096.0).contains(length)) {
-            let count = (0..4097).take_while(|count| f64::from(*count) < length).count();
+            let count = (0..4097)
+                .take_while(|count| f64::from(*count) < length)
+                .count();
             all.push("x".repeat(count));
         }
     }
@@ -115,7 +133,13 @@ fn strings(limits: &BTreeMap<String, Value>) -> Vec<Value> {
 
 fn numbers(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     let mut all = vec![json!(1), json!(0), json!(-1)];
-    for name in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] {
+    for name in [
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+    ] {
         if let Some(at) = limits.get(name) {
             all.push(at.clone());
             if let Some(at) = at.as_i64() {
@@ -132,7 +156,10 @@ pub(crate) fn beside_limits(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     let mut all = Vec::new();
     for (name, limit) in limits {
         match (name.as_str(), limit) {
-            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf", at) => {
+            (
+                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf",
+                at,
+            ) => {
                 all.push(at.clone());
                 if let Some(at) = at.as_i64() {
                     all.extend([json!(at.saturating_sub(1)), json!(at.saturating_add(1))]);
@@ -144,7 +171,10 @@ pub(crate) fn beside_limits(limits: &BTreeMap<String, Value>) -> Vec<Value> {
             ("minLength" | "maxLength", at) => {
                 if let Some(at) = at.as_u64().filter(|at| *at < 4096) {
                     let length = usize::try_from(at).unwrap_or(0);
-                    all.extend([json!("x".repeat(length.saturating_sub(1))), json!("x".repeat(length + 1))]);
+                    all.extend([
+                        json!("x".repeat(length.saturating_sub(1))),
+                        json!("x".repeat(length + 1)),
+                    ]);
                 }
             }
             _ => {}
@@ -167,11 +197,15 @@ fn within(limits: &BTreeMap<String, Value>, value: &Value) -> bool {
         match (name.as_str(), value) {
             ("minimum", Value::Number(number)) => number.as_f64().is_none_or(|is| is >= bound),
             ("maximum", Value::Number(number)) => number.as_f64().is_none_or(|is| is <= bound),
-            ("exclusiveMinimum", Value::Number(number)) => number.as_f64().is_none_or(|is| is > bound),
-            ("exclusiveMaximum", Value::Number(number)) => number.as_f64().is_none_or(|is| is < bound),
-            ("multipleOf", Value::Number(number)) => {
-                number.as_f64().is_none_or(|is| bound == 0.0 || (is / bound).fract() == 0.0)
+            ("exclusiveMinimum", Value::Number(number)) => {
+                number.as_f64().is_none_or(|is| is > bound)
             }
+            ("exclusiveMaximum", Value::Number(number)) => {
+                number.as_f64().is_none_or(|is| is < bound)
+            }
+            ("multipleOf", Value::Number(number)) => number
+                .as_f64()
+                .is_none_or(|is| bound == 0.0 || (is / bound).fract() == 0.0),
             ("minLength", Value::String(text)) => size(text.chars().count()) >= bound,
             ("maxLength", Value::String(text)) => size(text.chars().count()) <= bound,
             ("minItems", Value::Array(items)) => size(items.len()) >= bound,
@@ -185,7 +219,10 @@ fn within(limits: &BTreeMap<String, Value>, value: &Value) -> bool {
 
 fn unique(value: &Value) -> bool {
     value.as_array().is_none_or(|items| {
-        items.iter().enumerate().all(|(at, item)| !items[..at].contains(item))
+        items
+            .iter()
+            .enumerate()
+            .all(|(at, item)| !items[..at].contains(item))
     })
 }
 
@@ -206,7 +243,9 @@ pub(crate) fn valid(graph: &Graph, id: NodeId, value: &Value) -> bool {
                 Some(value) => valid(graph, member.node, value),
                 None => !member.required,
             });
-            let mut others = object.iter().filter(|(name, _)| !members.contains_key(*name));
+            let mut others = object
+                .iter()
+                .filter(|(name, _)| !members.contains_key(*name));
             present
                 && match rest {
                     Rest::Open => true,

@@ -69,7 +69,11 @@ impl Settings {
         let Rows { severity, ignore } = file.parse()?;
         let mut errors = Vec::new();
         for (at, row) in severity.iter().enumerate() {
-            let Severity { kind, level: _, reason } = row.get_ref();
+            let Severity {
+                kind,
+                level: _,
+                reason,
+            } = row.get_ref();
             let mut fail = |problem: &str| {
                 let label = format!("severity of `{kind}`");
                 errors.push(file.error(row.span().start, label, problem, "", ""));
@@ -77,12 +81,21 @@ impl Settings {
             if reason.trim().is_empty() {
                 fail("it has no reason");
             }
-            if severity[..at].iter().any(|other| other.get_ref().kind == *kind) {
+            if severity[..at]
+                .iter()
+                .any(|other| other.get_ref().kind == *kind)
+            {
                 fail("another row says it already");
             }
         }
         for row in &ignore {
-            let Ignore { between, kind, path, fingerprint, reason } = row.get_ref();
+            let Ignore {
+                between,
+                kind,
+                path,
+                fingerprint,
+                reason,
+            } = row.get_ref();
             let mut fail = |problem: String, help: &str| {
                 errors.push(file.error(row.span().start, row.get_ref().label(), problem, "", help));
             };
@@ -90,7 +103,10 @@ impl Settings {
                 fail("it has no reason".into(), "");
             }
             if kind.is_none() && path.is_none() && fingerprint.is_none() {
-                fail("it would set everything aside".into(), "give a kind, a path or a fingerprint");
+                fail(
+                    "it would set everything aside".into(),
+                    "give a kind, a path or a fingerprint",
+                );
             }
             for id in between.iter().filter(|id| *id != "*") {
                 if let Err(error) = spec.revision(id) {
@@ -112,7 +128,11 @@ impl Settings {
     /// [`Error::Rule`] for each ignore of this pair that matches nothing; not in a comparison without errata.
     pub fn apply(&self, diff: &mut Diff) -> Result<(), Error> {
         for row in &mut diff.rows {
-            let rule = self.severities.iter().map(Spanned::get_ref).find(|rule| rule.kind == row.kind);
+            let rule = self
+                .severities
+                .iter()
+                .map(Spanned::get_ref)
+                .find(|rule| rule.kind == row.kind);
             if let Some(Severity { level, reason, .. }) = rule
                 && row.level != *level
             {
@@ -126,8 +146,9 @@ impl Settings {
             if !ignore.is_about(&diff.old, &diff.new) {
                 continue;
             }
-            let (aside, kept): (Vec<Row>, Vec<Row>) =
-                std::mem::take(&mut diff.rows).into_iter().partition(|row| ignore.matches(row));
+            let (aside, kept): (Vec<Row>, Vec<Row>) = std::mem::take(&mut diff.rows)
+                .into_iter()
+                .partition(|row| ignore.matches(row));
             diff.rows = kept;
             if aside.is_empty() && !diff.raw {
                 errors.push(self.file.error(
@@ -150,7 +171,13 @@ impl Settings {
 
 impl Ignore {
     fn label(&self) -> String {
-        let Self { between: [old, new], kind, path, fingerprint, reason: _ } = self;
+        let Self {
+            between: [old, new],
+            kind,
+            path,
+            fingerprint,
+            reason: _,
+        } = self;
         let what = [kind.map(Kind::id), path.as_deref(), fingerprint.as_deref()];
         let what: Vec<&str> = what.into_iter().flatten().collect();
         format!("ignore `{}` between {old} and {new}", what.join(" "))
@@ -162,9 +189,17 @@ impl Ignore {
     }
 
     fn matches(&self, row: &Row) -> bool {
-        let Self { between: _, kind, path, fingerprint, reason: _ } = self;
+        let Self {
+            between: _,
+            kind,
+            path,
+            fingerprint,
+            reason: _,
+        } = self;
         kind.is_none_or(|kind| kind == row.kind)
             && fingerprint.as_ref().is_none_or(|id| *id == row.fingerprint)
-            && path.as_ref().is_none_or(|path| row.paths.iter().any(|is| is.to_string() == *path))
+            && path
+                .as_ref()
+                .is_none_or(|path| row.paths.iter().any(|is| is.to_string() == *path))
     }
 }

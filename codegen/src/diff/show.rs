@@ -41,7 +41,12 @@ impl View {
             required,
             text: line(graph, id, true),
             outline: outline(graph, id, 0, true),
-            schema: side.schema.pointer(&pointer).filter(|_| !pointer.is_empty()).cloned().unwrap_or_default(),
+            schema: side
+                .schema
+                .pointer(&pointer)
+                .filter(|_| !pointer.is_empty())
+                .cloned()
+                .unwrap_or_default(),
             pointer,
             brief: line(graph, id, false),
             node: Some(id),
@@ -69,8 +74,16 @@ fn line(graph: &Graph, id: NodeId, names: bool) -> String {
     }
     match &graph.node(id).shape {
         Shape::Any | Shape::Alias(_) => "unknown".to_owned(),
-        Shape::Scalar(kinds) => kinds.iter().map(|kind| kind_name(*kind)).collect::<Vec<_>>().join(" | "),
-        Shape::Choice(values) => values.iter().map(Value::to_string).collect::<Vec<_>>().join(" | "),
+        Shape::Scalar(kinds) => kinds
+            .iter()
+            .map(|kind| kind_name(*kind))
+            .collect::<Vec<_>>()
+            .join(" | "),
+        Shape::Choice(values) => values
+            .iter()
+            .map(Value::to_string)
+            .collect::<Vec<_>>()
+            .join(" | "),
         Shape::Array(None) => "unknown[]".to_owned(),
         Shape::Array(Some(items)) => {
             let inner = line(graph, *items, names);
@@ -95,8 +108,10 @@ fn line(graph: &Graph, id: NodeId, names: bool) -> String {
         Shape::Union(variants) => match names {
             false => "union".to_owned(),
             true => {
-                let all: Vec<String> =
-                    variants.iter().map(|variant| line(graph, *variant, names)).collect();
+                let all: Vec<String> = variants
+                    .iter()
+                    .map(|variant| line(graph, *variant, names))
+                    .collect();
                 all.join(" | ")
             }
         },
@@ -108,7 +123,9 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
     let open = top || (level < OPEN_LEVELS && graph.name(id).is_none());
     let indent = "  ".repeat(level);
     let mut text = match &node.shape {
-        Shape::Object { members, rest } if open && !(members.is_empty() && matches!(rest, Rest::Open)) => {
+        Shape::Object { members, rest }
+            if open && !(members.is_empty() && matches!(rest, Rest::Open)) =>
+        {
             let mut text = String::from("{\n");
             for (name, member) in members {
                 let optional = if member.required { "" } else { "?" };
@@ -127,7 +144,9 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
             text
         }
         Shape::Union(variants) if open => {
-            let all = variants.iter().map(|variant| format!("\n{indent}  | {}", line(graph, *variant, true)));
+            let all = variants
+                .iter()
+                .map(|variant| format!("\n{indent}  | {}", line(graph, *variant, true)));
             all.collect()
         }
         Shape::Array(Some(items)) if open => {
@@ -141,8 +160,11 @@ fn outline(graph: &Graph, id: NodeId, level: usize, top: bool) -> String {
         _ => line(graph, id, true),
     };
     if open && !node.limits.is_empty() {
-        let limits: Vec<String> =
-            node.limits.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let limits: Vec<String> = node
+            .limits
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
         text.push_str(&format!(" /* {} */", limits.join(", ")));
     }
     text
@@ -157,7 +179,10 @@ fn line_of_shape(graph: &Graph, id: NodeId) -> String {
 }
 
 fn key(name: &str) -> String {
-    match name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$')) {
+    match name
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$'))
+    {
         true => name.to_owned(),
         false => format!("{name:?}"),
     }

@@ -112,10 +112,16 @@ impl<'s> Sources<'s> {
     /// Text that is no schema of MCP.
     pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<Side, Error> {
         let digest = sha256(text.as_bytes());
-        if let Some(revision) = self.spec.revisions.iter().find(|known| known.sha256 == digest) {
+        if let Some(revision) = self
+            .spec
+            .revisions
+            .iter()
+            .find(|known| known.sha256 == digest)
+        {
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
-            side.notes.push(format!("{name} is the upstream file of {}", revision.id));
+            side.notes
+                .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
         }
         let mut schema = canonical::canonicalize(&json::parse(name, text)?, name)?;
@@ -181,11 +187,28 @@ impl<'s> Sources<'s> {
 
     fn facts(&self, id: &str) -> Facts {
         let holds = |revisions: &[String]| revisions.iter().any(|revision| revision == id);
-        let ErrorRules { errors, ranges: _, headers, rules } = &self.errors;
+        let ErrorRules {
+            errors,
+            ranges: _,
+            headers,
+            rules,
+        } = &self.errors;
         Facts {
-            errors: errors.iter().filter(|row| holds(&row.revisions)).cloned().collect(),
-            headers: headers.iter().filter(|row| holds(&row.revisions)).cloned().collect(),
-            rules: rules.iter().filter(|row| holds(&row.revisions)).cloned().collect(),
+            errors: errors
+                .iter()
+                .filter(|row| holds(&row.revisions))
+                .cloned()
+                .collect(),
+            headers: headers
+                .iter()
+                .filter(|row| holds(&row.revisions))
+                .cloned()
+                .collect(),
+            rules: rules
+                .iter()
+                .filter(|row| holds(&row.revisions))
+                .cloned()
+                .collect(),
         }
     }
 }

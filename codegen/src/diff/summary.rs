@@ -57,8 +57,12 @@ impl Summary {
             rows: rows.iter().filter(|row| fits(row)).count(),
         };
         let some = |counts: Vec<Count>| counts.into_iter().filter(|count| count.rows > 0).collect();
-        let levels = Level::ALL.iter().map(|level| count(level.id(), &|row| row.level == *level));
-        let kinds = Kind::ALL.iter().map(|kind| count(kind.id(), &|row| row.kind == *kind));
+        let levels = Level::ALL
+            .iter()
+            .map(|level| count(level.id(), &|row| row.level == *level));
+        let kinds = Kind::ALL
+            .iter()
+            .map(|kind| count(kind.id(), &|row| row.kind == *kind));
         let crate_change = rows.iter().map(|row| row.crate_change).max();
         let mut paths: BTreeMap<String, ()> = BTreeMap::new();
         for row in rows {
@@ -70,11 +74,23 @@ impl Summary {
             kinds: some(kinds.collect()),
             wire_paths: paths.len(),
             wire: rows.iter().map(|row| row.level).max(),
-            old_sender_refused: rows.iter().filter(|row| !row.verdicts.old_to_new.valid).count(),
-            new_sender_refused: rows.iter().filter(|row| !row.verdicts.new_to_old.valid).count(),
-            crate_rows: rows.iter().filter(|row| Some(row.crate_change) == crate_change).count(),
+            old_sender_refused: rows
+                .iter()
+                .filter(|row| !row.verdicts.old_to_new.valid)
+                .count(),
+            new_sender_refused: rows
+                .iter()
+                .filter(|row| !row.verdicts.new_to_old.valid)
+                .count(),
+            crate_rows: rows
+                .iter()
+                .filter(|row| Some(row.crate_change) == crate_change)
+                .count(),
             crate_change,
-            uncovered: rows.iter().filter(|row| row.rule.is_none() && row.kind.is_on_the_wire()).count(),
+            uncovered: rows
+                .iter()
+                .filter(|row| row.rule.is_none() && row.kind.is_on_the_wire())
+                .count(),
             by_erratum: rows.iter().filter(|row| !row.errata.is_empty()).count(),
             ignored: diff.ignored.len(),
         }

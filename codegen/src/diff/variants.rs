@@ -59,14 +59,22 @@ impl<'g> Profile<'g> {
     fn contradicts(&self, other: &Self) -> bool {
         self.kind != other.kind
             || self.tags.iter().any(|(name, values)| {
-                other.tags.get(name).is_some_and(|theirs| theirs.is_disjoint(values))
+                other
+                    .tags
+                    .get(name)
+                    .is_some_and(|theirs| theirs.is_disjoint(values))
             })
     }
 
     fn shares_tag(&self, other: &Self, telling: &BTreeSet<&str>) -> bool {
         (self.tags.iter())
             .filter(|(name, _)| telling.contains(*name))
-            .any(|(name, values)| other.tags.get(name).is_some_and(|theirs| !theirs.is_disjoint(values)))
+            .any(|(name, values)| {
+                other
+                    .tags
+                    .get(name)
+                    .is_some_and(|theirs| !theirs.is_disjoint(values))
+            })
     }
 
     /// How much of the required members two choices share, in thousandths.
@@ -98,7 +106,11 @@ fn telling<'g>(profiles: &[Profile<'g>]) -> BTreeSet<&'g str> {
             values.entry(name).or_default().insert(fixed);
         }
     }
-    values.into_iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| name).collect()
+    values
+        .into_iter()
+        .filter(|(_, values)| values.len() > 1)
+        .map(|(name, _)| name)
+        .collect()
 }
 
 /// Pairs the choices of two nodes; `same` says whether two of them are equal on the wire.
@@ -157,7 +169,10 @@ pub(crate) fn pair(
     }
     pairs.sort_unstable();
     Pairing {
-        pairs: pairs.into_iter().map(|(o, n)| (old_choices[o], new_choices[n])).collect(),
+        pairs: pairs
+            .into_iter()
+            .map(|(o, n)| (old_choices[o], new_choices[n]))
+            .collect(),
         removed: open_old.into_iter().map(|o| old_choices[o]).collect(),
         added: open_new.into_iter().map(|n| new_choices[n]).collect(),
     }
@@ -166,21 +181,34 @@ pub(crate) fn pair(
 /// How a choice is written in a path: `type=image`, `blob`, `array`.
 ///
 /// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
-pub(crate) fn selector(graph: &Graph, all: &[NodeId], id: NodeId, known: &BTreeSet<String>) -> String {
+pub(crate) fn selector(
+    graph: &Graph,
+    all: &[NodeId],
+    id: NodeId,
+    known: &BTreeSet<String>,
+) -> String {
     let profiles: Vec<Profile<'_>> = all.iter().map(|id| Profile::of(graph, *id)).collect();
     let Some(at) = all.iter().position(|other| *other == id) else {
         return kind(graph, id).to_owned();
     };
     let own = &profiles[at];
-    let others = || profiles.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, p)| p);
+    let others = || {
+        profiles
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .map(|(_, p)| p)
+    };
     let tells = telling(&profiles);
     if own.kind != "object" {
         let lone = others().all(|other| other.kind != own.kind);
         return match (&graph.node(id).shape, lone) {
             (_, true) if own.kind != "scalar" => own.kind.to_owned(),
             (Shape::Scalar(kinds), _) => {
-                let kinds: Vec<String> =
-                    kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
+                let kinds: Vec<String> = kinds
+                    .iter()
+                    .map(|kind| format!("{kind:?}").to_lowercase())
+                    .collect();
                 kinds.join("|")
             }
             (Shape::Choice(values), _) => {
@@ -200,7 +228,10 @@ pub(crate) fn selector(graph: &Graph, all: &[NodeId], id: NodeId, known: &BTreeS
         .filter(|other| {
             other.kind == "object"
                 && tag.is_none_or(|(name, values)| {
-                    other.tags.get(name).is_none_or(|theirs| !theirs.is_disjoint(values))
+                    other
+                        .tags
+                        .get(name)
+                        .is_none_or(|theirs| !theirs.is_disjoint(values))
                 })
         })
         .collect();
@@ -221,7 +252,12 @@ pub(crate) fn selector(graph: &Graph, all: &[NodeId], id: NodeId, known: &BTreeS
     }
     // A constant of its own tells it apart even if the others have none.
     let own_tag = own.tags.iter().find(|(name, values)| {
-        rivals.iter().all(|rival| rival.tags.get(*name).is_none_or(|theirs| theirs.is_disjoint(values)))
+        rivals.iter().all(|rival| {
+            rival
+                .tags
+                .get(*name)
+                .is_none_or(|theirs| theirs.is_disjoint(values))
+        })
     });
     if let (None, Some((name, value))) = (&tag_text, own_tag) {
         return format!("{name}={}", plain(value));
@@ -233,7 +269,11 @@ pub(crate) fn selector(graph: &Graph, all: &[NodeId], id: NodeId, known: &BTreeS
         if special.iter().any(|name| !rival.required.contains(name)) {
             continue;
         }
-        match rival.required.iter().find(|name| !own.required.contains(**name)) {
+        match rival
+            .required
+            .iter()
+            .find(|name| !own.required.contains(**name))
+        {
             Some(name) => words.push(format!("!{name}")),
             // Nothing but the name is left to tell the two apart.
             None => words.extend(own.name.map(str::to_owned)),
@@ -248,5 +288,9 @@ pub(crate) fn selector(graph: &Graph, all: &[NodeId], id: NodeId, known: &BTreeS
 
 /// The members that a choice requires.
 pub(crate) fn required(graph: &Graph, id: NodeId) -> BTreeSet<String> {
-    Profile::of(graph, id).required.into_iter().map(str::to_owned).collect()
+    Profile::of(graph, id)
+        .required
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }

@@ -79,14 +79,19 @@ impl Verdicts {
     /// The level that follows, unless `spec/diff.toml` says otherwise.
     #[must_use]
     pub fn level(self, kind: Kind) -> Level {
-        let Self { old_to_new, new_to_old } = self;
+        let Self {
+            old_to_new,
+            new_to_old,
+        } = self;
         let both = [old_to_new, new_to_old];
         if !kind.is_on_the_wire() {
             Level::Representation
         } else if both.iter().any(|verdict| !verdict.valid) {
             Level::Breaking
         } else if old_to_new.meaning != Meaning::Kept
-            || both.iter().any(|verdict| verdict.meaning == Meaning::Changed)
+            || both
+                .iter()
+                .any(|verdict| verdict.meaning == Meaning::Changed)
         {
             Level::Risky
         } else {

@@ -1,7 +1,7 @@
 //! Which wire paths reach a site: every way from a root, cut where a shape contains itself.
 
-use super::compare::{Site, SiteId};
 use super::path::{Step, WirePath};
+use super::site::{Site, SiteId};
 
 /// How many wire paths are followed before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
@@ -70,8 +70,9 @@ fn useful(sites: &[Site]) -> Vec<bool> {
         }
     }
     let mut useful = vec![false; sites.len()];
-    let mut open: Vec<SiteId> =
-        (0..sites.len()).filter(|id| !sites[*id].findings.is_empty()).collect();
+    let mut open: Vec<SiteId> = (0..sites.len())
+        .filter(|id| !sites[*id].findings.is_empty())
+        .collect();
     while let Some(id) = open.pop() {
         if !std::mem::replace(&mut useful[id], true) {
             open.extend(&leads_here[id]);
@@ -119,7 +120,8 @@ impl Walker<'_> {
                     if let Some((parent, _)) = incoming.len().checked_sub(2).map(|at| incoming[at])
                         && let Some(index) = edge.checked_sub(1)
                     {
-                        self.steps.extend(sites[parent].edges[index].0.iter().cloned());
+                        self.steps
+                            .extend(sites[parent].edges[index].0.iter().cloned());
                     }
                     self.arrive(root, site, &path, hides_next);
                     tasks.push(Task::Leave(site));
@@ -129,7 +131,12 @@ impl Walker<'_> {
                         for step in steps.iter().skip(skip) {
                             step.push_to(&mut path);
                         }
-                        tasks.push(Task::Enter(*child, path, hides_next && steps.is_empty(), index + 1));
+                        tasks.push(Task::Enter(
+                            *child,
+                            path,
+                            hides_next && steps.is_empty(),
+                            index + 1,
+                        ));
                     }
                 }
             }

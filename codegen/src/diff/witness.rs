@@ -6,11 +6,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::compare::{Detail, Finding};
 use super::graph::{Graph, NodeId, Rest, Shape};
 use super::kind::Kind;
 use super::path::{Part, Step};
 use super::sample::{beside_limits, minimal, samples, valid};
+use super::site::{Detail, Finding};
 
 /// How deep a text may be.
 const MAX_DEPTH: usize = 24;
@@ -83,14 +83,19 @@ impl Forge<'_> {
         let found = routes.iter().filter_map(|(root, steps)| {
             let mut way = steps.clone();
             way.extend(finding.steps.iter().cloned());
-            puts.iter().find_map(|put| self.along(&wholes[*root], &way, put, sender))
+            puts.iter()
+                .find_map(|put| self.along(&wholes[*root], &way, put, sender))
         });
         found.min_by_key(|witness| witness.json.to_string().len())
     }
 
     fn along(&self, whole: &Whole, way: &[Step], put: &Put, sender: End) -> Option<Witness> {
         [true, false].into_iter().find_map(|joint| {
-            let maker = Maker { forge: self, sender, joint };
+            let maker = Maker {
+                forge: self,
+                sender,
+                joint,
+            };
             let text = maker.build(Some(whole.old), Some(whole.new), way, put, 0)?;
             maker.tells(whole.old, whole.new, &text).then(|| Witness {
                 valid_in: sender,
@@ -131,10 +136,17 @@ impl Forge<'_> {
                     None => Vec::new(),
                 }
             }
-            Kind::OpennessChanged => [json!("x"), json!({}), json!(1), json!([]), json!(true), json!(null)]
-                .into_iter()
-                .map(Put::Stranger)
-                .collect(),
+            Kind::OpennessChanged => [
+                json!("x"),
+                json!({}),
+                json!(1),
+                json!([]),
+                json!(true),
+                json!(null),
+            ]
+            .into_iter()
+            .map(Put::Stranger)
+            .collect(),
             Kind::UnionMemberAdded | Kind::UnionMemberRemoved => match node {
                 Some(node) => samples(graph, node).into_iter().map(Put::Value).collect(),
                 None => Vec::new(),
@@ -145,7 +157,15 @@ impl Forge<'_> {
             },
             _ => {
                 // Items of a list that may hold anything have no node of their own.
-                let any = [json!("x"), json!({}), json!([]), json!(1), json!(1.5), json!(true), json!(null)];
+                let any = [
+                    json!("x"),
+                    json!({}),
+                    json!([]),
+                    json!(1),
+                    json!(1.5),
+                    json!(true),
+                    json!(null),
+                ];
                 let mut values = node.map_or_else(|| any.to_vec(), |node| samples(graph, node));
                 if let (Some(node), Some(other_node)) = (node, other_node) {
                     values.extend(beside_limits(&graph.node(node).limits));
@@ -204,7 +224,11 @@ impl Forge<'_> {
 }
 
 /// Lists that are just within or beside the limits of the other side.
-fn lists(graph: &Graph, node: NodeId, limits: &std::collections::BTreeMap<String, Value>) -> Vec<Value> {
+fn lists(
+    graph: &Graph,
+    node: NodeId,
+    limits: &std::collections::BTreeMap<String, Value>,
+) -> Vec<Value> {
     let Shape::Array(items) = &graph.node(node).shape else {
         return Vec::new();
     };
@@ -217,7 +241,10 @@ fn lists(graph: &Graph, node: NodeId, limits: &std::collections::BTreeMap<String
     };
     let mut all = vec![json!([]), json!([item, item])];
     for name in ["minItems", "maxItems"] {
-        let bound = limits.get(name).and_then(Value::as_u64).filter(|bound| *bound < 128);
+        let bound = limits
+            .get(name)
+            .and_then(Value::as_u64)
+            .filter(|bound| *bound < 128);
         if let Some(bound) = bound.and_then(|bound| usize::try_from(bound).ok()) {
             all.push(Value::Array(vec![item.clone(); bound.saturating_sub(1)]));
             all.push(Value::Array(vec![item.clone(); bound + 1]));
@@ -252,7 +279,10 @@ impl Maker<'_, '_> {
             End::New => (self.forge.old, old),
         };
         holder.is_none_or(|holder| match &graph.node(holder).shape {
-            Shape::Object { members, rest: Rest::Open } => !members.contains_key(member),
+            Shape::Object {
+                members,
+                rest: Rest::Open,
+            } => !members.contains_key(member),
             _ => false,
         })
     }
@@ -278,7 +308,8 @@ impl Maker<'_, '_> {
                 Put::Value(value) => Some(value.clone()),
                 Put::Stranger(value) => {
                     let mut base = self.base(old, new, depth)?;
-                    base.as_object_mut()?.insert("x-stranger".to_owned(), value.clone());
+                    base.as_object_mut()?
+                        .insert("x-stranger".to_owned(), value.clone());
                     self.tells(old?, new?, &base).then_some(base)
                 }
                 Put::Nothing => None,
@@ -328,7 +359,13 @@ fn inner(
     match (step, &graph.node(id).shape) {
         (Step::Choice(choice), _) => side((choice.old, choice.new)),
         (Step::Item, Shape::Array(items)) => *items,
-        (Step::Each, Shape::Object { rest: Rest::Each(each), .. }) => Some(*each),
+        (
+            Step::Each,
+            Shape::Object {
+                rest: Rest::Each(each),
+                ..
+            },
+        ) => Some(*each),
         (Step::Member(name), Shape::Object { members, rest }) => match (members.get(name), rest) {
             (Some(member), _) => Some(member.node),
             (None, Rest::Each(each)) => Some(*each),

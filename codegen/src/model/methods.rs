@@ -57,6 +57,7 @@ pub(super) fn fill<'r>(
     let mut errors = Vec::new();
     let mut outcomes = BTreeMap::new();
     let definitions = Definitions::of(model);
+    let mut listed = BTreeSet::new();
     let mut result_rule = |method: &str, stem: &str| {
         let ResultRule {
             result,
@@ -75,7 +76,18 @@ pub(super) fn fill<'r>(
         let Some(def) = model.definition(role) else {
             continue;
         };
-        for name in messages(model, &def.name) {
+        let (names, others) = messages(model, &def.name);
+        for other in others {
+            errors.push(schema_error(
+                file,
+                &def.at(),
+                "messages: objects whose `method` is one constant",
+                &format!("{other:?}"),
+                "mend it with an erratum",
+            ));
+        }
+        listed.extend(names.iter().cloned());
+        for name in names {
             match method(
                 model,
                 &definitions,
@@ -90,8 +102,39 @@ pub(super) fn fill<'r>(
             }
         }
     }
+    for def in model.types.values() {
+        let stray = match &def.shape {
+            Shape::Object(object) if def.definition.is_some() => method_name(object),
+            _ => None,
+        };
+        if let Some(method) = stray
+            && !listed.contains(&def.name)
+        {
+            let roles: Vec<&str> = ROLES.iter().map(|(role, ..)| *role).collect();
+            errors.push(schema_error(
+                file,
+                &def.at(),
+                &format!("one of {} to list the message", roles.join(", ")),
+                &format!("none that lists `{method}`"),
+                "add it to that union with an erratum, or teach codegen/src/model/methods.rs a new one",
+            ));
+        }
+    }
     Error::check(errors)?;
     methods.sort_by(|a, b| (a.direction, a.kind, &a.name).cmp(&(b.direction, b.kind, &b.name)));
+    let same = |pair: &&[Method]| {
+        (pair[0].direction, pair[0].kind, &pair[0].name)
+            == (pair[1].direction, pair[1].kind, &pair[1].name)
+    };
+    if let Some(pair) = methods.windows(2).find(same) {
+        return Err(schema_error(
+            file,
+            &format!("/$defs/{}", pair[1].message),
+            "a method of its own for each message of one side",
+            &format!("`{}`, which `{}` has", pair[1].name, pair[0].message),
+            "mend one of them with an erratum",
+        ));
+    }
     for (name, results) in outcomes {
         let outcome = outcome(&definitions, &name, &results);
         if let Some(taken) = model.types.insert(name.clone(), outcome) {
@@ -146,27 +189,33 @@ fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef
     }
 }
 
-/// The message types that a role stands for: the variants of its union, or the one type it names.
-fn messages(model: &Model, role: &str) -> BTreeSet<String> {
+/// The message types that a role stands for: the variants of its union, or the one type it names;
+/// and what is among them without being an object.
+fn messages(model: &Model, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
     let role = Ty::Named(role.to_owned());
     let mut messages = BTreeSet::new();
+    let mut others = Vec::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![&role];
     while let Some(ty) = open.pop() {
-        let Ty::Named(name) = model.resolve(ty) else {
+        let ty = model.resolve(ty);
+        let Ty::Named(name) = ty else {
+            others.push(ty.clone());
             continue;
         };
         match model.get(name).map(|def| &def.shape) {
-            Some(Shape::Union(union)) if seen.insert(name) => {
+            Some(Shape::Union(_)) if seen.contains(name) => {}
+            Some(Shape::Union(union)) => {
+                seen.insert(name);
                 open.extend(union.variants.iter().map(|variant| &variant.ty));
             }
             Some(Shape::Object(_)) => {
                 messages.insert(name.clone());
             }
-            _ => {}
+            _ => others.push(ty.clone()),
         }
     }
-    messages
+    (messages, others)
 }
 
 fn method(

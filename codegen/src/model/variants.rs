@@ -148,7 +148,7 @@ mod tests {
             .iter()
             .map(|name| Ty::Named((*name).to_owned()))
             .collect();
-        named(&types)
+        named("ClientNotification", &types)
             .into_iter()
             .map(|variant| variant.name)
             .collect()

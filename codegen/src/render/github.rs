@@ -45,7 +45,15 @@ fn message(row: &Row) -> String {
 
 /// A workflow command; what would end it early is escaped.
 fn command(severity: &str, title: &str, message: &str) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let data = |text: &str| {
+        text.replace('%', "%25")
+            .replace('\r', "%0D")
+            .replace('\n', "%0A")
+    };
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    format!("::{severity} title={}::{}\n", property(title), data(message))
+    format!(
+        "::{severity} title={}::{}\n",
+        property(title),
+        data(message)
+    )
 }

@@ -17,7 +17,11 @@ pub fn render(diff: &Diff) -> String {
     let raw = if *raw { ", schemas as published" } else { "" };
     let mut text = format!("## MCP {old} → {new}{raw}\n\n");
     if summary.rows == 0 {
-        let hidden = if diff.hidden > 0 { " of those asked for" } else { "" };
+        let hidden = if diff.hidden > 0 {
+            " of those asked for"
+        } else {
+            ""
+        };
         let _ = writeln!(text, "No change{hidden}.");
         return text;
     }
@@ -55,11 +59,27 @@ fn entry(text: &mut String, row: &Row) {
         Level::Compatible => "compatible",
         Level::Representation => "name",
     };
-    let main = if row.to.is_empty() { &row.paths } else { &row.to };
-    let first = main.first().map(ToString::to_string).or_else(|| row.subject.clone());
-    let _ = write!(text, "- {mark} `{}` {}", row.kind, code(&first.unwrap_or_default()));
-    let more: Vec<String> =
-        main.iter().skip(1).take(SHOWN_PATHS - 1).map(|path| code(&path.to_string())).collect();
+    let main = if row.to.is_empty() {
+        &row.paths
+    } else {
+        &row.to
+    };
+    let first = main
+        .first()
+        .map(ToString::to_string)
+        .or_else(|| row.subject.clone());
+    let _ = write!(
+        text,
+        "- {mark} `{}` {}",
+        row.kind,
+        code(&first.unwrap_or_default())
+    );
+    let more: Vec<String> = main
+        .iter()
+        .skip(1)
+        .take(SHOWN_PATHS - 1)
+        .map(|path| code(&path.to_string()))
+        .collect();
     if !more.is_empty() {
         let _ = write!(text, ", {}", more.join(", "));
     }
@@ -71,7 +91,12 @@ fn entry(text: &mut String, row: &Row) {
     }
     let change = change_line(row);
     if !change.is_empty() {
-        let shown = match row.before.as_ref().or(row.after.as_ref()).is_some_and(|view| view.pointer.is_empty()) {
+        let shown = match row
+            .before
+            .as_ref()
+            .or(row.after.as_ref())
+            .is_some_and(|view| view.pointer.is_empty())
+        {
             true => escaped(&change),
             false => code(&change),
         };
@@ -91,7 +116,11 @@ fn entry(text: &mut String, row: &Row) {
             End::Old => "an old",
             End::New => "a new",
         };
-        let _ = writeln!(text, "  - {sender} sender may say {}", code(&short(&witness.json.to_string())));
+        let _ = writeln!(
+            text,
+            "  - {sender} sender may say {}",
+            code(&short(&witness.json.to_string()))
+        );
     }
     if !row.errata.is_empty() {
         let _ = writeln!(text, "  - only by errata: {}", row.errata.join(", "));

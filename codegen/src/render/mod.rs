@@ -64,9 +64,18 @@ pub fn grouped(diff: &Diff) -> Vec<Group<'_>> {
 pub fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict { valid: false, .. } => "refused",
-        Verdict { meaning: Meaning::Kept, .. } => "fine",
-        Verdict { meaning: Meaning::Dropped, .. } => "passed over",
-        Verdict { meaning: Meaning::Changed, .. } => "misread",
+        Verdict {
+            meaning: Meaning::Kept,
+            ..
+        } => "fine",
+        Verdict {
+            meaning: Meaning::Dropped,
+            ..
+        } => "passed over",
+        Verdict {
+            meaning: Meaning::Changed,
+            ..
+        } => "misread",
     }
 }
 

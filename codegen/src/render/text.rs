@@ -46,11 +46,18 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
         hidden => format!(" ({hidden} more that were not asked for)"),
     };
     if summary.rows == 0 {
-        let what = if hidden.is_empty() { "no change" } else { "no change of those asked for" };
+        let what = if hidden.is_empty() {
+            "no change"
+        } else {
+            "no change of those asked for"
+        };
         return format!("{old} -> {new}{raw}: {what}{hidden}");
     }
-    let levels: Vec<String> =
-        summary.levels.iter().map(|count| format!("{} {}", count.rows, count.id)).collect();
+    let levels: Vec<String> = summary
+        .levels
+        .iter()
+        .map(|count| format!("{} {}", count.rows, count.id))
+        .collect();
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     format!(
         "{old} -> {new}{raw}: {} change{} on {} wire path{}: {}{hidden}",
@@ -68,12 +75,16 @@ pub fn conclusion(summary: &Summary) -> String {
     let (Some(wire), Some(of_crate)) = (summary.wire, summary.crate_change) else {
         return String::new();
     };
+    let rows = |count: usize| match count {
+        1 => "1 row".to_owned(),
+        count => format!("{count} rows"),
+    };
     let mut text = format!(
-        "wire: {wire} (new receivers refuse old senders in {} rows, old receivers refuse new senders in {}); generated crate: {} (asked for by {} rows)",
-        summary.old_sender_refused,
-        summary.new_sender_refused,
+        "wire: {wire} (new receivers refuse old senders in {}, old receivers refuse new senders in {}); generated crate: {} (asked for by {})",
+        rows(summary.old_sender_refused),
+        rows(summary.new_sender_refused),
         of_crate.id(),
-        summary.crate_rows
+        rows(summary.crate_rows)
     );
     let extras = [
         (summary.by_erratum, "by errata alone"),
@@ -126,8 +137,16 @@ impl Writer {
             let title = self.paint(BOLD, "set aside by spec/diff.toml");
             self.line(&title);
             for ignored in &diff.ignored {
-                let path = ignored.row.paths.first().map(ToString::to_string).unwrap_or_default();
-                self.line(&format!("  {}  {path}: {}", ignored.row.kind, ignored.reason));
+                let path = ignored
+                    .row
+                    .paths
+                    .first()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                self.line(&format!(
+                    "  {}  {path}: {}",
+                    ignored.row.kind, ignored.reason
+                ));
             }
         }
     }
@@ -154,9 +173,20 @@ impl Writer {
         };
         let level = self.paint(colour, &format!("{:<15}", row.level.id()));
         let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
-        let mut paths = self.some_of(if row.to.is_empty() { &row.paths } else { &row.to });
-        paths.extend(self.some_of(&row.from).into_iter().map(|path| format!("from {path}")));
-        let first = paths.first().cloned().unwrap_or_else(|| row.subject.clone().unwrap_or_default());
+        let mut paths = self.some_of(if row.to.is_empty() {
+            &row.paths
+        } else {
+            &row.to
+        });
+        paths.extend(
+            self.some_of(&row.from)
+                .into_iter()
+                .map(|path| format!("from {path}")),
+        );
+        let first = paths
+            .first()
+            .cloned()
+            .unwrap_or_else(|| row.subject.clone().unwrap_or_default());
         self.line(&format!("  {level}{kind} {first}"));
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));
@@ -170,7 +200,11 @@ impl Writer {
             ));
         }
         facts.extend(row.rule.iter().map(|rule| format!("rule {rule}")));
-        facts.extend(row.errata.first().map(|_| format!("only by erratum {}", row.errata.join(", "))));
+        facts.extend(
+            row.errata
+                .first()
+                .map(|_| format!("only by erratum {}", row.errata.join(", "))),
+        );
         facts.push(row.fingerprint.clone());
         facts.retain(|fact| !fact.is_empty());
         let facts = self.paint(DIM, &facts.join("; "));

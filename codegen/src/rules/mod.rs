@@ -121,7 +121,6 @@ struct Unions {
 struct UnionRule {
     at: String,
     decide: Decide,
-    #[allow(dead_code, reason = "a rule must say why, for people")]
     reason: String,
 }
 
@@ -217,6 +216,30 @@ impl Rules {
         let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
         self.mark("unions.toml", rule.span().start);
         Some(&rule.get_ref().decide)
+    }
+
+    /// What is wrong with the rule of a union, if there is one.
+    pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
+        let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
+        Some(self.unions.file.error(
+            rule.span().start,
+            format!("union `{}`", rule.get_ref().at),
+            problem,
+            rule.get_ref().reason.as_str(),
+            "mend the rule: one row for each variant, with a member that the variant has",
+        ))
+    }
+
+    /// What is wrong with the rule of a hand-written type.
+    pub(crate) fn runtime_error(&self, definition: &str, problem: &str) -> Error {
+        let rule = self.names.rules.runtime.get(definition);
+        self.names.file.error(
+            rule.map_or(0, |rule| rule.span().start),
+            format!("runtime type `{definition}`"),
+            problem,
+            "a hand-written type that says something else than the schema loses wire facts",
+            "remove the rule, or teach the hand-written type",
+        )
     }
 
     fn mark(&self, file: &'static str, offset: usize) {

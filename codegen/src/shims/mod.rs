@@ -2,20 +2,27 @@
 //!
 //! ```text
 //! rules   the decisions of a pair, each with a reason
+//! sound   what is wrong with them by themselves
+//! limits  where a member may be less in the other revision, by what the schema limits
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
 //! exact   which conversions cannot lose anything
+//! cover   which rule covers a row of the diff that people read
 //! emit    a function per pair of types and direction
 //! ```
 //! What no rule covers and nothing proves is an error that names it.
 
+mod cover;
 mod emit;
 mod exact;
 pub mod plan;
+mod limits;
 mod planner;
 pub mod rules;
 mod scaffold;
+mod sound;
 pub mod table;
 
+pub use cover::cover;
 pub use emit::crate_files;
 pub use plan::PairPlan;
 pub use planner::{Side, plan};

@@ -22,6 +22,17 @@ pub struct PairPlan {
     pub errors: Vec<super::rules::ErrorRule>,
 }
 
+impl PairPlan {
+    /// Whether a rule about methods has this id.
+    #[must_use]
+    pub fn methods_rule(&self, id: &str) -> bool {
+        self.methods.iter().any(|method| match &method.fate {
+            Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => rule == id,
+            Fate::Both { .. } => false,
+        })
+    }
+}
+
 /// How values of one type become values of another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conversion {

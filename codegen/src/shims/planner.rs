@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::Value;
 
 use super::exact;
+use super::limits;
 use super::plan::{
     Arm, ArmPlan, Body, Conversion, DroppedPlan, End, Fate, FieldPlan, Hook, MethodPlan, Missing,
     Filter, PairPlan, Source, Step,
@@ -20,6 +21,10 @@ pub struct Side<'m> {
     pub id: &'m str,
     /// Its model.
     pub model: &'m Model,
+    /// Its schema, for what the model leaves as text.
+    pub schema: &'m Value,
+    /// Its error codes that may be sent, and their names.
+    pub errors: &'m [(i64, String)],
 }
 
 /// Plans a pair.
@@ -27,19 +32,32 @@ pub struct Side<'m> {
 /// # Errors
 /// Every change without a rule, named with the line to write, and every rule without a change.
 pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan, Error> {
-    let up = Way { from: old.model, to: new.model, rules, up: true };
-    let down = Way { from: new.model, to: old.model, rules, up: false };
-    let mut errors = Vec::new();
+    let up = Way { from: old.model, to: new.model, schemas: [old.schema, new.schema], rules, up: true };
+    let down = Way { from: new.model, to: old.model, schemas: [new.schema, old.schema], rules, up: false };
+    let mut errors = error_codes(old, new, rules);
     let mut ways = [Planner::new(up), Planner::new(down)];
     let methods = methods(old.model, new.model, rules, &mut ways, &mut errors);
+    let mut also = Vec::new();
     for (offset, name) in rules.also() {
         if old.model.get(name).is_none() || new.model.get(name).is_none() {
-            errors.push(rules.also_error(offset, name));
+            errors.push(rules.also_error(offset, "both revisions must have a type of that name"));
             continue;
         }
+        let end = || End::Type(name.to_owned());
+        also.push((offset, (end(), end())));
+    }
+    if errors.is_empty() {
+        // What the methods reach is only known once their types have been gone through.
+        let reached = ways.each_ref().map(|way| way.reached());
+        for (offset, pair) in &also {
+            if reached.iter().all(|reached| reached.contains(pair)) {
+                errors.push(rules.also_error(*offset, "a method of both revisions reaches it as it is"));
+            }
+        }
+    }
+    for (_, (from, to)) in also {
         for way in &mut ways {
-            let end = || End::Type(name.to_owned());
-            way.call(end(), end());
+            way.call(from.clone(), to.clone());
         }
     }
     let [mut up, mut down] = ways.map(|way| way.run(&mut errors));
@@ -127,6 +145,29 @@ fn methods(
     plans
 }
 
+/// Every error code that only one of the two revisions may send, and no rule speaks of.
+fn error_codes(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for (one, other) in [(old, new), (new, old)] {
+        for (code, name) in one.errors {
+            let shared = other.errors.iter().any(|(known, _)| known == code);
+            if !shared && rules.error_row(*code).is_none() {
+                errors.push(Error::File {
+                    file: rules.path().into(),
+                    problem: format!(
+                        "error {code} ({name}) of {}: {} does not send it, and no rule says what becomes of it",
+                        one.id, other.id
+                    )
+                    .into(),
+                    detail: "".into(),
+                    help: format!("add an [[error]] with code = {code}").into(),
+                });
+            }
+        }
+    }
+    errors
+}
+
 fn uncovered(rules: &PairRules, place: &str, way: &str, problem: &str) -> Error {
     Error::File {
         file: rules.path().into(),
@@ -141,6 +182,7 @@ fn uncovered(rules: &PairRules, place: &str, way: &str, problem: &str) -> Error 
 struct Way<'m> {
     from: &'m Model,
     to: &'m Model,
+    schemas: [&'m Value; 2],
     rules: &'m PairRules,
     up: bool,
 }
@@ -157,6 +199,15 @@ type Problem = String;
 impl<'m> Planner<'m> {
     fn new(way: Way<'m>) -> Self {
         Self { way, known: BTreeSet::new(), open: VecDeque::new() }
+    }
+
+    /// All pairs of types that are reached from those asked for so far.
+    fn reached(&self) -> BTreeSet<(End, End)> {
+        let mut ahead = Self { way: self.way, known: self.known.clone(), open: self.open.clone() };
+        while let Some((from, to)) = ahead.open.pop_front() {
+            let _ = ahead.body(&from, &to, &mut Vec::new());
+        }
+        ahead.known
     }
 
     fn run(mut self, errors: &mut Vec<Error>) -> Vec<Conversion> {
@@ -349,9 +400,10 @@ impl<'m> Planner<'m> {
         let mut arms = Vec::new();
         for variant in &union.variants {
             let place = format!("{}|{}", def.doc_key, variant.name);
-            let arm = match self.decided_arm(&place) {
+            // A rule is for what has no counterpart.
+            let arm = match self.same_arm(&variant.ty, target, &place) {
                 Some(arm) => Some(arm),
-                None => self.same_arm(&variant.ty, target, &place),
+                None => self.decided_arm(&place),
             };
             match arm {
                 Some(arm) => arms.push(ArmPlan {
@@ -359,7 +411,13 @@ impl<'m> Planner<'m> {
                     boxed: variant.boxed,
                     arm,
                 }),
-                None => problems.push((place, "the target has no such variant".to_owned())),
+                None => {
+                    let what = match &variant.ty {
+                        Ty::Named(name) => format!("the target has no variant that holds `{name}`"),
+                        _ => "the target has no such variant".to_owned(),
+                    };
+                    problems.push((place, what));
+                }
             }
         }
         arms
@@ -433,7 +491,11 @@ impl<'m> Planner<'m> {
             });
             let place = format!("{to_key}.{}", target.wire);
             let plan = match source {
-                Some(source) => self.same_member(source, target, &place),
+                Some(source) => {
+                    let defs = [Some(from_def), to_def];
+                    problems.extend(self.limited([source, target], defs, [from_key, to_key]));
+                    self.same_member(source, target, &place)
+                }
                 None => self.new_member(target, &place),
             };
             match plan {
@@ -454,6 +516,9 @@ impl<'m> Planner<'m> {
             }
             let place = format!("{from_key}.{}", source.wire);
             match self.way.rules.decision(&place, self.way.up) {
+                Some((rule, action)) if !action.drops() => {
+                    problems.push((place, unfit(rule, "becomes of a member that the target does not have")));
+                }
                 Some((rule, action)) => dropped.push(DroppedPlan {
                     wire: source.wire.clone(),
                     field: source.field.clone(),
@@ -481,16 +546,44 @@ impl<'m> Planner<'m> {
         Some(Body::Object { before, fields, dropped, after })
     }
 
+    /// The limits of a member that are tighter in the target, and that neither a rule of its own nor a hook of its
+    /// type sees to.
+    fn limited(
+        &self,
+        members: [&Member; 2],
+        defs: [Option<&TypeDef>; 2],
+        keys: [&str; 2],
+    ) -> Vec<(String, Problem)> {
+        let Way { rules, up, schemas: [before, now], .. } = self.way;
+        let [source, target] = members;
+        let mut all = limits::tighter(source, target);
+        if let [Some(from), Some(to)] = defs {
+            all.extend(limits::tighter_text([(before, from), (now, to)], members));
+        }
+        let [from_key, to_key] = keys;
+        let open = all.into_iter().filter(|(place, _)| {
+            // Not `||`: each rule that says so has to be seen.
+            !(rules.fits(from_key, place, up) | rules.fits(to_key, place, up))
+        });
+        open.map(|(place, problem)| (format!("{to_key}.{place}"), problem)).collect()
+    }
+
     fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Result<Source, Problem> {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
-        let rules = self.way.rules;
-        let decision = rules.decision(place, self.way.up);
-        if let Some((rule, Action::Custom(path))) = decision {
+        let Way { rules, up, .. } = self.way;
+        let offer = rules.offer(place, up);
+        let used = |offset: usize| rules.uses(offset, up);
+        if let Some((offset, rule, Action::Custom(path))) = offer {
+            used(offset);
             return Ok(Source::Custom { field: source.field.clone(), hook: hook(rule, path) });
         }
         let step = self.step(&source.ty, &target.ty, place)?;
-        let missing = match (optional, decision) {
-            ([true, false], Some((rule, action))) => {
+        let missing = match (optional, offer) {
+            ([true, false], Some((_, rule, action))) if !action.fills() => {
+                return Err(unfit(rule, "an absent one becomes where the target must have it"));
+            }
+            ([true, false], Some((offset, rule, action))) => {
+                used(offset);
                 let mut missing = missing(rule, action, target);
                 if *action == Action::Empty
                     && let Ty::Named(name) = self.way.from.resolve(&source.ty)
@@ -504,8 +597,18 @@ impl<'m> Planner<'m> {
             }
             _ => None,
         };
-        let implied = match decision {
-            Some((_, Action::Implied(value))) if optional == [false, true] => Some(value.clone()),
+        let implied = match offer {
+            Some((offset, _, Action::Implied(value))) if optional == [false, true] => {
+                used(offset);
+                Some(value.clone())
+            }
+            _ => None,
+        };
+        let filter = match (offer, &step) {
+            (Some((offset, rule, Action::Filter(path))), Step::List(_)) => {
+                used(offset);
+                Some(Filter { hook: hook(rule, path), loss: rule.loss })
+            }
             _ => None,
         };
         Ok(Source::Same {
@@ -515,12 +618,7 @@ impl<'m> Planner<'m> {
             boxed: [source.boxed, target.boxed],
             missing,
             implied,
-            filter: match decision {
-                Some((rule, Action::Filter(path))) => {
-                    Some(Filter { hook: hook(rule, path), loss: rule.loss })
-                }
-                _ => None,
-            },
+            filter,
         })
     }
 
@@ -529,10 +627,18 @@ impl<'m> Planner<'m> {
             return Ok(Source::Adopt { boxed: target.boxed });
         }
         match self.way.rules.decision(place, self.way.up) {
+            Some((rule, action)) if !action.fills() => {
+                Err(unfit(rule, "a member gets that the source does not name"))
+            }
             Some((rule, action)) => Ok(Source::Fill(missing(rule, action, target))),
             None => Err("the target must have it, the source does not name it".to_owned()),
         }
     }
+}
+
+/// A rule at the right place that answers another question.
+fn unfit(rule: &Rule, question: &str) -> Problem {
+    format!("rule `{}` does not say what {question}", rule.id)
 }
 
 fn hook(rule: &Rule, path: &str) -> Hook {

@@ -17,6 +17,8 @@ pub struct PairRules {
     rows: Rows,
     /// Byte offset and direction of rules that were of use.
     used: RefCell<BTreeSet<(usize, bool)>>,
+    /// Byte offset of hooks, and the members that they were found to make fit.
+    fitted: RefCell<BTreeSet<(usize, String)>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -26,7 +28,7 @@ struct Rows {
     rename: Vec<Spanned<Rename>>,
     rule: Vec<Spanned<Rule>>,
     method: Vec<Spanned<MethodRule>>,
-    error: Vec<ErrorRule>,
+    error: Vec<Spanned<ErrorRule>>,
 }
 
 /// A type that no method of both revisions reaches, and that an adapter of the runtime converts.
@@ -34,7 +36,6 @@ struct Rows {
 #[serde(deny_unknown_fields)]
 struct Also {
     r#type: String,
-    #[allow(dead_code, reason = "a rule must say why, for people")]
     reason: String,
 }
 
@@ -44,7 +45,6 @@ struct Also {
 struct Rename {
     old: String,
     new: String,
-    #[allow(dead_code, reason = "a rule must say why, for people")]
     reason: String,
 }
 
@@ -65,10 +65,15 @@ pub struct Rule {
     /// How much the loss matters, where something is lost.
     #[serde(default)]
     pub loss: Option<Loss>,
+    /// The hooks, as `id@place`, without which this would lose more than it says, or stop where it need not.
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// Of a hook: the members whose limits are tighter in the other revision, and that it makes fit.
+    #[serde(default)]
+    pub covers: Vec<String>,
     /// Why, in our own words.
     pub reason: String,
     /// The page or schema that it rests on.
-    #[serde(default)]
     pub source: String,
 }
 
@@ -85,8 +90,13 @@ pub struct MethodRule {
     pub id: String,
     /// What becomes of it.
     pub action: Action,
+    /// The types that its adapter converts although no method of both revisions reaches them.
+    #[serde(default)]
+    pub with: Vec<String>,
     /// Why, in our own words.
     pub reason: String,
+    /// The page that it rests on.
+    pub source: String,
 }
 
 /// A decision about an error code.
@@ -109,7 +119,6 @@ pub struct ErrorRule {
     /// Why, in our own words.
     pub reason: String,
     /// The page that it rests on.
-    #[serde(default)]
     pub source: String,
 }
 
@@ -229,33 +238,12 @@ impl PairRules {
     /// [`Error::Toml`] with its line, and rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rows: Rows = file.parse()?;
-        let rules = Self { file, rows, used: RefCell::default() };
-        let mut errors = Vec::new();
-        for row in &rules.rows.rule {
-            let rule = row.get_ref();
-            let mut refuse = |problem: &str| {
-                errors.push(rules.error(row.span().start, &rule.id, problem, &rule.reason));
-            };
-            if rule.up.is_none() && rule.down.is_none() {
-                refuse("it says neither what happens on the way up nor down");
-            }
-            let loses = [&rule.up, &rule.down].into_iter().flatten().any(|action| {
-                matches!(action, Action::Drop | Action::Implied(_) | Action::Filter(_))
-            });
-            if loses && rule.loss.is_none() {
-                refuse("it drops something and does not say what kind of loss that is");
-            }
-            for action in [&rule.up, &rule.down].into_iter().flatten() {
-                if let Some(name) = action.unknown_adapter() {
-                    refuse(&format!("there is no adapter `{name}`"));
-                }
-            }
-        }
-        Error::check(errors)?;
+        let rules = Self { file, rows, used: RefCell::default(), fitted: RefCell::default() };
+        Error::check(super::sound::faults(&rules))?;
         Ok(rules)
     }
 
-    fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {
+    pub(super) fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {
         self.file.error(offset, format!("rule `{id}`"), problem, reason, "")
     }
 
@@ -271,8 +259,41 @@ impl PairRules {
     }
 
     /// An error about a row of `also`.
-    pub(super) fn also_error(&self, offset: usize, name: &str) -> Error {
-        self.error(offset, name, "both revisions must have a type of that name", "")
+    pub(super) fn also_error(&self, offset: usize, problem: &str) -> Error {
+        let row = self.rows.also.iter().find(|row| row.span().start == offset).map(Spanned::get_ref);
+        let (name, reason) = row.map_or(("", ""), |row| (row.r#type.as_str(), row.reason.as_str()));
+        self.error(offset, name, problem, reason)
+    }
+
+    /// All rules about members, variants and types, with their place in the file.
+    pub(super) fn placed(&self) -> impl Iterator<Item = (usize, &Rule)> {
+        self.rows.rule.iter().map(|row| (row.span().start, row.get_ref()))
+    }
+
+    /// All rules about methods, with their place in the file.
+    pub(super) fn placed_methods(&self) -> impl Iterator<Item = (usize, &MethodRule)> {
+        self.rows.method.iter().map(|row| (row.span().start, row.get_ref()))
+    }
+
+    /// Whether a hook of a type says that it makes a member fit into tighter limits.
+    pub(super) fn fits(&self, owner: &str, member: &str, up: bool) -> bool {
+        let mut found = false;
+        for (offset, rule) in self.placed() {
+            let action = if up { rule.up.as_ref() } else { rule.down.as_ref() };
+            let hook = action.is_some_and(Action::is_hook);
+            if hook && matches(&rule.at, owner) && rule.covers.iter().any(|covered| covered == member) {
+                self.fitted.borrow_mut().insert((offset, member.to_owned()));
+                found = true;
+            }
+        }
+        found
+    }
+
+    /// The row about an error code, if the code differs between the two revisions.
+    pub(super) fn error_row(&self, code: i64) -> Option<&ErrorRule> {
+        let row = self.rows.error.iter().find(|row| row.get_ref().code == code)?;
+        self.used.borrow_mut().insert((row.span().start, true));
+        Some(row.get_ref())
     }
 
     /// Whether two types of different names are one, by a rule.
@@ -291,6 +312,19 @@ impl PairRules {
     /// The decision about a place in one direction.
     pub(super) fn decision(&self, place: &str, up: bool) -> Option<(&Rule, &Action)> {
         self.decisions(place.to_owned(), up).next()
+    }
+
+    /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
+    pub(super) fn offer(&self, place: &str, up: bool) -> Option<(usize, &Rule, &Action)> {
+        self.placed().find_map(|(offset, rule)| {
+            let action = if up { rule.up.as_ref() } else { rule.down.as_ref() }?;
+            matches(&rule.at, place).then_some((offset, rule, action))
+        })
+    }
+
+    /// An offered decision was needed.
+    pub(super) fn uses(&self, offset: usize, up: bool) {
+        self.used.borrow_mut().insert((offset, up));
     }
 
     /// All decisions about a place: a type may have something done before and after.
@@ -327,7 +361,7 @@ impl PairRules {
 
     /// All rules about error codes.
     pub fn errors(&self) -> impl Iterator<Item = &ErrorRule> {
-        self.rows.error.iter()
+        self.rows.error.iter().map(Spanned::get_ref)
     }
 
     /// All rules about methods.
@@ -339,7 +373,7 @@ impl PairRules {
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let used = self.used.borrow();
-        let mut errors = Vec::new();
+        let mut errors = super::sound::idle(self);
         let help = "it matches nothing that changed";
         for row in &self.rows.rename {
             if !used.contains(&(row.span().start, true)) {
@@ -355,6 +389,19 @@ impl PairRules {
                     errors.push(self.error(row.span().start, &rule.id, &problem, &rule.reason));
                 }
             }
+            for member in &rule.covers {
+                if !self.fitted.borrow().contains(&(row.span().start, member.clone())) {
+                    let problem = format!("it covers `{member}`, whose limits are no tighter in the other revision");
+                    errors.push(self.error(row.span().start, &rule.id, &problem, &rule.reason));
+                }
+            }
+        }
+        for row in &self.rows.error {
+            if !used.contains(&(row.span().start, true)) {
+                let rule = row.get_ref();
+                let problem = "both revisions have the code, or neither (spec/errors.toml)";
+                errors.push(self.error(row.span().start, &rule.id, problem, &rule.reason));
+            }
         }
         for row in &self.rows.method {
             if !used.contains(&(row.span().start, true)) {
@@ -367,7 +414,43 @@ impl PairRules {
 }
 
 impl Action {
-    fn unknown_adapter(&self) -> Option<&str> {
+    /// Whether it changes values before or after they are converted, or leaves out items: what no difference
+    /// between two models asks for by itself.
+    #[must_use]
+    pub fn is_hook(&self) -> bool {
+        matches!(self, Self::Before(_) | Self::After(_) | Self::Filter(_))
+    }
+
+    /// Whether it says what becomes of a member that the target does not have.
+    pub(super) fn drops(&self) -> bool {
+        matches!(
+            self,
+            Self::Drop
+                | Self::Pass
+                | Self::Implied(_)
+                | Self::Only(_)
+                | Self::NeedsState(_)
+                | Self::Reject(_)
+                | Self::Custom(_)
+        )
+    }
+
+    /// Whether it says what a member that must be there gets, where the source has none.
+    pub(super) fn fills(&self) -> bool {
+        matches!(
+            self,
+            Self::Default(_)
+                | Self::Empty
+                | Self::Session(_)
+                | Self::Implied(_)
+                | Self::Only(_)
+                | Self::NeedsState(_)
+                | Self::Reject(_)
+                | Self::Custom(_)
+        )
+    }
+
+    pub(super) fn unknown_adapter(&self) -> Option<&str> {
         let named: Vec<&str> = match self {
             Self::NeedsState(name) => vec![name],
             Self::Only(only) => only.adapters.values().map(String::as_str).collect(),

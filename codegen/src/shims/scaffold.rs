@@ -10,7 +10,7 @@ use super::plan::{End, Fate, PairPlan};
 use super::rules::{ADAPTERS, Action, ErrorFate, ErrorRule, Sender};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
-use crate::model::Model;
+use crate::model::{Model, Ty};
 
 /// What the crate of conversions is told of the revisions.
 #[derive(Debug)]
@@ -188,9 +188,17 @@ fn error_row(rule: &ErrorRule) -> TokenStream {
     quote!(ErrorHop { code: #code, method: #method, rule: #id, up: #up, down: #down },)
 }
 
-/// The tables of all revisions and pairs.
-pub(super) fn tables(plans: &[PairPlan], facts: &ShimFacts<'_>) -> TokenStream {
+/// The types of each revision that take part in conversions, and those of methods that only it has.
+fn used<'p>(plans: &'p [PairPlan], facts: &'p ShimFacts<'_>) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
     let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for revision in &facts.revisions {
+        let parts = revision.model.methods.iter().flat_map(|method| [&method.params, &method.result]);
+        for ty in parts.flatten() {
+            if let Ty::Named(name) = revision.model.resolve(ty) {
+                used.entry(&revision.id).or_default().insert(name);
+            }
+        }
+    }
     for plan in plans {
         for (conversions, from, to) in
             [(&plan.up, &plan.old, &plan.new), (&plan.down, &plan.new, &plan.old)]
@@ -204,6 +212,28 @@ pub(super) fn tables(plans: &[PairPlan], facts: &ShimFacts<'_>) -> TokenStream {
             }
         }
     }
+    used
+}
+
+/// Words in lines of at most 100 letters.
+fn lines<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + word.len() < 100 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The tables of all revisions and pairs.
+pub(super) fn tables(plans: &[PairPlan], facts: &ShimFacts<'_>) -> TokenStream {
+    let used = used(plans, facts);
     let revisions = facts.revisions.iter().map(|revision| {
         let id = &revision.id;
         let library = format_ident!("{}", library(id));
@@ -233,6 +263,7 @@ pub(super) fn tables(plans: &[PairPlan], facts: &ShimFacts<'_>) -> TokenStream {
 
 /// Manifest, root module and README.
 pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFiles, Error> {
+    let used = used(plans, facts);
     let revisions: Vec<Value> = facts
         .revisions
         .iter()
@@ -243,6 +274,8 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
                 wire => revision.wire.as_str(),
                 era => revision.era.as_str(),
                 variant => variant(&revision.id),
+                library => library(&revision.id),
+                types => lines(used.get(revision.id.as_str()).into_iter().flatten().copied()),
                 index => index,
             }
         })
@@ -265,6 +298,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         ("Cargo.toml", "shims/Cargo.toml", include_str!("../../templates/shims/Cargo.toml.jinja")),
         ("src/lib.rs", "shims/lib.rs", include_str!("../../templates/shims/lib.rs.jinja")),
         ("src/revision.rs", "shims/revision.rs", include_str!("../../templates/shims/revision.rs.jinja")),
+        ("src/versioned.rs", "shims/versioned.rs", include_str!("../../templates/shims/versioned.rs.jinja")),
         ("README.md", "shims/README.md", include_str!("../../templates/shims/README.md.jinja")),
     ] {
         files.insert(path.to_owned(), template(name, text, all.clone())?);

@@ -15,15 +15,17 @@
 
 mod revision;
 mod tables;
+mod versioned;
 mod v2024_11_05_to_v2025_03_26;
 mod v2025_03_26_to_v2025_06_18;
 mod v2025_06_18_to_v2025_11_25;
 mod v2025_11_25_to_v2026_07_28;
 
 pub use mcp_convert::dynamic::{Failure, Part, Subject};
-pub use mcp_convert::{Adapter, Context, Loss, LossKind, NeedsState, Outcome, Policy, Session, Stop};
+pub use mcp_convert::{Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Session, Stop};
 pub use revision::{Era, Revision, UnknownRevision};
 pub use tables::TABLES;
+pub use versioned::Versioned;
 
 use mcp_wire::{ErrorObject, Json};
 
@@ -90,6 +92,21 @@ pub fn convert(
 ) -> Result<Outcome<Json>, Failure> {
     let result = TABLES.convert(subject, from.row(), to.row(), text, &mut cx)?;
     Ok(cx.finish(result))
+}
+
+/// Converts a value between any two revisions, with no text in between.
+///
+/// ```
+/// use mcp_shims::{Context, Outcome, convert_value};
+///
+/// let tool = mcp_2025_11_25::Tool::new(mcp_wire::JsonObject::new(), "a").with_title("A");
+/// let older: Outcome<mcp_2024_11_05::Tool> = convert_value(tool, Context::default());
+/// assert_eq!(older.losses().len(), 3);
+/// ```
+pub fn convert_value<A: Versioned, B: Versioned>(value: A, mut cx: Context) -> Outcome<B> {
+    let (from, to) = ((A::REVISION.row(), A::NAME), (B::REVISION.row(), B::NAME));
+    let result = TABLES.convert_value(from, to, value, &mut cx);
+    cx.finish(result)
 }
 
 /// Converts the error that answers a method between any two revisions.

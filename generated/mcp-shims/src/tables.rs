@@ -760,6 +760,12 @@ pub static TABLES: Tables = Tables {
                     mcp_2025_11_25::CallToolResult,
                 >("CallToolResult", "CallToolResult"),
                 Codec::of::<
+                    mcp_2025_11_25::CancelTaskRequestParams,
+                >("CancelTaskRequestParams", "CancelTaskRequestParams"),
+                Codec::of::<
+                    mcp_2025_11_25::CancelTaskResult,
+                >("CancelTaskResult", "CancelTaskResult"),
+                Codec::of::<
                     mcp_2025_11_25::CancelledNotificationParams,
                 >("CancelledNotificationParams", "CancelledNotificationParams"),
                 Codec::of::<
@@ -833,6 +839,12 @@ pub static TABLES: Tables = Tables {
                 >("ElicitResult", "ElicitResult"),
                 Codec::of::<mcp_2025_11_25::ElicitValue>("ElicitValue", "ElicitValue"),
                 Codec::of::<
+                    mcp_2025_11_25::ElicitationCompleteNotificationParams,
+                >(
+                    "ElicitationCompleteNotificationParams",
+                    "ElicitationCompleteNotificationParams",
+                ),
+                Codec::of::<
                     mcp_2025_11_25::EmbeddedResource,
                 >("EmbeddedResource", "EmbeddedResource"),
                 Codec::of::<
@@ -841,6 +853,18 @@ pub static TABLES: Tables = Tables {
                 Codec::of::<
                     mcp_2025_11_25::GetPromptResult,
                 >("GetPromptResult", "GetPromptResult"),
+                Codec::of::<
+                    mcp_2025_11_25::GetTaskPayloadRequestParams,
+                >("GetTaskPayloadRequestParams", "GetTaskPayloadRequestParams"),
+                Codec::of::<
+                    mcp_2025_11_25::GetTaskPayloadResult,
+                >("GetTaskPayloadResult", "GetTaskPayloadResult"),
+                Codec::of::<
+                    mcp_2025_11_25::GetTaskRequestParams,
+                >("GetTaskRequestParams", "GetTaskRequestParams"),
+                Codec::of::<
+                    mcp_2025_11_25::GetTaskResult,
+                >("GetTaskResult", "GetTaskResult"),
                 Codec::of::<mcp_2025_11_25::Icon>("Icon", "Icon"),
                 Codec::of::<mcp_2025_11_25::IconTheme>("IconTheme", "IconTheme"),
                 Codec::of::<
@@ -873,6 +897,9 @@ pub static TABLES: Tables = Tables {
                 Codec::of::<
                     mcp_2025_11_25::ListRootsResult,
                 >("ListRootsResult", "ListRootsResult"),
+                Codec::of::<
+                    mcp_2025_11_25::ListTasksResult,
+                >("ListTasksResult", "ListTasksResult"),
                 Codec::of::<
                     mcp_2025_11_25::ListToolsResult,
                 >("ListToolsResult", "ListToolsResult"),
@@ -983,6 +1010,9 @@ pub static TABLES: Tables = Tables {
                 Codec::of::<
                     mcp_2025_11_25::SubscribeRequestParams,
                 >("SubscribeRequestParams", "SubscribeRequestParams"),
+                Codec::of::<
+                    mcp_2025_11_25::TaskStatusNotificationParams,
+                >("TaskStatusNotificationParams", "TaskStatusNotificationParams"),
                 Codec::of::<mcp_2025_11_25::TextContent>("TextContent", "TextContent"),
                 Codec::of::<
                     mcp_2025_11_25::TextOrBlobContents,
@@ -1107,6 +1137,9 @@ pub static TABLES: Tables = Tables {
                 Codec::of::<
                     mcp_2026_07_28::CreateMessageResult,
                 >("CreateMessageResult", "CreateMessageResult"),
+                Codec::of::<
+                    mcp_2026_07_28::DiscoverResult,
+                >("DiscoverResult", "DiscoverResult"),
                 Codec::of::<
                     mcp_2026_07_28::ElicitAction,
                 >("ElicitAction", "ElicitAction"),
@@ -1235,6 +1268,9 @@ pub static TABLES: Tables = Tables {
                 Codec::of::<
                     mcp_2026_07_28::RequestMetaObject,
                 >("RequestMetaObject", "RequestMetaObject"),
+                Codec::of::<
+                    mcp_2026_07_28::RequestParams,
+                >("RequestParams", "RequestParams"),
                 Codec::of::<mcp_2026_07_28::Resource>("Resource", "Resource"),
                 Codec::of::<
                     mcp_2026_07_28::ResourceLink,
@@ -1283,6 +1319,21 @@ pub static TABLES: Tables = Tables {
                 Codec::of::<
                     mcp_2026_07_28::StringSchemaFormat,
                 >("StringSchemaFormat", "StringSchemaFormat"),
+                Codec::of::<
+                    mcp_2026_07_28::SubscriptionsAcknowledgedNotificationParams,
+                >(
+                    "SubscriptionsAcknowledgedNotificationParams",
+                    "SubscriptionsAcknowledgedNotificationParams",
+                ),
+                Codec::of::<
+                    mcp_2026_07_28::SubscriptionsListenRequestParams,
+                >(
+                    "SubscriptionsListenRequestParams",
+                    "SubscriptionsListenRequestParams",
+                ),
+                Codec::of::<
+                    mcp_2026_07_28::SubscriptionsListenResult,
+                >("SubscriptionsListenResult", "SubscriptionsListenResult"),
                 Codec::of::<mcp_2026_07_28::TextContent>("TextContent", "TextContent"),
                 Codec::of::<
                     mcp_2026_07_28::TextOrBlobContents,

@@ -67,7 +67,10 @@ enum PolicyName {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let Arguments { from, to, ty, method, part, json, file, .. } = arguments;
-    let text = read(file)?;
+    let text = match read(file) {
+        Ok(text) => text,
+        Err(error) => return Ok(unreadable(&error, *json)),
+    };
     let cx = context(arguments)?;
     let direction = arguments.sender.map(|sender| match sender {
         Sender::Client => Direction::ClientToServer,
@@ -180,6 +183,18 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
     Outcome { text, code }
 }
 
+/// Exit code 3, as of every subcommand.
+fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
+    let text = match as_json {
+        true => format!("{}\n", json!({ "status": "unreadable", "message": format!("{error:#}") })),
+        false => {
+            eprintln!("error: {error:#}");
+            String::new()
+        }
+    };
+    Outcome { text, code: 3 }
+}
+
 fn invalid(error: &mcp_wire::Error, as_json: bool) -> Outcome {
     let text = match as_json {
         true => {
@@ -205,8 +220,8 @@ fn loss(loss: &Loss) -> Value {
         "hop": loss.hop,
         "rule": loss.rule,
         "kind": loss.kind.as_str(),
+        "change": loss.change.as_str(),
         "value": value,
-        "added": loss.value.is_none(),
     })
 }
 

@@ -75,3 +75,20 @@ impl Revision {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::REVISIONS;
+
+    /// The one list of revisions is spec/revisions.toml; this one must follow it.
+    #[test]
+    fn every_revision_of_the_spec_can_be_checked() {
+        let listed = include_str!("../../../spec/revisions.toml");
+        let ids: Vec<&str> = listed
+            .lines()
+            .filter_map(|line| line.strip_prefix("id = \"")?.strip_suffix('"'))
+            .collect();
+        let known: Vec<&str> = REVISIONS.iter().map(|revision| revision.id).collect();
+        assert_eq!(known, ids);
+    }
+}

@@ -43,5 +43,5 @@ pub fn resource_link_to_text(
 
 /// The whole block is what was lost; the text stands in its place.
 fn lose_block(cx: &mut Context, rule: &'static str, block: Json) {
-    cx.lose(rule, LossKind::Semantic, "", block);
+    cx.replace(rule, LossKind::Semantic, "", block);
 }

@@ -2,7 +2,7 @@
 
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject, Map};
 
-use crate::outcome::{Adapter, Loss, LossKind, NeedsState, Outcome, Stop};
+use crate::outcome::{Adapter, Change, Loss, LossKind, NeedsState, Outcome, Stop};
 
 /// What becomes of members that the older revision does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,21 +76,34 @@ impl Context {
         }
     }
 
-    /// Records that `value`, at `pointer` below the value at hand, is not carried over.
+    /// Records that `value`, at `pointer` below the value at hand, is left out.
     #[cold]
     pub fn lose(&mut self, rule: &'static str, kind: LossKind, pointer: impl Into<String>, value: Json) {
-        self.record(rule, kind, pointer.into(), Some(value));
+        self.record(rule, kind, pointer.into(), Change::Removed, Some(value));
+    }
+
+    /// Records that something else will come back where `value` stood, at `pointer` below the value at hand.
+    #[cold]
+    pub fn replace(&mut self, rule: &'static str, kind: LossKind, pointer: impl Into<String>, value: Json) {
+        self.record(rule, kind, pointer.into(), Change::Replaced, Some(value));
     }
 
     /// Records that something was put at `pointer`, where nothing stood.
     #[cold]
     pub fn add(&mut self, rule: &'static str, kind: LossKind, pointer: impl Into<String>) {
-        self.record(rule, kind, pointer.into(), None);
+        self.record(rule, kind, pointer.into(), Change::Added, None);
     }
 
-    fn record(&mut self, rule: &'static str, kind: LossKind, pointer: String, value: Option<Json>) {
+    fn record(
+        &mut self,
+        rule: &'static str,
+        kind: LossKind,
+        pointer: String,
+        change: Change,
+        value: Option<Json>,
+    ) {
         let hop = self.hop;
-        self.losses.push(Loss { pointer, hop, rule, kind, value });
+        self.losses.push(Loss { pointer, hop, rule, kind, change, value });
     }
 
     /// Drops an optional member: carried as an unknown one, or lost.
@@ -301,11 +314,11 @@ impl Context {
     }
 }
 
-/// The rule of an unknown member whose name the newer revision gives to something else.
-const ADOPTED: &str = "unknown-member-of-that-name";
+/// The rule of an unknown member whose name the other revision gives to something else: it stands in no file.
+pub const ADOPTED: &str = "unknown-member-of-that-name";
 
 /// `/name`, escaped.
-fn pointer_to(name: &str) -> String {
+pub(crate) fn pointer_to(name: &str) -> String {
     let mut pointer = String::with_capacity(name.len() + 1);
     pointer.push('/');
     for letter in name.chars() {

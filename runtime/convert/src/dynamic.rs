@@ -7,6 +7,7 @@ use mcp_wire::{Decode, Direction, Encode, Error, ErrorObject, Json, MethodInfo};
 
 use crate::context::Context;
 use crate::outcome::{Adapter, LossKind, Stop};
+use crate::route;
 
 /// A value of some type of some revision.
 pub type Value = Box<dyn std::any::Any>;
@@ -119,6 +120,16 @@ pub enum ErrorFate {
 }
 
 impl Pair {
+    /// The name in losses of the way up or down.
+    pub fn hop(&self, up: bool) -> &'static str {
+        if up { self.up_hop } else { self.down_hop }
+    }
+
+    /// The conversions of the way up or down.
+    pub fn hops(&self, up: bool) -> &'static [Hop] {
+        if up { self.up } else { self.down }
+    }
+
     /// What becomes of a method that only one of the two has in this direction.
     ///
     /// Where it is not said who sends it, a method that is left in the other direction is not gone.
@@ -260,40 +271,65 @@ impl Tables {
         };
         let mut codec = self.codec(start, subject)?;
         let mut value = codec.read(text).map_err(Failure::Invalid)?;
-        let mut at = from;
-        while at != to {
-            let up = at < to;
-            let (pair, next) = if up { (at, at + 1) } else { (at - 1, at - 1) };
-            let (Some(pair), Some(revision)) = (self.pairs.get(pair), self.revisions.get(next)) else {
-                return Err(Failure::Unknown("no such pair of revisions".to_owned()));
-            };
-            cx.enter(if up { pair.up_hop } else { pair.down_hop });
+        for step in route::steps(from, to) {
+            let (pair, hops, revision) = self.step(step)?;
+            cx.enter(pair.hop(step.up));
             if let Subject::Method(method, _, direction) = subject
                 && let Some(gone) = pair.gone(method, direction)
             {
                 return Ok(Err(gone.stop(cx)));
             }
-            let hops = if up { pair.up } else { pair.down };
             let wanted = match subject {
                 Subject::Type(_) => None,
-                Subject::Method(..) => Some(self.codec(revision, subject)?),
+                Subject::Method(..) => Some(self.codec(revision, subject)?.rust_name),
             };
-            let hop = hops.iter().find(|hop| {
-                hop.from == codec.rust_name && wanted.is_none_or(|wanted| wanted.rust_name == hop.to)
-            });
-            let Some(hop) = hop else {
+            let Some(hop) = route::hop(hops, codec.rust_name, wanted) else {
                 // What no rule touches and no method reaches has no counterpart.
-                let what = format!("`{}` has no counterpart in revision {}", codec.name, revision.id);
-                return Ok(Err(cx.reject(ErrorObject::INVALID_PARAMS, &what)));
+                return Ok(Err(no_counterpart(codec.name, revision.id, cx)));
             };
             value = match (hop.run)(value, cx) {
                 Ok(value) => value,
                 Err(stop) => return Ok(Err(stop)),
             };
             codec = revision.codec(hop.to).ok_or_else(|| Failure::Unknown(format!("no codec for `{}`", hop.to)))?;
-            at = next;
         }
         codec.write(&value).map(Ok).ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
+    }
+
+    /// Converts a value from one revision to another, neighbour by neighbour, with no text in between.
+    ///
+    /// Both ends are the index of a revision and the Rust name of a type of it.
+    ///
+    /// # Errors
+    /// As the conversions; and a rejection if no chain of conversions leads from the one type to the other.
+    pub fn convert_value<A: 'static, B: 'static>(
+        &self,
+        from: (usize, &str),
+        to: (usize, &str),
+        value: A,
+        cx: &mut Context,
+    ) -> Result<B, Stop> {
+        let id = |at: usize| self.revisions.get(at).map_or("", |revision| revision.id);
+        let Some(hops) = route::chain(self.pairs, from, to) else {
+            return Err(no_counterpart(from.1, id(to.0), cx));
+        };
+        let mut value: Value = Box::new(value);
+        for (name, hop) in hops {
+            cx.enter(name);
+            value = (hop.run)(value, cx)?;
+        }
+        match value.downcast() {
+            Ok(value) => Ok(*value),
+            Err(_) => Err(no_counterpart(from.1, id(to.0), cx)),
+        }
+    }
+
+    /// The parts of a step.
+    fn step(&self, step: route::Step) -> Result<(&Pair, &'static [Hop], &RevisionTables), Failure> {
+        match (self.pairs.get(step.pair), self.revisions.get(step.to)) {
+            (Some(pair), Some(revision)) => Ok((pair, pair.hops(step.up), revision)),
+            _ => Err(Failure::Unknown("no such pair of revisions".to_owned())),
+        }
     }
 
     /// Converts an error that answers a method; a code that changes is recorded.
@@ -308,12 +344,9 @@ impl Tables {
         mut error: ErrorObject,
         cx: &mut Context,
     ) -> Result<ErrorObject, Stop> {
-        let up = from < to;
-        let (low, high) = if up { (from, to) } else { (to, from) };
-        let pairs = self.pairs.get(low..high).unwrap_or_default();
-        let ordered: Vec<&Pair> = if up { pairs.iter().collect() } else { pairs.iter().rev().collect() };
-        for pair in ordered {
-            cx.enter(if up { pair.up_hop } else { pair.down_hop });
+        for step in route::steps(from, to) {
+            let (Some(pair), up) = (self.pairs.get(step.pair), step.up) else { continue };
+            cx.enter(pair.hop(up));
             let row = pair.errors.iter().find(|row| {
                 error.code == row.code && row.method.is_none_or(|wanted| wanted == method)
             });
@@ -322,7 +355,7 @@ impl Tables {
                 None => {}
                 Some(ErrorFate::NeedsState(adapter)) => return Err(cx.needs(row.rule, adapter)),
                 Some(ErrorFate::Code(code)) => {
-                    cx.lose(row.rule, LossKind::Semantic, "/code", Json::of(&error.code));
+                    cx.replace(row.rule, LossKind::Semantic, "/code", Json::of(&error.code));
                     error.code = code.into();
                 }
             }
@@ -342,6 +375,12 @@ impl Tables {
         };
         revision.codec(name).ok_or_else(|| unknown(format!("convertible type `{name}`")))
     }
+}
+
+/// What has no counterpart cannot go on.
+fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
+    let what = format!("`{name}` has no counterpart in revision {revision}");
+    cx.reject(ErrorObject::INVALID_PARAMS, &what)
 }
 
 impl Gone {

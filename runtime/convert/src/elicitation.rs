@@ -4,7 +4,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_wire::{Extra, Json, JsonObject};
 
-use crate::context::Context;
+use crate::context::{Context, pointer_to};
 use crate::outcome::{LossKind, Stop};
 
 /// `enum` with `enumNames` becomes `oneOf` with titles, where each value has a name; else it keeps its spelling.
@@ -66,8 +66,8 @@ pub fn titled_down(
     for (index, choice) in one_of.into_iter().enumerate() {
         let new::TitledSingleSelectEnumSchemaOneOf { title, value, extra } = choice;
         for (name, value) in extra {
-            let pointer = format!("/oneOf/{index}/{}", name.replace('~', "~0").replace('/', "~1"));
-            cx.lose("titled-choice-members", LossKind::Cosmetic, pointer, value);
+            let pointer = format!("/oneOf/{index}{}", pointer_to(&name));
+            cx.lose("enum-titled", LossKind::Cosmetic, pointer, value);
         }
         values.push(value);
         names.push(title);
@@ -83,9 +83,11 @@ pub fn legacy_down(
     schema: new::LegacyTitledEnumSchema,
     cx: &mut Context,
 ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
-    let modern = schema.enum_names.as_ref().is_some_and(|names| names.len() == schema.values.len());
-    if modern || schema.enum_names.is_none() {
-        cx.lose("legacy-enum-spelling", LossKind::Cosmetic, "", Json::of(&schema));
+    // The way up spells a choice whose values all have titles with `oneOf`.
+    if let Some(names) = schema.enum_names.as_ref().filter(|names| names.len() == schema.values.len()) {
+        cx.add("enum-legacy", LossKind::Cosmetic, "/oneOf");
+        cx.lose("enum-legacy", LossKind::Cosmetic, "/enum", Json::of(&schema.values));
+        cx.lose("enum-legacy", LossKind::Cosmetic, "/enumNames", Json::of(names));
     }
     let new::LegacyTitledEnumSchema { default, description, enum_names, title, values, mut extra } = schema;
     drop_default(cx, default, &mut extra);
@@ -119,11 +121,11 @@ pub fn capability_down(
 ) -> Result<Option<JsonObject>, Stop> {
     let Some(capability) = capability else { return Ok(None) };
     if capability.url.is_some() && capability.form.is_none() {
-        cx.lose("elicitation-url-only", LossKind::Interaction, "", Json::of(&capability));
+        cx.lose("elicitation-capability", LossKind::Interaction, "", Json::of(&capability));
         return Ok(None);
     }
     let new::ClientCapabilitiesElicitation { form, url, mut extra } = capability;
-    cx.drop_member("elicitation-modes", LossKind::Cosmetic, "form", form, &mut extra);
-    cx.drop_member("elicitation-modes", LossKind::Interaction, "url", url, &mut extra);
+    cx.drop_member("elicitation-capability", LossKind::Cosmetic, "form", form, &mut extra);
+    cx.drop_member("elicitation-capability", LossKind::Interaction, "url", url, &mut extra);
     Ok(Some(Context::close(&extra)))
 }

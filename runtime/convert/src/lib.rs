@@ -7,14 +7,16 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod booleans;
 pub mod content;
 mod context;
 pub mod dynamic;
 pub mod elicitation;
 mod outcome;
 pub mod results;
+mod route;
 pub mod sampling;
 pub mod tools;
 
-pub use context::{Context, Policy, Session};
-pub use outcome::{Adapter, Loss, LossKind, NeedsState, Outcome, Stop};
+pub use context::{ADOPTED, Context, Policy, Session};
+pub use outcome::{Adapter, Change, Loss, LossKind, NeedsState, Outcome, Stop};

@@ -11,6 +11,8 @@ pub enum Outcome<T> {
     /// Nothing was lost: the way back gives the same value.
     Exact(T),
     /// The value could be carried over but for these parts.
+    ///
+    /// Put back one after the other into what the way back gives, they make the value that was converted.
     Lossy(T, Vec<Loss>),
     /// The conversion needs to know more than the value: the business of an adapter in the runtime.
     NeedsState(NeedsState),
@@ -65,17 +67,48 @@ pub struct Loss {
     pub rule: &'static str,
     /// How much it matters.
     pub kind: LossKind,
+    /// What happened at that place.
+    pub change: Change,
     /// What stood there; absent where nothing did, and the conversion put something there.
     pub value: Option<Json>,
 }
 
+/// What a conversion did at the place of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Change {
+    /// Nothing stands there now: a member was left out, or an item of a list, so that those after it moved up.
+    Removed,
+    /// Something else stands there now.
+    Replaced,
+    /// Nothing stood there, and something does now.
+    Added,
+}
+
+impl Change {
+    /// The name in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Replaced => "replaced",
+            Self::Added => "added",
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pointer, hop, rule, kind, value } = self;
-        write!(f, "{kind} loss at {pointer} ({hop}, {rule})")?;
+        let Self { pointer, hop, rule, kind, change, value } = self;
+        let place = if pointer.is_empty() { "the root" } else { pointer };
+        write!(f, "{kind} loss at {place} ({hop}, {rule}): {change}")?;
         match value {
-            Some(value) => write!(f, ": {}", shortened(value.text())),
-            None => f.write_str(": added"),
+            Some(value) => write!(f, " {}", shortened(value.text())),
+            None => Ok(()),
         }
     }
 }

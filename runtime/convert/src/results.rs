@@ -1,10 +1,10 @@
 //! Results of tools and completions: structured content, and lists that are too long.
 
-use mcp_wire::{Json, JsonObject, Kind, Map};
+use mcp_wire::{Extra, Json, JsonObject, Kind, Map};
 
 use crate::context::{Context, Policy};
 use crate::outcome::{LossKind, Stop};
-use crate::tools::WRAPPED;
+use crate::tools::{WRAPPED, mark, read_mark};
 
 /// How many completion values a revision from 2026-07-28 on may carry.
 const MOST_VALUES: usize = 100;
@@ -29,7 +29,7 @@ pub fn structured_to_text(
     });
     if !said {
         let text = structured.text().to_owned();
-        cx.add("structured-content", LossKind::Cosmetic, format!("/content/{}", result.content.len()));
+        cx.add("structured-content-text", LossKind::Cosmetic, format!("/content/{}", result.content.len()));
         result.content.push(mcp_2025_06_18::TextContent::new(text).into());
     }
     Ok(())
@@ -42,8 +42,9 @@ pub fn structured_to_text(
 pub fn wrap_structured(result: &mut mcp_2026_07_28::CallToolResult, _: &mut Context) -> Result<(), Stop> {
     if let Some(wrapped) = result.structured_content.as_ref().and_then(wrapped) {
         result.structured_content = Some(wrapped.into());
+        let mark = mark(result.meta.is_none(), None);
         let meta = result.meta.get_or_insert_with(mcp_2026_07_28::ResultMetaObject::new);
-        meta.extra.insert(WRAPPED, Json::from(true));
+        meta.extra.insert(WRAPPED, mark);
     }
     Ok(())
 }
@@ -54,11 +55,12 @@ pub fn wrap_structured(result: &mut mcp_2026_07_28::CallToolResult, _: &mut Cont
 /// None.
 pub fn unwrap_structured(result: &mut mcp_2026_07_28::CallToolResult, _: &mut Context) -> Result<(), Stop> {
     let Some(meta) = &mut result.meta else { return Ok(()) };
-    if meta.extra.remove(WRAPPED).is_some() {
-        result.structured_content = result.structured_content.take().map(unwrapped);
-        if meta.extra.is_empty() && meta.server_info.is_none() {
-            result.meta = None;
-        }
+    let Some(mark) = meta.extra.get(WRAPPED).and_then(read_mark) else { return Ok(()) };
+    let Some(inner) = result.structured_content.as_ref().and_then(unwrapped) else { return Ok(()) };
+    meta.extra.remove(WRAPPED);
+    result.structured_content = Some(inner);
+    if mark.alone && meta.extra.is_empty() && meta.server_info.is_none() {
+        result.meta = None;
     }
     Ok(())
 }
@@ -73,7 +75,8 @@ pub fn wrap_structured_block(
 ) -> Result<(), Stop> {
     if let Some(wrapped) = block.structured_content.as_ref().and_then(wrapped) {
         block.structured_content = Some(wrapped.into());
-        block.meta.get_or_insert_with(Map::new).insert(WRAPPED, Json::from(true));
+        let mark = mark(block.meta.is_none(), None);
+        block.meta.get_or_insert_with(Map::new).insert(WRAPPED, mark);
     }
     Ok(())
 }
@@ -87,11 +90,12 @@ pub fn unwrap_structured_block(
     _: &mut Context,
 ) -> Result<(), Stop> {
     let Some(meta) = &mut block.meta else { return Ok(()) };
-    if meta.remove(WRAPPED).is_some() {
-        block.structured_content = block.structured_content.take().map(unwrapped);
-        if meta.is_empty() {
-            block.meta = None;
-        }
+    let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else { return Ok(()) };
+    let Some(inner) = block.structured_content.as_ref().and_then(unwrapped) else { return Ok(()) };
+    meta.remove(WRAPPED);
+    block.structured_content = Some(inner);
+    if mark.alone && meta.is_empty() {
+        block.meta = None;
     }
     Ok(())
 }
@@ -118,9 +122,13 @@ fn wrapped(value: &Json) -> Option<JsonObject> {
     }
 }
 
-fn unwrapped(value: Json) -> Json {
-    let object = JsonObject::try_from(value.clone()).ok();
-    object.and_then(|object| object.get("result")).unwrap_or(value)
+/// What was wrapped; none if this is no wrap.
+fn unwrapped(value: &Json) -> Option<Json> {
+    let members: Extra = value.read().ok()?;
+    match members.len() {
+        1 => members.get("result").cloned(),
+        _ => None,
+    }
 }
 
 /// More than 100 completion values are cut off, and said to be more.
@@ -134,11 +142,11 @@ pub fn truncate_values(
     if completion.values.len() <= MOST_VALUES {
         return Ok(());
     }
-    cx.lose("completion-limit", LossKind::Semantic, "/values", Json::of(&completion.values));
+    cx.replace("completion-limit", LossKind::Semantic, "/values", Json::of(&completion.values));
     completion.values.truncate(MOST_VALUES);
     match completion.has_more {
         Some(true) => {}
-        Some(false) => cx.lose("completion-limit", LossKind::Cosmetic, "/hasMore", Json::from(false)),
+        Some(false) => cx.replace("completion-limit", LossKind::Cosmetic, "/hasMore", Json::from(false)),
         None => cx.add("completion-limit", LossKind::Cosmetic, "/hasMore"),
     }
     completion.has_more = Some(true);

@@ -20,7 +20,7 @@ pub fn split_messages(
     if !params.messages.iter().any(grouped) {
         return Ok(());
     }
-    cx.lose("sampling-blocks", LossKind::Semantic, "/messages", Json::of(&params.messages));
+    cx.replace("sampling-split", LossKind::Semantic, "/messages", Json::of(&params.messages));
     let mut messages = Vec::new();
     for message in std::mem::take(&mut params.messages) {
         let new::SamplingMessage { content, meta, role, extra } = message;
@@ -64,7 +64,7 @@ pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Context) -> R
             _ => return Ok(()),
         },
     };
-    cx.lose("sampling-blocks", LossKind::Semantic, "/content", Json::of(&*blocks));
+    cx.replace("sampling-join", LossKind::Semantic, "/content", Json::of(&*blocks));
     result.content = match joined {
         Some(text) => new::TextContent::new(text).into(),
         None => match blocks.pop() {

@@ -1,9 +1,10 @@
 //! Tools: titles, those that demand tasks, and output schemas that are no object's.
 
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Extra, Json, JsonObject, Map};
 use serde_json::{Value, json};
 
-use crate::context::{Context, Policy};
+use crate::booleans;
+use crate::context::{Context, Policy, pointer_to};
 use crate::outcome::{LossKind, Stop};
 
 /// The key in `_meta` that marks what was wrapped into an object, so that it can be undone.
@@ -71,8 +72,8 @@ pub fn wrap_output_schema(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> 
     }
     let Ok(wrapped) = JsonObject::from_value(&whole) else { return Ok(()) };
     // The mark holds the schema as it was: nothing has to be guessed on the way back.
-    let meta = tool.meta.get_or_insert_with(Map::new);
-    meta.insert(WRAPPED, Json::from(schema.clone()));
+    let mark = mark(tool.meta.is_none(), Some(schema));
+    tool.meta.get_or_insert_with(Map::new).insert(WRAPPED, mark);
     tool.output_schema = Some(wrapped);
     Ok(())
 }
@@ -83,13 +84,86 @@ pub fn wrap_output_schema(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> 
 /// None.
 pub fn unwrap_output_schema(tool: &mut mcp_2026_07_28::Tool, _: &mut Context) -> Result<(), Stop> {
     let Some(meta) = &mut tool.meta else { return Ok(()) };
-    if let Some(mark) = meta.remove(WRAPPED) {
-        tool.output_schema = JsonObject::try_from(mark).ok().or(tool.output_schema.take());
-        if meta.is_empty() {
-            tool.meta = None;
-        }
+    let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else { return Ok(()) };
+    let Some(schema) = mark.schema else { return Ok(()) };
+    meta.remove(WRAPPED);
+    tool.output_schema = Some(schema);
+    if mark.alone && meta.is_empty() {
+        tool.meta = None;
     }
     Ok(())
+}
+
+/// What a mark under [`WRAPPED`] says.
+pub(crate) struct Mark {
+    /// Whether `_meta` was made for the mark.
+    pub(crate) alone: bool,
+    /// The schema that was wrapped.
+    schema: Option<JsonObject>,
+}
+
+/// A mark: whether `_meta` is made for it, and the schema that was wrapped.
+pub(crate) fn mark(alone: bool, schema: Option<&JsonObject>) -> Json {
+    let mut members = Extra::new();
+    if let Some(schema) = schema {
+        members.insert("schema", Json::from(schema.clone()));
+    }
+    if alone {
+        members.insert("alone", Json::from(true));
+    }
+    Json::of(&members)
+}
+
+/// Reads a mark; none if somebody else wrote it.
+pub(crate) fn read_mark(mark: &Json) -> Option<Mark> {
+    let mut members: Extra = mark.read().ok()?;
+    let alone = members.remove("alone").is_some();
+    let schema = match members.remove("schema") {
+        Some(schema) => Some(JsonObject::try_from(schema).ok()?),
+        None => None,
+    };
+    members.is_empty().then_some(Mark { alone, schema })
+}
+
+/// Properties of schemas that are `true` or `false` become the objects that say the same.
+///
+/// # Errors
+/// None.
+pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> Result<(), Stop> {
+    if let Some(schema) = spelled_out(&tool.input_schema, "/inputSchema", cx) {
+        tool.input_schema = schema;
+    }
+    if let Some(schema) = tool.output_schema.as_ref().and_then(|schema| spelled_out(schema, "/outputSchema", cx)) {
+        tool.output_schema = Some(schema);
+    }
+    Ok(())
+}
+
+/// The schema with objects for boolean properties; none if it has no such property.
+fn spelled_out(schema: &JsonObject, at: &str, cx: &mut Context) -> Option<JsonObject> {
+    if !booleans::may_be_properties(schema.text()) {
+        return None;
+    }
+    // A name that stands there twice is left to whoever reads the schema.
+    let mut members: Extra = schema.read().ok()?;
+    let mut properties: Extra = members.get("properties")?.read().ok()?;
+    let mut changed = false;
+    for (name, value) in properties.iter_mut() {
+        let object = match value.as_bool() {
+            Some(true) => "{}",
+            Some(false) => r#"{"not":{}}"#,
+            None => continue,
+        };
+        let Ok(object) = Json::from_text(object) else { continue };
+        let pointer = format!("{at}/properties{}", pointer_to(name));
+        cx.replace("schema-booleans", LossKind::Cosmetic, pointer, std::mem::replace(value, object));
+        changed = true;
+    }
+    if !changed {
+        return None;
+    }
+    members.insert("properties", Json::of(&properties));
+    Some(Context::close(&members))
 }
 
 /// References to the root point below `result` now; those inside a schema with an `$id` of its own stay.

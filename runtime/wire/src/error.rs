@@ -155,9 +155,9 @@ impl fmt::Display for Error {
             ..
         } = &*self.0;
         let place = if pointer.is_empty() {
-            "the root"
+            "the root".to_owned()
         } else {
-            pointer
+            printable(pointer.chars())
         };
         write!(
             f,
@@ -260,9 +260,22 @@ fn found_value(text: &str, offset: usize) -> Cow<'static, str> {
 
 /// The first characters of `text`, with a mark if there are more.
 pub(crate) fn cut(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
+    let mut chars = text.chars();
+    let mut shown = printable(chars.by_ref().take(SHOWN));
+    if chars.next().is_some() {
         shown.push('…');
+    }
+    shown
+}
+
+/// What would act on a terminal or break the line of a log is escaped: the text is the sender's.
+fn printable(chars: impl Iterator<Item = char>) -> String {
+    let mut shown = String::new();
+    for char in chars {
+        match char {
+            '"' | '\'' | '\\' => shown.push(char),
+            other => shown.extend(other.escape_debug()),
+        }
     }
     shown
 }

@@ -120,6 +120,11 @@ impl Finder<'_> {
             && matches!(node.facts.kind, Kind::Map | Kind::Object)
         {
             harms.extend(members.iter().flat_map(of_member));
+            // Of the unknown ones, one stands for all.
+            let unknown = members
+                .iter()
+                .find(|member| member.standing == Standing::Unknown);
+            harms.extend(unknown.map(|member| Harm::Repeated(member.name.clone())));
             harms.extend(self.strays(node, members));
         }
         harms
@@ -154,7 +159,8 @@ fn of_member(member: &Member) -> Vec<Harm> {
     let name = || member.name.clone();
     match member.standing {
         Standing::Required => vec![Harm::Removed(name()), Harm::Repeated(name())],
-        Standing::Optional | Standing::Unknown => vec![Harm::Repeated(name())],
+        Standing::Optional => vec![Harm::Repeated(name())],
+        Standing::Unknown => Vec::new(),
     }
 }
 

@@ -14,7 +14,7 @@ const DEEPEST: usize = 7;
 /// How deep everything optional is there, in a sample that shows all.
 const DEEPEST_MOST: usize = 3;
 /// About how many values a sample has at most.
-const MOST_VALUES: usize = 150;
+const MOST_VALUES: usize = 90;
 /// How often a list is as long as its `maxItems`, once in so many.
 const FULL_LIST: usize = 10;
 

@@ -24,16 +24,20 @@ pub(crate) fn plan_all(model: &mut Model, rules: &Rules, file: &str) -> Result<(
         };
         match plan(model, rules, &def.doc_key, union) {
             Ok(plan) => plans.push((name.clone(), plan)),
-            Err(problem) => errors.push(schema_error(
-                file,
-                &def.at(),
-                "a union whose variants can be told apart",
-                &problem,
-                &format!(
-                    "add a [[union]] with at = \"{}\" to spec/unions.toml",
-                    def.doc_key
-                ),
-            )),
+            Err(problem) => {
+                let unruled = || {
+                    let row = format!("at = \"{}\"", def.doc_key);
+                    schema_error(
+                        file,
+                        &def.at(),
+                        "a union whose variants can be told apart",
+                        &problem,
+                        &format!("add a [[union]] with {row} to spec/unions.toml"),
+                    )
+                };
+                let ruled = rules.union_error(&def.doc_key, &problem);
+                errors.push(ruled.unwrap_or_else(unruled));
+            }
         }
     }
     Error::check(errors)?;
@@ -82,16 +86,32 @@ fn find(model: &Model, union: &Union, definition: &str) -> Result<usize, String>
 fn ruled_rows(model: &Model, union: &Union, rows: &[PresentRow]) -> Result<Plan, String> {
     let mut cases = Vec::new();
     let mut otherwise = None;
+    let mut open: BTreeSet<usize> = (0..union.variants.len()).collect();
     for row in rows {
-        let take = Plan::Take(find(model, union, &row.variant)?);
+        let index = find(model, union, &row.variant)?;
+        if !open.remove(&index) || otherwise.is_some() {
+            let name = &row.variant;
+            return Err(format!(
+                "the row of `{name}` comes twice, or after the one for the rest"
+            ));
+        }
+        let take = Plan::Take(index);
         if row.member.is_empty() {
             otherwise = Some(Box::new(take));
         } else {
+            let profile = Profile::of(model, &union.variants[index].ty);
+            if !profile.has(&row.member) {
+                return Err(format!("`{}` has no member `{}`", row.variant, row.member));
+            }
             cases.push(Case {
                 value: row.member.clone(),
                 plan: take,
             });
         }
+    }
+    if let Some(index) = open.first() {
+        let name = &union.variants[*index].name;
+        return Err(format!("no row for the variant `{name}`"));
     }
     Ok(Plan::Present { cases, otherwise })
 }

@@ -5,6 +5,14 @@ use std::collections::BTreeSet;
 use super::Decider;
 use crate::analyze::plan::{Case, Plan};
 
+/// How many paths a reader looks for at once (`mcp_wire::Paths`).
+const MAX_PATHS: usize = 128;
+
+/// Whether a member can be a step of a path, whose steps are joined with `.`.
+fn is_step(member: &&str) -> bool {
+    !member.contains('.')
+}
+
 impl Decider<'_> {
     /// By the member that each variant demands and no other one knows.
     pub(super) fn by_sole_members(&self, variants: &[usize]) -> Option<Plan> {
@@ -27,6 +35,12 @@ impl Decider<'_> {
     }
 
     pub(super) fn by_presence(&self, variants: &[usize]) -> Result<Plan, String> {
+        if variants.len() > MAX_PATHS {
+            return Err(format!(
+                "{} variants without a tag, where a reader looks for {MAX_PATHS} members at most",
+                variants.len()
+            ));
+        }
         // Best: each variant must have a member that no other one knows.
         if let Some(plan) = self.by_sole_members(variants) {
             return Ok(plan);
@@ -78,6 +92,7 @@ impl Decider<'_> {
     pub(super) fn sole_member(&self, index: usize, others: &[usize]) -> Option<String> {
         self.profiles[index]
             .required()
+            .filter(is_step)
             .find(|member| {
                 !others
                     .iter()
@@ -100,6 +115,9 @@ impl Decider<'_> {
             .filter(|(_, member)| member.required);
         for (name, member) in members {
             for (inner, profile) in &member.inner {
+                if ![name, inner].iter().all(|step| is_step(&step.as_str())) {
+                    continue;
+                }
                 let known = |other: &usize| {
                     let other = self.profiles[*other].members.get(name);
                     other.is_some_and(|other| other.inner.contains_key(inner))
@@ -124,12 +142,13 @@ impl Decider<'_> {
         if !others.iter().any(within) {
             return None;
         }
-        (profile.members.keys())
+        (profile.members.keys().map(String::as_str))
+            .filter(is_step)
             .find(|member| {
                 !others
                     .iter()
                     .any(|other| self.profiles[*other].knows(member))
             })
-            .cloned()
+            .map(str::to_owned)
     }
 }

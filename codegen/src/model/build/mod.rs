@@ -14,6 +14,9 @@ use crate::model::naming::pascal_case;
 use crate::rules::{Rules, ShapeAs};
 use crate::schema::{Additional, JsonType, Node, Schema, schema_error};
 
+/// How many generics may be written in each other: readers, and the stack of a Rust parser, have an end.
+const MAX_WRAPS: usize = 16;
+
 /// How deep inline schemas may be nested.
 const MAX_DEPTH: usize = 64;
 
@@ -84,15 +87,15 @@ impl Builder<'_> {
                     .collect();
                 stands_for.sort();
                 if scalars != stands_for {
-                    return Err(self.error(
-                        node,
-                        &format!(
-                            "a union of {stands_for:?}, which `{}` stands for",
-                            runtime.path
-                        ),
-                        &format!("{scalars:?}"),
-                        "remove the rule from spec/names.toml, or teach the runtime type",
-                    ));
+                    let problem = format!(
+                        "it stands for {stands_for:?}, and {}#{} says {scalars:?}",
+                        self.schema.file, node.pointer
+                    );
+                    return Err(self.rules.runtime_error(definition, &problem));
+                }
+                if syn::parse_str::<syn::Path>(&runtime.path).is_err() {
+                    let problem = format!("`{}` is no path of a Rust type", runtime.path);
+                    return Err(self.rules.runtime_error(definition, &problem));
                 }
                 Shape::Alias(Ty::Runtime(runtime.path.clone(), scalars))
             }
@@ -180,7 +183,16 @@ impl Builder<'_> {
         self.depth += 1;
         let ty = self.ty_inner(node, place);
         self.depth -= 1;
-        ty
+        let ty = ty?;
+        if wraps(&ty) > MAX_WRAPS {
+            return Err(self.error(
+                node,
+                &format!("at most {MAX_WRAPS} lists, maps and `null`s around one value"),
+                "more",
+                "give the inner ones definitions of their own",
+            ));
+        }
+        Ok(ty)
     }
 
     fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Error> {
@@ -313,6 +325,16 @@ fn hoisted_name(place: &str) -> String {
     }
 }
 
+/// How many lists, maps and `null`s stand around a value.
+fn wraps(mut ty: &Ty) -> usize {
+    let mut wraps = 0;
+    while let Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) = ty {
+        wraps += 1;
+        ty = inner;
+    }
+    wraps
+}
+
 /// Whether an object needs a type of its own.
 fn has_members(node: &Node) -> bool {
     !node.properties.is_empty()
@@ -322,9 +344,9 @@ fn has_members(node: &Node) -> bool {
 
 /// `null` beside something else.
 fn is_nullable(node: &Node) -> bool {
-    let of_types = node.types.len() > 1 && node.types.contains(&JsonType::Null);
-    let nulls = node.any_of.iter().filter(|node| is_null(node)).count();
-    of_types || (nulls > 0 && nulls < node.any_of.len())
+    let admits = |node: &Node| node.types.contains(&JsonType::Null);
+    let of_types = node.types.len() > 1 && admits(node);
+    of_types || (node.any_of.iter().any(admits) && !node.any_of.iter().all(is_null))
 }
 
 fn is_null(node: &Node) -> bool {
@@ -336,6 +358,9 @@ fn without_null(node: &Node) -> Node {
     let mut inner = node.clone();
     inner.types.retain(|ty| *ty != JsonType::Null);
     inner.any_of.retain(|node| !is_null(node));
+    for choice in &mut inner.any_of {
+        choice.types.retain(|ty| *ty != JsonType::Null);
+    }
     match inner.any_of.as_slice() {
         [only] => only.clone(),
         _ => inner,

@@ -8,6 +8,7 @@ pub(crate) mod up;
 
 use mcp_convert::dynamic::{Gone, GoneFate, Pair};
 use mcp_wire::Direction;
+use mcp_convert::dynamic::{ErrorHop, ErrorFate};
 
 /// What the tables know of the pair.
 pub(crate) const PAIR: Pair = Pair {
@@ -120,5 +121,13 @@ pub(crate) const PAIR: Pair = Pair {
             ),
         },
     ],
-    errors: &[],
+    errors: &[
+        ErrorHop {
+            code: -32042,
+            method: None,
+            rule: "url-elicitation-required",
+            up: None,
+            down: Some(ErrorFate::Code(-32603)),
+        },
+    ],
 };

@@ -222,6 +222,13 @@ pub(crate) const PAIR: Pair = Pair {
             down: None,
         },
         ErrorHop {
+            code: -1,
+            method: Some("sampling/createMessage"),
+            rule: "sampling-rejected",
+            up: Some(ErrorFate::NeedsState(Adapter::MultiRoundTrip)),
+            down: None,
+        },
+        ErrorHop {
             code: -32020,
             method: None,
             rule: "header-mismatch",

@@ -1661,6 +1661,7 @@ for new::TitledSingleSelectEnumSchemaOneOf {
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
     let mut value = value;
     mcp_convert::tools::wrap_output_schema(&mut value, cx)?;
+    mcp_convert::tools::spell_out_booleans(&mut value, cx)?;
     let new::Tool {
         annotations,
         description,

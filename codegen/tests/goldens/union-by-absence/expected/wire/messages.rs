@@ -48,7 +48,7 @@ impl Encode for FormParamsMode {
 
 impl Decode for Params {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static TAG: Tag = Tag::new("Params", "mode", &["form", "url"]);
+        static TAG: Tag = Tag::optional("Params", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
             Some(0) => reader.value().map(Self::Form),
             Some(_) => reader.value().map(Self::Url),

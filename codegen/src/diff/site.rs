@@ -1,0 +1,70 @@
+//! What a comparison finds: sites, the findings in them, and what the schemas call them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::graph::NodeId;
+use super::kind::Kind;
+use super::path::Step;
+
+/// Index of a site.
+pub(crate) type SiteId = usize;
+
+/// A pair of shapes, and what differs between them.
+#[derive(Debug, Default)]
+pub(crate) struct Site {
+    pub(crate) findings: Vec<Finding>,
+    /// Ways to the sites of its parts.
+    pub(crate) edges: Vec<(Vec<Step>, SiteId)>,
+    /// What the two schemas call it: `Tool`, or `Tool.inputSchema` for an inline schema.
+    pub(crate) places: BTreeSet<Places>,
+}
+
+/// What the two schemas call a pair of shapes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Places {
+    pub(crate) old: String,
+    pub(crate) new: String,
+}
+
+/// One difference.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    pub(crate) kind: Kind,
+    /// From the site to what differs.
+    pub(crate) steps: Vec<Step>,
+    /// What stands there; none where nothing does.
+    pub(crate) old: Option<NodeId>,
+    pub(crate) new: Option<NodeId>,
+    /// Whether it must be there, for members.
+    pub(crate) required: Option<(bool, bool)>,
+    pub(crate) detail: Detail,
+}
+
+/// What differs, where the shapes alone do not say it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Detail {
+    None,
+    /// A value of an enumeration.
+    Value(Value),
+    /// A limit, before and after.
+    Limit(String, Option<Value>, Option<Value>),
+}
+
+/// The place of a part, as rule files name it: `Tool.annotations`, `CallToolResult.content[]`.
+pub(crate) fn place(owner: &str, steps: &[Step]) -> String {
+    let mut text = owner.to_owned();
+    for step in steps {
+        match step {
+            Step::Member(name) => {
+                text.push('.');
+                text.push_str(name);
+            }
+            Step::Each => text.push_str("{}"),
+            Step::Item => text.push_str("[]"),
+            Step::Choice(_) => step.push_to(&mut text),
+        }
+    }
+    text
+}

@@ -1,0 +1,241 @@
+//! Which rule covers a row of a diff: the plan of the pair, walked along the wire paths of the row.
+//!
+//! A row is covered by the rules met at the end of its paths, by `proven` where the planner needed none, or by
+//! `runtime` where no value is concerned: headers, envelopes, what binds peers. What none of these covers is uncovered.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::exact::target;
+use super::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
+use super::rules::{PairRules, Sender};
+use crate::diff::{Kind, Part, Row, WirePath, without_choices};
+use crate::model::Direction;
+
+/// Needs no rule: the planner proved that nothing can go wrong.
+const PROVEN: &str = "proven";
+
+/// The rules that cover a row, or why it needs none; none if nothing covers it.
+#[must_use]
+pub fn cover(row: &Row, plan: &PairPlan, rules: &PairRules) -> Option<String> {
+    match row.kind {
+        Kind::HeaderAdded | Kind::HeaderRemoved | Kind::HeaderChanged => {
+            return Some("runtime: headers are the transport's".to_owned());
+        }
+        Kind::RuleAdded | Kind::RuleRemoved | Kind::RuleChanged => {
+            return Some("runtime: it binds peers, no value says it".to_owned());
+        }
+        Kind::ErrorCodeAdded | Kind::ErrorCodeRemoved | Kind::ErrorCodeRenumbered => return code(row, plan),
+        Kind::ErrorCodeChanged => return Some("runtime: the code stays, the HTTP status is the transport's".to_owned()),
+        Kind::Deprecated | Kind::Undeprecated | Kind::DefinitionRenamed => return Some(PROVEN.to_owned()),
+        Kind::MethodRechanneled => return Some("runtime: embedded requests have no envelope".to_owned()),
+        _ => {}
+    }
+    let mut found = BTreeSet::new();
+    for path in &row.paths {
+        found.extend(Walk { plan, rules }.path(path)?);
+    }
+    if found.len() > 1 {
+        found.remove(PROVEN);
+    }
+    (!found.is_empty()).then(|| found.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// The rule about an error code.
+fn code(row: &Row, plan: &PairPlan) -> Option<String> {
+    let views = [&row.before, &row.after].into_iter().flatten();
+    let codes: Vec<i64> = views
+        .filter_map(|view| view.text.split(',').next()?.trim().parse().ok())
+        .collect();
+    let rule = plan.errors.iter().find(|rule| codes.contains(&rule.code))?;
+    Some(rule.id.clone())
+}
+
+struct Walk<'p> {
+    plan: &'p PairPlan,
+    rules: &'p PairRules,
+}
+
+/// The conversions of one direction that a path has come to.
+type Open<'p> = Vec<&'p Conversion>;
+
+impl Walk<'_> {
+    /// What covers the end of a path; none if the plan does not lead there.
+    fn path(&self, path: &WirePath) -> Option<BTreeSet<String>> {
+        if path.method == "*" {
+            return Some(one("runtime: envelopes are read and written by the runtime"));
+        }
+        let sender = match (path.direction, path.part) {
+            (Direction::ClientToServer, Part::Result | Part::Error)
+            | (Direction::ServerToClient, Part::Params | Part::Message) => Sender::Server,
+            _ => Sender::Client,
+        };
+        let methods = self.plan.methods.iter().filter(|method| method.name == path.method);
+        let method = methods.clone().find(|method| method.sender == sender).or_else(|| methods.clone().next())?;
+        match &method.fate {
+            Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => Some(one(rule)),
+            Fate::Both { .. } if matches!(path.part, Part::Message) => Some(one(PROVEN)),
+            Fate::Both { .. } => self.both(method, path),
+        }
+    }
+
+    fn both(&self, method: &MethodPlan, path: &WirePath) -> Option<BTreeSet<String>> {
+        let Fate::Both { params, result } = &method.fate else { return None };
+        let steps = if path.part == Part::Result { result } else { params };
+        // Params that one revision has and the other leaves out are an empty object there.
+        let Some(steps) = steps else { return Some(one(PROVEN)) };
+        let members = members(&without_choices(&path.path));
+        let is_choice = path.path.ends_with('}');
+        let mut found = BTreeSet::new();
+        let mut reached = false;
+        for (up, (step, conversions)) in
+            [true, false].into_iter().zip(steps.iter().zip([&self.plan.up, &self.plan.down]))
+        {
+            let known: BTreeMap<(&End, &End), &Conversion> =
+                conversions.iter().map(|one| ((&one.from, &one.to), one)).collect();
+            let mut way = Way { known, rules: self.rules, up, found: &mut found };
+            reached |= way.descend(step, &members, is_choice);
+        }
+        if reached && found.is_empty() {
+            found.insert(PROVEN.to_owned());
+        }
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+/// One direction of a walk.
+struct Way<'w, 'p> {
+    known: BTreeMap<(&'p End, &'p End), &'p Conversion>,
+    rules: &'p PairRules,
+    up: bool,
+    found: &'w mut BTreeSet<String>,
+}
+
+impl<'p> Way<'_, 'p> {
+    /// Goes down the members; true if the plan leads to the end.
+    fn descend(&mut self, step: &Step, members: &[String], is_choice: bool) -> bool {
+        let Some((from, to)) = target(step) else { return true };
+        let Some(start) = self.known.get(&(&from, &to)).copied() else { return false };
+        let (open, decided) = self.choices(start);
+        let Some((name, rest)) = members.split_first() else {
+            if is_choice {
+                self.found.extend(decided);
+            }
+            return true;
+        };
+        let mut reached = false;
+        for one in open {
+            reached |= self.member(one, name, rest, is_choice);
+        }
+        if !reached && !decided.is_empty() {
+            // Only variants that are decided as a whole have it.
+            self.found.extend(decided);
+            reached = true;
+        }
+        reached
+    }
+
+    /// The conversions of all variants that stay, and the rules about those that do not.
+    fn choices(&self, start: &'p Conversion) -> (Open<'p>, Vec<String>) {
+        let (mut open, mut decided) = (Vec::new(), Vec::new());
+        let mut ahead = vec![start];
+        let mut seen = BTreeSet::new();
+        while let Some(one) = ahead.pop() {
+            if !seen.insert((&one.from, &one.to)) {
+                continue;
+            }
+            let mut follow = |step: &Step| {
+                if let Some((from, to)) = target(step)
+                    && let Some(next) = self.known.get(&(&from, &to))
+                {
+                    ahead.push(next);
+                }
+            };
+            match &one.body {
+                Body::Union(arms) => {
+                    for arm in arms {
+                        match &arm.arm {
+                            Arm::Same { step, .. } => follow(step),
+                            Arm::Custom(hook) => decided.push(hook.rule.clone()),
+                            Arm::NeedsState { rule, .. } | Arm::Reject { rule, .. } => decided.push(rule.clone()),
+                        }
+                    }
+                }
+                Body::IntoVariant(_, _, step) => follow(step),
+                Body::Custom(hook) => decided.push(hook.rule.clone()),
+                Body::Strings(_) => {}
+                Body::Object { .. } => open.push(one),
+            }
+        }
+        (open, decided)
+    }
+
+    fn member(&mut self, one: &'p Conversion, name: &str, rest: &[String], is_choice: bool) -> bool {
+        let Body::Object { fields, dropped, .. } = &one.body else { return false };
+        if let Some(plan) = dropped.iter().find(|plan| plan.wire == name) {
+            self.found.insert(plan.rule.clone());
+            return true;
+        }
+        let Some(field) = fields.iter().find(|field| field.wire == name) else { return false };
+        let inner: Vec<&str> = std::iter::once(name).chain(rest.iter().map(String::as_str)).collect();
+        self.hooks(one, &inner.join("."));
+        match &field.source {
+            Source::Custom { hook, .. } => self.found.insert(hook.rule.clone()),
+            Source::Fill(missing) => self.found.insert(missing.rule.clone()),
+            Source::Adopt { .. } => return true,
+            Source::Same { step, missing, filter, .. } => {
+                if rest.is_empty() {
+                    self.found.extend(missing.iter().map(|missing| missing.rule.clone()));
+                    self.found.extend(filter.iter().map(|filter| filter.hook.rule.clone()));
+                }
+                return self.descend(step, rest, is_choice);
+            }
+        };
+        true
+    }
+
+    /// The hooks that say that they make a place fit.
+    fn hooks(&mut self, one: &Conversion, place: &str) {
+        for rule in self.rules.rules() {
+            let action = if self.up { &rule.up } else { &rule.down };
+            let own = rule.at == one.from.name() || rule.at == one.to.name();
+            let covers = rule.covers.iter().any(|covered| covered == place);
+            if action.is_some() && own && covers {
+                self.found.insert(rule.id.clone());
+            }
+        }
+    }
+}
+
+fn one(word: &str) -> BTreeSet<String> {
+    BTreeSet::from([word.to_owned()])
+}
+
+/// The names in a path without choices: `$.a[]["b/c"].*` has `a` and `b/c`.
+fn members(path: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut rest = path.strip_prefix('$').unwrap_or(path);
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("[]").or_else(|| rest.strip_prefix(".*")) {
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("[\"") {
+            let end = after.find("\"]").unwrap_or(after.len());
+            names.push(after[..end].to_owned());
+            rest = after.get(end + 2..).unwrap_or_default();
+        } else {
+            let after = rest.strip_prefix('.').unwrap_or(rest);
+            let end = after.find(['.', '[']).unwrap_or(after.len()).max(1).min(after.len());
+            names.push(after[..end].to_owned());
+            rest = &after[end..];
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_taken_out_of_paths() {
+        assert_eq!(super::members("$"), [""; 0]);
+        assert_eq!(super::members("$.a[][\"b/c.d\"].*.e"), ["a", "b/c.d", "e"]);
+    }
+}

@@ -1,0 +1,210 @@
+//! The formats: JSON against its published schema, text, Markdown, annotations.
+
+use std::fs;
+use std::path::Path;
+
+use mcp_codegen::diff::{Diff, Filter, Kind, Level, between, history};
+use mcp_codegen::render::text::TextOptions;
+use mcp_codegen::render::{github, json, markdown, text};
+use serde_json::Value;
+
+use super::{sources, spec};
+
+fn published() -> jsonschema::Validator {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/diff.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert!(jsonschema::meta::is_valid(&schema));
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn is_described(validator: &jsonschema::Validator, text: &str) {
+    let document: Value = serde_json::from_str(text).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .take(5)
+        .collect();
+    assert_eq!(errors, [] as [String; 0]);
+}
+
+fn all() -> Vec<Diff> {
+    let ids = || spec().revisions.iter().map(|revision| revision.id.as_str());
+    ids()
+        .flat_map(|old| ids().map(move |new| between(sources(), old, new, false).unwrap()))
+        .collect()
+}
+
+#[test]
+fn every_json_is_as_published() {
+    let validator = published();
+    for diff in all() {
+        is_described(&validator, &json::diff(&diff).unwrap());
+    }
+    is_described(
+        &validator,
+        &json::history(&history(sources(), &[], false).unwrap()).unwrap(),
+    );
+    // The schema would notice: a word that is no level is refused.
+    let wrong = json::diff(&between(sources(), "2024-11-05", "draft", false).unwrap()).unwrap();
+    let wrong = wrong.replacen("\"level\": \"breaking\"", "\"level\": \"awful\"", 1);
+    assert!(!validator.is_valid(&serde_json::from_str(&wrong).unwrap()));
+}
+
+#[test]
+fn the_published_kinds_are_all_kinds() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/diff.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let published: Vec<&str> = schema["$defs"]["kind"]["enum"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|id| id.as_str().unwrap())
+        .collect();
+    let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.id()).collect();
+    assert_eq!(published, kinds);
+}
+
+#[test]
+fn the_text_tells_the_summary_first_and_every_row() {
+    let diff = between(sources(), "2026-07-28-rc", "2026-07-28", false).unwrap();
+    let plain = text::render(&diff, TextOptions::default());
+    let first = plain.lines().next().unwrap();
+    assert!(
+        first.starts_with("2026-07-28-rc -> 2026-07-28: 29 changes on "),
+        "{first}"
+    );
+    assert!(!plain.contains('\u{1b}'), "no colours in a pipe");
+    for row in &diff.rows {
+        assert!(plain.contains(&row.fingerprint) && plain.contains(row.kind.id()));
+    }
+    let coloured = text::render(
+        &diff,
+        TextOptions {
+            colour: true,
+            ..TextOptions::default()
+        },
+    );
+    assert!(coloured.contains("\u{1b}[31m"));
+    let whole = text::render(
+        &diff,
+        TextOptions {
+            paths: true,
+            witnesses: true,
+            ..TextOptions::default()
+        },
+    );
+    for row in &diff.rows {
+        for path in &row.paths {
+            assert!(whole.contains(&path.to_string()), "{path}");
+        }
+        for witness in &row.witnesses {
+            assert!(whole.contains(&witness.json.to_string()));
+        }
+    }
+}
+
+#[test]
+fn an_annotation_stays_on_its_line() {
+    for diff in all() {
+        for line in github::render(&diff).lines() {
+            let known = ["::error title=", "::warning title=", "::notice title="];
+            assert!(known.iter().any(|start| line.starts_with(start)), "{line}");
+        }
+    }
+    let diff = between(sources(), "2026-07-28-rc", "2026-07-28", false).unwrap();
+    let errors = github::render(&diff)
+        .lines()
+        .filter(|line| line.starts_with("::error"))
+        .count();
+    assert_eq!(
+        errors,
+        diff.rows
+            .iter()
+            .filter(|row| row.level == Level::Breaking)
+            .count()
+    );
+}
+
+#[test]
+fn the_changelog_has_every_row_and_closes_its_code() {
+    for diff in all() {
+        let markdown = markdown::render(&diff);
+        assert!(markdown.starts_with(&format!("## MCP {} → {}", diff.old, diff.new)));
+        let entries = markdown
+            .lines()
+            .filter(|line| line.starts_with("- "))
+            .count();
+        assert_eq!(entries, diff.rows.len());
+        for line in markdown.lines() {
+            assert_eq!(line.matches('`').count() % 2, 0, "{line}");
+        }
+    }
+}
+
+#[test]
+fn filters_leave_what_is_asked_for_and_count_the_rest() {
+    let whole = between(sources(), "2025-11-25", "2026-07-28", false).unwrap();
+    let filtered = |filter: Filter| {
+        let mut diff = whole.clone();
+        filter.apply(&mut diff);
+        assert_eq!(diff.rows.len() + diff.hidden, whole.rows.len());
+        assert!(!diff.rows.is_empty() && diff.hidden > 0);
+        diff
+    };
+    let tools = filtered(Filter {
+        methods: vec!["tools/*".to_owned()],
+        ..Filter::default()
+    });
+    assert!(tools.rows.iter().all(|row| {
+        row.paths
+            .iter()
+            .any(|path| path.method.starts_with("tools/"))
+    }));
+    let sent_by_servers = filtered(Filter {
+        directions: vec!["s2c".to_owned()],
+        ..Filter::default()
+    });
+    assert!(sent_by_servers.rows.iter().all(|row| {
+        row.paths
+            .iter()
+            .any(|path| path.to_string().starts_with("S2C"))
+    }));
+    let moved = filtered(Filter {
+        kinds: vec![Kind::Moved],
+        ..Filter::default()
+    });
+    assert!(moved.rows.iter().all(|row| row.kind == Kind::Moved));
+    let risky = filtered(Filter {
+        levels: vec![Level::Risky],
+        ..Filter::default()
+    });
+    assert!(risky.rows.iter().all(|row| row.level == Level::Risky));
+    // No rule covers anything yet but what needs none.
+    let mut uncovered = between(sources(), "2025-03-26", "2025-06-18", false).unwrap();
+    let names = uncovered
+        .rows
+        .iter()
+        .filter(|row| row.kind == Kind::DefinitionRenamed)
+        .count();
+    Filter {
+        uncovered: true,
+        ..Filter::default()
+    }
+    .apply(&mut uncovered);
+    assert_eq!((uncovered.hidden, names), (1, 1));
+    // A diff that a filter emptied does not say that nothing changed.
+    let mut nothing = whole.clone();
+    Filter {
+        kinds: vec![Kind::ConstChanged],
+        ..Filter::default()
+    }
+    .apply(&mut nothing);
+    let said = text::render(&nothing, TextOptions::default());
+    assert!(
+        said.contains(&format!(
+            "{} more that were not asked for",
+            whole.rows.len()
+        )),
+        "{said}"
+    );
+}

@@ -1,0 +1,188 @@
+//! What the neighbours differ in, as reviewed: counts by level and kind in `summaries.txt`, and the facts one by one.
+//!
+//! `BLESS=1 cargo test -p mcp-codegen --test diff` writes the file anew: read the difference before you keep it.
+
+use std::fs;
+use std::path::Path;
+
+use mcp_codegen::diff::{Diff, Kind, between};
+
+use super::{sources, spec};
+
+fn pairs() -> Vec<(&'static str, &'static str)> {
+    let ids: Vec<&str> = spec()
+        .revisions
+        .iter()
+        .map(|revision| revision.id.as_str())
+        .collect();
+    let mut pairs: Vec<(&str, &str)> = ids.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    // The candidate is never negotiated: the released revisions are neighbours too.
+    pairs.push(("2025-11-25", "2026-07-28"));
+    pairs
+}
+
+fn diff(old: &str, new: &str) -> Diff {
+    between(sources(), old, new, false).unwrap()
+}
+
+#[test]
+fn the_summaries_are_as_reviewed() {
+    let mut text = String::new();
+    for (old, new) in pairs() {
+        let summary = diff(old, new).summary();
+        let crate_change = summary.crate_change.map_or("none", |change| change.id());
+        text.push_str(&format!(
+            "{old} -> {new}: {} rows, crate {crate_change}\n",
+            summary.rows
+        ));
+        for count in summary.levels.iter().chain(&summary.kinds) {
+            text.push_str(&format!("  {:>3} {}\n", count.rows, count.id));
+        }
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/diff/summaries.txt");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&file, &text).unwrap();
+    }
+    assert_eq!(text, fs::read_to_string(&file).unwrap());
+}
+
+/// Whether a row of that kind has that wire path.
+fn has(diff: &Diff, kind: Kind, path: &str) -> bool {
+    diff.rows
+        .iter()
+        .any(|row| row.kind == kind && row.paths.iter().any(|is| is.to_string() == path))
+}
+
+#[test]
+fn the_draft_of_today_is_the_newest_revision() {
+    assert_eq!(diff("2026-07-28", "draft").rows, []);
+}
+
+#[test]
+fn the_candidate_and_its_release_differ_as_the_changelog_says() {
+    let diff = diff("2026-07-28-rc", "2026-07-28");
+    for error in [
+        "HeaderMismatch",
+        "MissingRequiredClientCapability",
+        "UnsupportedProtocolVersion",
+    ] {
+        let path = format!("S2C * error ${{{error}}}.code");
+        assert!(has(&diff, Kind::ErrorCodeRenumbered, &path), "{path}");
+    }
+    assert!(has(
+        &diff,
+        Kind::MethodRemoved,
+        "S2C notifications/elicitation/complete"
+    ));
+    assert!(has(
+        &diff,
+        Kind::MethodRemoved,
+        "C2S notifications/progress"
+    ));
+    assert!(has(
+        &diff,
+        Kind::MemberRemoved,
+        "S2C elicitation/create params ${mode=url}.elicitationId"
+    ));
+    let client_info = "C2S tools/call params $._meta[\"io.modelcontextprotocol/clientInfo\"]";
+    assert!(has(&diff, Kind::BecameOptional, client_info));
+    assert!(has(
+        &diff,
+        Kind::Moved,
+        "S2C server/discover result $.serverInfo"
+    ));
+    assert!(has(
+        &diff,
+        Kind::BecameRequired,
+        "C2S notifications/cancelled params $.requestId"
+    ));
+}
+
+#[test]
+fn what_every_release_is_known_for_is_there() {
+    let first = diff("2024-11-05", "2025-03-26");
+    assert!(has(
+        &first,
+        Kind::UnionMemberAdded,
+        "S2C tools/call result $.content[]{type=audio}"
+    ));
+    assert!(has(
+        &first,
+        Kind::MemberAddedOptional,
+        "S2C tools/list result $.tools[].annotations"
+    ));
+    assert!(has(&first, Kind::RuleAdded, "C2S * rule batch"));
+
+    let second = diff("2025-03-26", "2025-06-18");
+    let renamed = second
+        .rows
+        .iter()
+        .find(|row| row.kind == Kind::DefinitionRenamed)
+        .unwrap();
+    assert_eq!(
+        renamed.subject.as_deref(),
+        Some("ResourceReference -> ResourceTemplateReference")
+    );
+    assert!(has(&second, Kind::MethodAdded, "S2C elicitation/create"));
+    assert!(has(
+        &second,
+        Kind::HeaderAdded,
+        "C2S * header MCP-Protocol-Version"
+    ));
+    assert!(has(
+        &second,
+        Kind::UnionMemberRemoved,
+        "C2S * message ${array}"
+    ));
+
+    let third = diff("2025-06-18", "2025-11-25");
+    assert!(has(
+        &third,
+        Kind::MemberAddedOptional,
+        "S2C tools/list result $.tools[].execution"
+    ));
+    assert!(has(&third, Kind::MethodAdded, "C2S tasks/get"));
+    assert!(has(
+        &third,
+        Kind::ErrorCodeAdded,
+        "S2C * error ${URLElicitationRequired}.code"
+    ));
+
+    let last = diff("2025-11-25", "2026-07-28");
+    assert!(has(&last, Kind::MethodRemoved, "C2S initialize"));
+    assert!(has(
+        &last,
+        Kind::MethodRechanneled,
+        "S2C sampling/createMessage"
+    ));
+    let moved = [
+        ("C2S initialize params $.capabilities", "clientCapabilities"),
+        ("C2S initialize params $.clientInfo", "clientInfo"),
+        ("C2S initialize params $.protocolVersion", "protocolVersion"),
+        ("C2S logging/setLevel params $.level", "logLevel"),
+    ];
+    for (from, to) in moved {
+        let to = format!("C2S tools/call params $._meta[\"io.modelcontextprotocol/{to}\"]");
+        let row = last
+            .rows
+            .iter()
+            .find(|row| row.from.iter().any(|path| path.to_string() == from));
+        let row = row.unwrap_or_else(|| panic!("{from} moved"));
+        assert!(
+            row.to.iter().any(|path| path.to_string() == to),
+            "{from}: {:?}",
+            row.to
+        );
+    }
+    assert!(has(
+        &last,
+        Kind::HeaderRemoved,
+        "C2S * header Mcp-Session-Id"
+    ));
+    // Inside what the generated types keep as opaque text there are wire facts all the same.
+    assert!(has(
+        &last,
+        Kind::MemberRemoved,
+        "S2C tools/list result $.tools[].outputSchema.type"
+    ));
+}

@@ -1,0 +1,287 @@
+//! Laws: nothing from nothing, a mirror, names do not matter, the parts account for the whole.
+
+use std::collections::BTreeSet;
+
+use mcp_codegen::diff::{Diff, End, Kind, Row, compare, without_choices};
+use serde_json::{Value, json};
+
+use super::{diff_of, schema, sides, sources, spec};
+
+#[test]
+fn a_revision_does_not_differ_from_itself() {
+    for side in sides() {
+        assert_eq!(compare(side, side).rows, [], "{}", side.label);
+    }
+    for revision in &spec().revisions {
+        let raw = sources().of_revision(revision, true).unwrap();
+        assert_eq!(compare(&raw, &raw).rows, [], "{} raw", revision.id);
+    }
+}
+
+/// What a row says, in a form that can be compared with its mirror image.
+fn told(row: &Row, mirrored: bool) -> String {
+    let verdicts = if mirrored {
+        row.verdicts.mirrored()
+    } else {
+        row.verdicts
+    };
+    let paths = |paths: &[mcp_codegen::diff::WirePath]| -> Vec<String> {
+        paths.iter().map(ToString::to_string).collect()
+    };
+    let text = |view: &Option<mcp_codegen::diff::View>| {
+        view.as_ref().map(|view| (view.required, view.text.clone()))
+    };
+    let mut facts = [
+        (paths(&row.from), text(&row.before)),
+        (paths(&row.to), text(&row.after)),
+    ];
+    let mut ends: Vec<End> = row
+        .witnesses
+        .iter()
+        .map(|witness| witness.valid_in)
+        .collect();
+    if mirrored {
+        facts.reverse();
+        for end in &mut ends {
+            *end = if *end == End::Old { End::New } else { End::Old };
+        }
+        ends.sort_unstable();
+    }
+    format!("{:?} {facts:?} {verdicts:?} {ends:?}", paths(&row.paths))
+}
+
+#[test]
+fn two_directions_mirror_each_other() {
+    for old in sides() {
+        for new in sides() {
+            let (there, back) = (compare(old, new), compare(new, old));
+            let mut forward: Vec<(String, Kind)> = there
+                .rows
+                .iter()
+                .map(|row| (told(row, false), row.kind))
+                .collect();
+            let mut backward: Vec<(String, Kind)> = back
+                .rows
+                .iter()
+                .map(|row| (told(row, true), row.kind))
+                .collect();
+            forward.sort();
+            backward.sort();
+            let pair = format!("{} and {}", old.label, new.label);
+            assert_eq!(forward.len(), backward.len(), "{pair}");
+            for ((left, kind), (right, undone)) in forward.iter().zip(&backward) {
+                assert_eq!(left, right, "{pair}");
+                assert!(
+                    kind.is_undone_by(*undone),
+                    "{pair}: {kind} and {undone} at {left}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn fingerprints_tell_rows_apart_and_do_not_depend_on_the_labels() {
+    for (index, old) in sides().iter().enumerate() {
+        for new in &sides()[index + 1..] {
+            let diff = compare(old, new);
+            let unique: BTreeSet<&str> = diff
+                .rows
+                .iter()
+                .map(|row| row.fingerprint.as_str())
+                .collect();
+            assert_eq!(unique.len(), diff.rows.len(), "{} {}", old.label, new.label);
+            for row in &diff.rows {
+                assert!(
+                    row.fingerprint.len() == 12
+                        && row.fingerprint.bytes().all(|byte| byte.is_ascii_hexdigit())
+                );
+            }
+        }
+    }
+    let old = schema("2026-07-28");
+    let mut first = old.clone();
+    first["$defs"]["Tool"]["properties"]["flavour"] = json!({"type": "string"});
+    // The next draft of the day has the same change and another one.
+    let mut second = first.clone();
+    second["$defs"]["Prompt"]["properties"]["flavour"] = json!({"type": "string"});
+    let (first, second) = (diff_of(&old, &first), diff_of(&old, &second));
+    let ids = |diff: &Diff| -> BTreeSet<String> {
+        diff.rows
+            .iter()
+            .map(|row| row.fingerprint.clone())
+            .collect()
+    };
+    assert_eq!((first.rows.len(), second.rows.len()), (1, 2));
+    assert!(ids(&first).is_subset(&ids(&second)));
+}
+
+/// Definitions whose names carry meaning: they list messages, or pair requests with results.
+fn is_named_by_the_protocol(name: &str) -> bool {
+    let ends = [
+        "Request",
+        "Result",
+        "Response",
+        "Notification",
+        "Error",
+        "Message",
+    ];
+    ends.iter().any(|end| name.ends_with(end))
+}
+
+/// The diff of two schemas as they stand.
+fn raw_diff_of(old: &Value, new: &Value) -> Diff {
+    let open = |name, schema: &Value| sources().of_text(name, &schema.to_string(), true).unwrap();
+    compare(&open("old.json", old), &open("new.json", new))
+}
+
+/// Puts something else in the place of each reference to a definition.
+fn replace_references(value: &mut Value, name: &str, with: &Value) {
+    match value {
+        Value::Object(object) => {
+            if object.get("$ref") == Some(&json!(format!("#/$defs/{name}"))) {
+                *value = with.clone();
+                return;
+            }
+            for inner in object.values_mut() {
+                replace_references(inner, name, with);
+            }
+        }
+        Value::Array(items) => {
+            for inner in items {
+                replace_references(inner, name, with);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn renaming_every_definition_gives_renames_and_nothing_else() {
+    for revision in &spec().revisions {
+        let old = schema(&revision.id);
+        let mut new = old.clone();
+        let names: Vec<String> = old["$defs"].as_object().unwrap().keys().cloned().collect();
+        let mut renamed = 0;
+        for name in names.iter().filter(|name| !is_named_by_the_protocol(name)) {
+            let to = format!("Other{name}");
+            replace_references(&mut new, name, &json!({"$ref": format!("#/$defs/{to}")}));
+            let definitions = new["$defs"].as_object_mut().unwrap();
+            let definition = definitions.remove(name).unwrap();
+            definitions.insert(to, definition);
+            renamed += 1;
+        }
+        assert!(
+            renamed > 20,
+            "{}: the script renames {renamed}",
+            revision.id
+        );
+        // Errata name definitions by their old names: compare without them.
+        let diff = raw_diff_of(&old, &new);
+        for row in &diff.rows {
+            assert_eq!(
+                row.kind,
+                Kind::DefinitionRenamed,
+                "{}: {row:?}",
+                revision.id
+            );
+            let place = &row.places[0];
+            assert_eq!(format!("Other{}", place.old), place.new, "{}", revision.id);
+        }
+        assert!(
+            diff.rows.len() > 10,
+            "{}: {} renames seen",
+            revision.id,
+            diff.rows.len()
+        );
+    }
+}
+
+#[test]
+fn inlining_a_definition_gives_no_wire_row() {
+    for revision in &spec().revisions {
+        let old = schema(&revision.id);
+        let definitions = old["$defs"].as_object().unwrap();
+        let mut inlined = 0;
+        for (name, definition) in definitions {
+            let refers_to_itself = definition
+                .to_string()
+                .contains(&format!("#/$defs/{name}\""));
+            if is_named_by_the_protocol(name) || refers_to_itself {
+                continue;
+            }
+            let mut new = old.clone();
+            new["$defs"].as_object_mut().unwrap().remove(name);
+            replace_references(&mut new, name, definition);
+            // An erratum that went into the definition no longer finds it: compare without errata.
+            let diff = raw_diff_of(&old, &new);
+            assert_eq!(diff.rows, [], "{}: {name} inlined", revision.id);
+            inlined += 1;
+        }
+        assert!(inlined > 20, "{}: {inlined} inlined", revision.id);
+    }
+}
+
+#[test]
+fn extracting_inline_params_gives_no_wire_row() {
+    let old = schema("2025-06-18");
+    let mut new = old.clone();
+    let mut extracted = 0;
+    for (name, definition) in new["$defs"].as_object_mut().unwrap().clone() {
+        let params = &definition["properties"]["params"];
+        if params.get("properties").is_some() {
+            new["$defs"][format!("{name}Params")] = params.clone();
+            new["$defs"][&name]["properties"]["params"] =
+                json!({"$ref": format!("#/$defs/{name}Params")});
+            extracted += 1;
+        }
+    }
+    assert!(extracted > 10);
+    let diff = raw_diff_of(&old, &new);
+    assert_eq!(diff.rows, []);
+}
+
+#[test]
+fn neighbours_account_for_the_ends() {
+    let bare = |row: &Row| -> Vec<String> {
+        row.paths
+            .iter()
+            .map(|path| without_choices(&path.to_string()))
+            .collect()
+    };
+    let steps: Vec<Diff> = sides()
+        .windows(2)
+        .map(|pair| compare(&pair[0], &pair[1]))
+        .collect();
+    let touched: BTreeSet<String> = steps
+        .iter()
+        .flat_map(|diff| &diff.rows)
+        .flat_map(bare)
+        .collect();
+    let above_or_below = |path: &str| {
+        touched.iter().any(|other| {
+            let begins = |long: &str, short: &str| {
+                long.strip_prefix(short).is_some_and(|rest| {
+                    rest.is_empty() || rest.starts_with(['.', '[', ' ']) || short.ends_with('$')
+                })
+            };
+            begins(path, other) || begins(other, path)
+        })
+    };
+    let ends = compare(&sides()[0], sides().last().unwrap());
+    assert!(ends.rows.len() > 50);
+    for row in &ends.rows {
+        for path in bare(row) {
+            assert!(
+                above_or_below(&path),
+                "no step touches {path} ({})",
+                row.kind
+            );
+        }
+    }
+    // And the other way round: what every step leaves alone is the same at both ends.
+    let untouched = ends.rows.iter().filter(|row| row.paths.is_empty());
+    for row in untouched {
+        assert_eq!(row.kind, Kind::DefinitionRenamed);
+    }
+}

@@ -1,0 +1,128 @@
+//! Each kind that `errors.toml` can provoke, by one small change of it.
+
+use mcp_codegen::Spec;
+use mcp_codegen::diff::{Diff, Kind, Sources, compare};
+
+use super::{only_row, spec_files};
+
+/// A spec whose `errors.toml` says something else of `draft`, which is 2026-07-28 otherwise.
+fn with_errors(change: impl Fn(String) -> String) -> Diff {
+    let mut files = spec_files();
+    let errors = files.remove("errors.toml").unwrap();
+    files.insert("errors.toml".to_owned(), change(errors));
+    let spec = Spec::from_files(files).unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    compare(
+        &sources.open("2026-07-28", false).unwrap(),
+        &sources.open("draft", false).unwrap(),
+    )
+}
+
+fn row(table: &str, text: &str) -> impl Fn(String) -> String {
+    let row = format!(
+        "\n[[{table}]]\n{text}revisions = [\"draft\"]\nmeaning = \"Something.\"\npage = \"a/page.mdx\"\n"
+    );
+    move |errors| errors + &row
+}
+
+/// Takes `draft` out of the row of that name, and puts a row of its own in its place, if one is given.
+fn instead(name: &'static str, new: Option<&'static str>) -> impl Fn(String) -> String {
+    move |errors| {
+        let rows: Vec<String> = errors
+            .split("\n\n")
+            .map(|row| {
+                let about = row.contains(&format!("\nname = \"{name}\""))
+                    || row.contains(&format!("\nid = \"{name}\""));
+                match about && row.contains(", \"draft\"]") {
+                    false => row.to_owned(),
+                    true => {
+                        let old = row.replace(", \"draft\"]", "]");
+                        match new {
+                            None => old,
+                            Some(meaning) => {
+                                let own: Vec<String> = row
+                                    .lines()
+                                    .filter(|line| !line.starts_with('#'))
+                                    .map(|line| match line.split(" = ").next() {
+                                        Some("revisions") => "revisions = [\"draft\"]".to_owned(),
+                                        Some("meaning") => format!("meaning = \"{meaning}\""),
+                                        _ => line.to_owned(),
+                                    })
+                                    .collect();
+                                format!("{old}\n\n{}", own.join("\n"))
+                            }
+                        }
+                    }
+                }
+            })
+            .collect();
+        rows.join("\n\n")
+    }
+}
+
+#[test]
+fn one_change_of_the_rules_is_one_kind() {
+    type Change = Box<dyn Fn(String) -> String>;
+    let cases: Vec<(Kind, &str, Change)> = vec![
+        (
+            Kind::ErrorCodeAdded,
+            "C2S * error ${Odd}.code",
+            Box::new(row("error", "code = -32077\nname = \"Odd\"\n")),
+        ),
+        (
+            Kind::ErrorCodeChanged,
+            "C2S * error ${InternalError}.code",
+            Box::new(instead("InternalError", Some("Other."))),
+        ),
+        (
+            Kind::ErrorCodeRemoved,
+            "C2S * error ${InternalError}.code",
+            Box::new(instead("InternalError", None)),
+        ),
+        (
+            Kind::HeaderAdded,
+            "C2S * header Odd",
+            Box::new(row("header", "name = \"Odd\"\n")),
+        ),
+        (
+            Kind::HeaderRemoved,
+            "C2S * header Mcp-Method",
+            Box::new(instead("Mcp-Method", None)),
+        ),
+        (
+            Kind::HeaderChanged,
+            "C2S * header Mcp-Method",
+            Box::new(instead("Mcp-Method", Some("Other."))),
+        ),
+        (
+            Kind::RuleAdded,
+            "C2S * rule odd",
+            Box::new(row("rule", "id = \"odd\"\nkind = \"binding\"\n")),
+        ),
+        (
+            Kind::RuleRemoved,
+            "C2S * rule log-opt-in",
+            Box::new(instead("log-opt-in", None)),
+        ),
+        (
+            Kind::RuleChanged,
+            "C2S * rule log-opt-in",
+            Box::new(instead("log-opt-in", Some("Other."))),
+        ),
+        (
+            Kind::Deprecated,
+            "C2S * rule odd",
+            Box::new(row("rule", "id = \"odd\"\nkind = \"deprecation\"\n")),
+        ),
+        (
+            Kind::Undeprecated,
+            "C2S * rule roots",
+            Box::new(instead("roots", None)),
+        ),
+    ];
+    for (kind, path, change) in &cases {
+        let diff = with_errors(change);
+        only_row(&diff, *kind, path);
+        assert_eq!(diff.rows.len(), 1, "{kind}");
+    }
+}

@@ -1,0 +1,408 @@
+//! Changes of single schemas, and what the generator makes of each.
+
+use serde_json::json;
+
+use crate::changes::Change;
+use crate::changes::Outcome::{Crate, Refusal};
+use crate::draft::{every, reference};
+
+fn nullable(schema: &serde_json::Value) -> serde_json::Value {
+    json!({"anyOf": [schema, {"type": "null"}]})
+}
+
+/// Members and kinds of values.
+pub(crate) const SHAPES: &[Change] = &[
+    (
+        "add a required member",
+        |draft| {
+            draft.put("Tool/properties", "version", json!({"type": "string"}));
+            draft.push("Tool/required", json!("version"));
+        },
+        Crate(&["version: impl Into<String>,"]),
+    ),
+    (
+        "add an optional member",
+        |draft| draft.put("Tool/properties", "version", json!({"type": "integer"})),
+        Crate(&["pub fn with_version(mut self, version: impl Into<Integer>) -> Self {"]),
+    ),
+    (
+        "add a member that is an inline object",
+        |draft| {
+            let owner = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+            draft.put("Tool/properties", "owner", owner);
+        },
+        Crate(&["pub owner: Option<ToolOwner>,", "pub struct ToolOwner {"]),
+    ),
+    (
+        "add a member called like a word of Rust",
+        |draft| draft.put("Tool/properties", "async", json!({"type": "boolean"})),
+        Crate(&["pub async_: Option<bool>,", "pub fn with_async("]),
+    ),
+    (
+        "add a member called like the field for the rest",
+        |draft| draft.put("Tool/properties", "extra", json!({"type": "boolean"})),
+        Refusal(&[
+            "Tool.extra",
+            "add \"Tool.extra\" to [members] in spec/names.toml",
+        ]),
+    ),
+    (
+        "spell a member another way beside the old one",
+        |draft| draft.put("Tool/properties", "input_schema", json!({"type": "object"})),
+        Refusal(&[
+            "#/$defs/Tool/properties/input_schema: ",
+            "which `inputSchema` has",
+        ]),
+    ),
+    (
+        "require a member that is not described",
+        |draft| draft.push("Tool/required", json!("serial")),
+        Crate(&["serial: impl Into<Json>,"]),
+    ),
+    (
+        "require nothing",
+        |draft| drop(draft.take("Tool", "required")),
+        Crate(&["pub input_schema: Option<JsonObject>,"]),
+    ),
+    (
+        "two hundred members",
+        |draft| (0..200).for_each(|at| draft.put("Tool/properties", &format!("m{at}"), json!({}))),
+        Refusal(&["#/$defs/Tool: ", "at most 128 named members", "[[shape]]"]),
+    ),
+    (
+        "close an object",
+        |draft| draft.put("Tool", "additionalProperties", json!(false)),
+        Crate(&["Members::closed(\n            \"Tool\","]),
+    ),
+    (
+        "type the rest of an object",
+        |draft| {
+            draft.put(
+                "Annotations",
+                "additionalProperties",
+                json!({"type": "string"}),
+            )
+        },
+        Crate(&["pub extra: Map<String>,"]),
+    ),
+    (
+        "a nullable required member",
+        |draft| {
+            draft.put(
+                "PromptMessage/properties/role",
+                "$ref",
+                json!("#/$defs/NullableRole"),
+            )
+        },
+        Refusal(&[
+            "#/$defs/PromptMessage/properties/role/$ref: ",
+            "NullableRole",
+        ]),
+    ),
+    (
+        "a nullable required member of another definition",
+        |draft| {
+            let role = nullable(&reference("Role"));
+            draft.put("PromptMessage/properties", "role", role);
+        },
+        Crate(&["role: Option<Role>"]),
+    ),
+    (
+        "a nullable optional member",
+        |draft| {
+            let null = json!({"type": ["boolean", "null"]});
+            draft.put("CallToolResult/properties", "isError", null);
+        },
+        Crate(&["pub is_error: Option<bool>,"]),
+    ),
+    (
+        "a nullable definition",
+        |draft| {
+            draft.put(
+                "ProgressToken",
+                "type",
+                json!(["integer", "null", "string"]),
+            )
+        },
+        Crate(&["pub type ProgressToken = Option<ProgressTokenValue>;"]),
+    ),
+    (
+        "whole numbers become any numbers",
+        |draft| draft.put("ListToolsResult/properties/ttlMs", "type", json!("number")),
+        Crate(&["ttl_ms: impl Into<Number>"]),
+    ),
+    (
+        "one value becomes one or many",
+        |draft| {
+            let content = draft.at("PromptMessage/properties/content");
+            let one = content.clone();
+            *content = json!({"anyOf": [one, {"type": "array", "items": one}]});
+        },
+        // The rule for 2024-11-05 calls what stands there `ContentBlock`.
+        Refusal(&["both are called `ContentBlock`", "[[inline]] or [types]"]),
+    ),
+    (
+        "one value becomes one or many, where no rule names it",
+        |draft| {
+            let one = draft.at("Tool/properties/icons/items").clone();
+            draft.put(
+                "Tool/properties",
+                "icons",
+                json!({"anyOf": [one, {"type": "array", "items": one}]}),
+            );
+        },
+        Crate(&["pub enum ToolIcons {", "Icon(Icon),", "List(Vec<Icon>),"]),
+    ),
+    (
+        "an object that holds itself",
+        |draft| {
+            draft.put("Tool/properties", "parent", reference("Tool"));
+            draft.put(
+                "Tool/properties",
+                "children",
+                json!({"type": "array", "items": reference("Tool")}),
+            );
+        },
+        Crate(&[
+            "pub parent: Option<Box<Tool>>,",
+            "pub children: Option<Vec<Tool>>,",
+        ]),
+    ),
+    (
+        "compose with allOf",
+        |draft| {
+            let tool = draft.drop("Tool");
+            draft.define("Tool", json!({"allOf": [reference("BaseMetadata"), tool]}));
+        },
+        Crate(&["pub struct Tool {", "pub input_schema: JsonObject,"]),
+    ),
+    (
+        "compose what contradicts itself",
+        |draft| {
+            let tool = draft.drop("Tool");
+            let other = json!({"type": "object", "properties": {"name": {"type": "integer"}}});
+            draft.define("Tool", json!({"allOf": [tool, other]}));
+        },
+        Refusal(&[
+            "#/$defs/Tool/allOf/0/properties/name: ",
+            "join the schemas by hand with an erratum",
+        ]),
+    ),
+    (
+        "say more beside a reference",
+        |draft| draft.put("Tool/properties/annotations", "required", json!(["title"])),
+        Refusal(&["#/$defs/Tool/properties/annotations: ", "`$ref` alone"]),
+    ),
+    (
+        "describe beside a reference, and deprecate",
+        |draft| {
+            draft.put(
+                "Tool/properties/annotations",
+                "description",
+                json!("Of the [old] kind."),
+            );
+            draft.put("Tool/properties/annotations", "deprecated", json!(true));
+        },
+        Crate(&["pub annotations: Option<ToolAnnotations>,"]),
+    ),
+];
+
+/// Choices: constants, enums and unions.
+pub(crate) const CHOICES: &[Change] = &[
+    (
+        "change a tag",
+        |draft| draft.put("TextContent/properties/type", "const", json!("plain")),
+        Crate(&[
+            "Plain(TextContent),",
+            "Tag::new(\n            \"ContentBlock\",\n            \"type\",\n            &[\"audio\", \"image\", \"plain\",",
+        ]),
+    ),
+    (
+        "two tags of one value",
+        |draft| draft.put("ImageContent/properties/type", "const", json!("text")),
+        Crate(&["reader.first_present(&PATHS)?"]),
+    ),
+    (
+        "a tag becomes any string",
+        |draft| drop(draft.take("TextContent/properties/type", "const")),
+        Crate(&["reader.tag_or_other(&TAG)?"]),
+    ),
+    (
+        "a tag becomes optional",
+        |draft| draft.put("TextContent", "required", json!(["text"])),
+        Crate(&["Tag::optional("]),
+    ),
+    (
+        "a constant that is a number",
+        |draft| {
+            draft.put(
+                "Tool/properties",
+                "version",
+                json!({"type": "integer", "const": 2}),
+            );
+            draft.push("Tool/required", json!("version"));
+        },
+        Crate(&["object.constant_integer(\"version\", 2);"]),
+    ),
+    (
+        "a constant number that may be absent",
+        |draft| {
+            draft.put(
+                "Tool/properties",
+                "version",
+                json!({"type": "integer", "const": 2}),
+            )
+        },
+        Refusal(&[
+            "#/$defs/Tool/properties/version: ",
+            "a constant that is a string",
+        ]),
+    ),
+    (
+        "add a choice to an enum",
+        |draft| draft.push("LoggingLevel/enum", json!("trace")),
+        Crate(&["pub const ALL: [Self; 9] = ["]),
+    ),
+    (
+        "add a choice that is another one in capitals",
+        |draft| draft.push("LoggingLevel/enum", json!("Error")),
+        Refusal(&["#/$defs/LoggingLevel: ", "choices whose Rust names differ"]),
+    ),
+    (
+        "an enum of numbers",
+        |draft| *draft.at("LoggingLevel") = json!({"enum": [1, 2, 3], "type": "integer"}),
+        Refusal(&[
+            "#/$defs/LoggingLevel: ",
+            "an `enum` of strings, found [1,2,3]",
+        ]),
+    ),
+    (
+        "an enum becomes any string",
+        |draft| *draft.at("LoggingLevel") = json!({"type": "string"}),
+        Crate(&["pub struct LoggingLevel(pub String);"]),
+    ),
+    (
+        "an enum of one",
+        |draft| *draft.at("Role") = json!({"enum": ["user"], "type": "string"}),
+        Crate(&["pub const ALL: [Self; 1] = [Self::User];"]),
+    ),
+    (
+        "reorder a union",
+        |draft| {
+            draft
+                .at("ContentBlock/anyOf")
+                .as_array_mut()
+                .unwrap()
+                .reverse()
+        },
+        Crate(&["pub enum ContentBlock {"]),
+    ),
+    (
+        "a union of one",
+        |draft| *draft.at("ContentBlock/anyOf") = json!([reference("TextContent")]),
+        Crate(&["pub enum ContentBlock {", "reader.value().map(Self::"]),
+    ),
+    (
+        "a union of none",
+        |draft| *draft.at("ContentBlock/anyOf") = json!([]),
+        Refusal(&[
+            "#/$defs/ContentBlock/anyOf: ",
+            "a list of schemas, not empty",
+        ]),
+    ),
+    (
+        "a union with the same twice",
+        |draft| draft.push("ContentBlock/anyOf", reference("TextContent")),
+        Crate(&["pub enum ContentBlock {"]),
+    ),
+    (
+        "a union that no one can tell apart",
+        |draft| {
+            let text = draft.at("TextContent").clone();
+            draft.define("NoteContent", text);
+            draft.push("ContentBlock/anyOf", reference("NoteContent"));
+        },
+        Refusal(&[
+            "#/$defs/ContentBlock: ",
+            "`TextContent`, `NoteContent`",
+            "add a [[union]] with at = \"ContentBlock\" to spec/unions.toml",
+        ]),
+    ),
+    (
+        "an object becomes a union",
+        |draft| {
+            let old = draft.drop("Annotations");
+            draft.define("OldAnnotations", old);
+            draft.define("NewAnnotations", json!({"type": "object", "properties": {"for": {"type": "string"}}, "required": ["for"]}));
+            draft.define(
+                "Annotations",
+                json!({"anyOf": [reference("OldAnnotations"), reference("NewAnnotations")]}),
+            );
+        },
+        Crate(&["pub enum Annotations {", "New(NewAnnotations),"]),
+    ),
+    (
+        "a union within a union",
+        |draft| {
+            draft.define(
+                "MediaContent",
+                json!({"anyOf": [reference("ImageContent"), reference("AudioContent")]}),
+            );
+            *draft.at("ContentBlock/anyOf") =
+                json!([reference("TextContent"), reference("MediaContent")]);
+        },
+        Crate(&["TagFound::Other => reader.value().map(Self::Media),"]),
+    ),
+    (
+        "members beside a union",
+        |draft| {
+            draft.put(
+                "ContentBlock",
+                "properties",
+                json!({"id": {"type": "string"}}),
+            )
+        },
+        Refusal(&["#/$defs/ContentBlock: ", "`anyOf` or `oneOf` alone"]),
+    ),
+    (
+        "a keyword that is new",
+        |draft| draft.put("Tool/properties/name", "contentEncoding", json!("base64")),
+        Refusal(&[
+            "#/$defs/Tool/properties/name/contentEncoding: ",
+            "the keyword `contentEncoding`",
+        ]),
+    ),
+    (
+        "a tuple",
+        |draft| {
+            draft.put(
+                "Annotations/properties",
+                "range",
+                json!({"type": "array", "prefixItems": [{"type": "number"}]}),
+            )
+        },
+        Refusal(&["#/$defs/Annotations/properties/range/prefixItems: "]),
+    ),
+    (
+        "never valid",
+        |draft| draft.put("Tool/properties", "never", json!(false)),
+        Refusal(&["#/$defs/Tool/properties/never: ", "found `false`"]),
+    ),
+    (
+        "a dialect that is new",
+        |draft| draft.0["$schema"] = json!("https://json-schema.org/draft/2030-01/schema"),
+        Refusal(&["#/$schema: ", "a new dialect needs a look"]),
+    ),
+    (
+        "every reference into another file",
+        |draft| {
+            every(&mut draft.0, &mut |node| {
+                if let Some(name) = node.get("$ref").and_then(|target| target.as_str()) {
+                    let target = format!("common.json{name}");
+                    *node = json!({"$ref": target});
+                }
+            });
+        },
+        Refusal(&["/$ref: ", "a reference within this file"]),
+    ),
+];

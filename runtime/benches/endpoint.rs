@@ -1,0 +1,81 @@
+//! How many small calls one core takes through the server endpoint: received, handed to the application, answered.
+//!
+//! `cargo bench -p mcp-revisions --bench endpoint`. Allocations are counted, which costs some time by itself.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a bench that cannot read its own messages has to end"
+)]
+
+mod messages;
+
+use std::time::Duration;
+
+use divan::counter::ItemsCount;
+use divan::{AllocProfiler, Bencher, black_box};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::server::{Channel, Event, Profile, Server};
+use mcp_revisions::{Spoken, V2024_11_05, V2025_11_25, V2026_07_28};
+use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
+
+#[global_allocator]
+static ALLOCATOR: AllocProfiler = AllocProfiler::system();
+
+fn main() {
+    divan::main();
+}
+
+const RESULT: &str =
+    r#"{"content":[{"type":"text","text":"3 issues: #12 #18 #44"}],"isError":false}"#;
+const MODERN_RESULT: &str = r#"{"content":[{"type":"text","text":"3 issues: #12 #18 #44"}],"isError":false,"resultType":"complete"}"#;
+
+/// One call and its answer through an endpoint, of a peer with a session or of one without.
+fn calls<App: Spoken>(bencher: Bencher<'_, '_>, session: Option<&str>, result: &str) {
+    let capabilities = Json::from_text(r#"{"tools":{},"resources":{},"prompts":{}}"#).unwrap();
+    let info = Json::from_text(r#"{"name":"bench","version":"1.0.0"}"#).unwrap();
+    let server = Server::<App>::new(Profile::new(&info, &capabilities)).unwrap();
+    let mut channel = Channel::new();
+    let mut text = MODERN_CALL;
+    if let Some(version) = session {
+        let initialize = INITIALIZE.replace("{version}", version);
+        server.receive(&mut channel, None, initialize.as_bytes(), Duration::ZERO);
+        text = LEGACY_CALL;
+    }
+    let text = text.replace("{id}", "1842");
+    let result = Json::from_text(result).unwrap();
+    bencher.counter(ItemsCount::new(1_usize)).bench_local(|| {
+        let received = server.receive(
+            &mut channel,
+            None,
+            black_box(text.as_bytes()),
+            Duration::ZERO,
+        );
+        let Some(Event::Call(call)) = received.events.first() else {
+            panic!("{received:?}")
+        };
+        let output = server.answer(&mut channel, call.token, Ok(result.clone()), Duration::ZERO);
+        assert_eq!(output.send.len(), 1);
+        output
+    });
+}
+
+#[divan::bench]
+fn endpoint_same_revision_2025_11_25(bencher: Bencher<'_, '_>) {
+    calls::<V2025_11_25>(bencher, Some("2025-11-25"), RESULT);
+}
+
+#[divan::bench]
+fn endpoint_same_revision_2026_07_28(bencher: Bencher<'_, '_>) {
+    calls::<V2026_07_28>(bencher, None, MODERN_RESULT);
+}
+
+#[divan::bench]
+fn endpoint_four_hops_up_from_2024_11_05(bencher: Bencher<'_, '_>) {
+    calls::<V2026_07_28>(bencher, Some("2024-11-05"), MODERN_RESULT);
+}
+
+#[divan::bench]
+fn endpoint_four_hops_down_to_2024_11_05(bencher: Bencher<'_, '_>) {
+    calls::<V2024_11_05>(bencher, None, RESULT);
+}

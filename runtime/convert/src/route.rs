@@ -1,0 +1,64 @@
+//! Which conversions lead from one revision to another.
+
+use crate::dynamic::{Hop, Pair};
+
+/// A step between neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// The index of the pair.
+    pub(crate) pair: usize,
+    /// The index of the revision that it leads to.
+    pub(crate) to: usize,
+    /// Whether that is the newer one.
+    pub(crate) up: bool,
+}
+
+/// The steps from a revision to another, by their indexes.
+pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        let up = at < to;
+        let step = match up {
+            _ if at == to => return None,
+            true => Step { pair: at, to: at + 1, up },
+            false => Step { pair: at - 1, to: at - 1, up },
+        };
+        at = step.to;
+        Some(step)
+    })
+}
+
+/// The conversion of a type: to the one that is wanted, else to the one of the same name, else to any.
+pub(crate) fn hop(hops: &'static [Hop], from: &str, wanted: Option<&str>) -> Option<&'static Hop> {
+    let mut of = hops.iter().filter(|hop| hop.from == from);
+    match wanted {
+        Some(wanted) => of.find(|hop| hop.to == wanted),
+        None => {
+            let first = of.clone().next();
+            of.find(|hop| hop.to == from).or(first)
+        }
+    }
+}
+
+/// The conversions, each with the name of its hop, that lead from one type to another; none if none do.
+///
+/// A type may become several of the neighbour's: those of the same name are tried first.
+pub(crate) fn chain(
+    pairs: &'static [Pair],
+    from: (usize, &str),
+    to: (usize, &str),
+) -> Option<Vec<(&'static str, &'static Hop)>> {
+    let ((at, name), (end, wanted)) = (from, to);
+    let Some(step) = steps(at, end).next() else {
+        return (name == wanted).then(Vec::new);
+    };
+    let pair = pairs.get(step.pair)?;
+    let mut candidates: Vec<&'static Hop> =
+        pair.hops(step.up).iter().filter(|hop| hop.from == name).collect();
+    candidates.sort_by_key(|hop| hop.to != name);
+    candidates.into_iter().find_map(|hop| {
+        let mut rest = chain(pairs, (step.to, hop.to), to)?;
+        rest.insert(0, (pair.hop(step.up), hop));
+        Some(rest)
+    })
+}

@@ -1,0 +1,20 @@
+//! The handlers over HTTP: `cargo run -p mcp-revisions --example http_server [-- PORT] [--only REVISION,...]`.
+
+mod arguments;
+mod handlers;
+
+use mcp_revisions::{RevisionSet, http};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (only, rest) = arguments::arguments()?;
+    let port = match rest.first() {
+        Some(port) => port.parse()?,
+        None => 8080,
+    };
+    let listener = http::bind(port).await?;
+    println!("listening on http://{}/mcp", listener.local_addr()?);
+    let server = handlers::server()?.serving(only.unwrap_or_else(RevisionSet::all));
+    http::serve(listener, http::Service::new(server, handlers::handle)).await?;
+    Ok(())
+}

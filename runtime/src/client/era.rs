@@ -1,0 +1,109 @@
+//! How a client finds a server's era: what each answer to the probe says, as a pure function.
+//!
+//! The probe is `server/discover`, written in the newest per-request revision that the client speaks.
+//! Every per-request server answers it; a handshake server answers with some error, with silence, or by ending.
+//! No single error code is keyed on: whatever is not recognised as modern is legacy.
+
+use mcp_shims::{Era, Revision};
+use mcp_wire::{ErrorObject, JsonObject, Message};
+
+use super::options::Channel;
+use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
+use crate::RevisionSet;
+
+/// What was seen after the probe was sent.
+#[derive(Debug, Clone, Copy)]
+pub enum Evidence<'a> {
+    /// An answer: over HTTP with its status, and without a message if the body holds none.
+    Answer {
+        /// The status of the answer; none over stdio.
+        status: Option<u16>,
+        /// The message in it.
+        message: Option<&'a Message>,
+    },
+    /// Nothing came in time.
+    Silence(Channel),
+    /// The server ended, or could not be reached.
+    Ended(Channel),
+}
+
+/// What the evidence says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A `DiscoverResult`: a server of the per-request era that speaks these versions.
+    Modern(Vec<String>),
+    /// An error that only servers of the per-request era send, with the versions that it names.
+    ModernError(Vec<String>),
+    /// A server of the handshake era.
+    Legacy,
+    /// Nothing: who may not ask, or asks a broken server, learns nothing of its era.
+    Nothing,
+}
+
+/// The codes that only a server of the per-request era sends.
+pub const MODERN_ERRORS: [i64; 3] =
+    [HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION];
+
+/// Judges the answer to a probe.
+#[must_use]
+pub fn judge(evidence: Evidence<'_>) -> Finding {
+    match evidence {
+        // Over stdio a handshake server may drop or die of a request before `initialize`; a network may do both at any time.
+        Evidence::Silence(Channel::Stdio) | Evidence::Ended(Channel::Stdio) => Finding::Legacy,
+        Evidence::Silence(Channel::Http) | Evidence::Ended(Channel::Http) => Finding::Nothing,
+        Evidence::Answer { status: Some(401 | 403), .. } => Finding::Nothing,
+        Evidence::Answer { status: Some(status), .. } if !is_evidence(status) => Finding::Nothing,
+        Evidence::Answer { status, message: Some(message) } => judge_message(status, message),
+        Evidence::Answer { message: None, .. } => Finding::Legacy,
+    }
+}
+
+fn is_evidence(status: u16) -> bool {
+    (200..300).contains(&status) || (400..500).contains(&status)
+}
+
+fn judge_message(status: Option<u16>, message: &Message) -> Finding {
+    match message {
+        Message::Response(response) => match discovered(response.result.text()) {
+            Some(versions) => Finding::Modern(versions),
+            None => Finding::Legacy,
+        },
+        Message::Error(error) => match error.error.code.as_i64() {
+            Some(code) if MODERN_ERRORS.contains(&code) => {
+                Finding::ModernError(supported(&error.error))
+            }
+            // A handshake server has no page at all, or a session to miss: only the modern one says this.
+            Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
+                Finding::ModernError(Vec::new())
+            }
+            _ => Finding::Legacy,
+        },
+        Message::Request(_) | Message::Notification(_) => Finding::Legacy,
+    }
+}
+
+/// The versions of a `DiscoverResult`; none if the text is not one.
+fn discovered(result: &str) -> Option<Vec<String>> {
+    let result = JsonObject::from_text(result).ok()?;
+    result.get("supportedVersions")?.read().ok()
+}
+
+/// The versions that an error names; empty if it names none.
+#[must_use]
+pub fn supported(error: &ErrorObject) -> Vec<String> {
+    let data = error.data.clone().and_then(|data| JsonObject::try_from(data).ok());
+    let versions = data.and_then(|data| data.get("supported"));
+    versions.and_then(|versions| versions.read().ok()).unwrap_or_default()
+}
+
+/// The revision to speak with a server of these versions: the newest per-request one, else the newest with a handshake.
+#[must_use]
+pub fn choose(supported: &[String], ours: RevisionSet) -> Option<Revision> {
+    let common = |era: Era| {
+        let is_common = |revision: &Revision| {
+            revision.era() == era && supported.iter().any(|wire| wire == revision.wire())
+        };
+        ours.iter().find(is_common)
+    };
+    common(Era::PerRequest).or_else(|| common(Era::Handshake))
+}

@@ -1,0 +1,118 @@
+//! What a client is told once: who it is, which revisions it speaks, how much it keeps.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use mcp_shims::{Policy, Revision, UnknownRevision};
+use mcp_wire::{Encode, Json};
+
+use crate::{Limits, RevisionSet};
+
+/// What carries the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// One message a line, to and from one process.
+    Stdio,
+    /// One message a POST, each answered by itself.
+    Http,
+}
+
+/// Who the client is and what it can do, in the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    pub(super) info: Json,
+    pub(super) capabilities: Json,
+}
+
+impl Profile {
+    /// A client of this `Implementation` and these `ClientCapabilities`, both of the application's revision.
+    pub fn new<I: Encode, C: Encode>(info: &I, capabilities: &C) -> Self {
+        Self { info: Json::of(info), capabilities: Json::of(capabilities) }
+    }
+}
+
+/// What a client is told once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    pub(super) channel: Channel,
+    pub(super) profile: Profile,
+    pub(super) revisions: RevisionSet,
+    pub(super) policy: Policy,
+    pub(super) limits: Limits,
+    pub(super) probe_timeout: Duration,
+    pub(super) verdict: Option<Verdict>,
+}
+
+impl Options {
+    /// A client that speaks every revision.
+    #[must_use]
+    pub fn new(channel: Channel, profile: Profile) -> Self {
+        Self {
+            channel,
+            profile,
+            revisions: RevisionSet::all(),
+            policy: Policy::default(),
+            limits: Limits::default(),
+            probe_timeout: Duration::from_secs(5),
+            verdict: None,
+        }
+    }
+
+    /// The revisions that it is willing to speak.
+    #[must_use]
+    pub fn with_revisions(mut self, revisions: RevisionSet) -> Self {
+        self.revisions = revisions;
+        self
+    }
+
+    /// What becomes of members that an older server's revision does not name.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long a server over stdio may take to answer the probe before it counts as one of the handshake era.
+    #[must_use]
+    pub fn with_probe_timeout(mut self, timeout: Duration) -> Self {
+        self.probe_timeout = timeout;
+        self
+    }
+
+    /// What an earlier client found out about the same server: the probe is left out.
+    #[must_use]
+    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
+        self.verdict = Some(verdict);
+        self
+    }
+}
+
+/// What a client found out about a server, to be kept for the next client of the same process or origin.
+///
+/// As text it is the id of the revision. A verdict that has become wrong is noticed and mended where the
+/// server says so: a per-request one by `-32022` or an answer that is not modern, a handshake one at `initialize`.
+/// A server that has learned the per-request era since still answers `initialize`, so forget verdicts now and then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Verdict(pub Revision);
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Verdict {
+    type Err = UnknownRevision;
+
+    fn from_str(id: &str) -> Result<Self, UnknownRevision> {
+        id.parse().map(Self)
+    }
+}

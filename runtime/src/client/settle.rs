@@ -1,0 +1,316 @@
+//! From the first request to a settled revision: the probe, its retry, and the handshake.
+
+use std::time::Duration;
+
+use mcp_shims::{Era, Revision};
+use mcp_wire::{ErrorObject, Json, Map, Message};
+
+use super::era::{Evidence, Finding, choose, judge, supported};
+use super::output::{Answer, Event, Failure, Output, ServerFacts};
+use super::send::member;
+use super::stamp::Stamp;
+use super::{Channel, Client, Pending, Purpose, Verdict};
+use crate::{RevisionSet, Spoken};
+use crate::meta::SERVER_INFO;
+
+/// How far the client has come with the server.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Nothing is known, or what is known was handed in.
+    Unknown(Option<Verdict>),
+    /// The probe is on its way.
+    Probing { claim: Revision, deadline: Option<Duration>, tried: RevisionSet },
+    /// `initialize` is on its way.
+    Initializing { tried: RevisionSet },
+    /// A revision is spoken.
+    Settled(Settled),
+}
+
+/// What was settled.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub(super) revision: Revision,
+    /// The `Mcp-Session-Id` of a handshake server.
+    pub(super) session: Option<String>,
+    /// Whether the server itself said so; a verdict that was handed in is not.
+    pub(super) confirmed: bool,
+    /// Whether a handshake server has the `logging` capability.
+    pub(super) logging: bool,
+    /// The log level of a session.
+    pub(super) log_level: Option<String>,
+}
+
+impl Settled {
+    fn on(revision: Revision) -> Self {
+        Self { revision, session: None, confirmed: true, logging: false, log_level: None }
+    }
+}
+
+impl State {
+    /// A client that may have been told what an earlier one found out.
+    pub(super) fn of(verdict: Option<Verdict>) -> Self {
+        Self::Unknown(verdict)
+    }
+
+    pub(super) fn settled(&self) -> Option<&Settled> {
+        match self {
+            Self::Settled(settled) => Some(settled),
+            Self::Unknown(_) | Self::Probing { .. } | Self::Initializing { .. } => None,
+        }
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        match self {
+            Self::Probing { deadline, .. } => *deadline,
+            Self::Unknown(_) | Self::Initializing { .. } | Self::Settled(_) => None,
+        }
+    }
+
+    /// The server has answered in the revision that is settled.
+    pub(super) fn confirm(&mut self) {
+        if let Self::Settled(settled) = self {
+            settled.confirmed = true;
+        }
+    }
+
+    /// Takes note of a log level; the revision to ask for it in, if the session has another one.
+    pub(super) fn new_log_level(&mut self, level: &str) -> Option<Revision> {
+        let Self::Settled(settled) = self else { return None };
+        if !settled.logging || settled.log_level.as_deref() == Some(level) {
+            return None;
+        }
+        settled.log_level = Some(level.to_owned());
+        Some(settled.revision)
+    }
+}
+
+impl<App: Spoken> Client<App> {
+    /// Goes on from wherever the client is: sends what waits, or finds out how.
+    pub(super) fn start(&mut self, now: Duration) {
+        match &self.state {
+            State::Unknown(Some(verdict)) if self.options.revisions.contains(verdict.0) => {
+                let revision = verdict.0;
+                match revision.era() {
+                    Era::PerRequest => {
+                        self.state = State::Settled(Settled { confirmed: false, ..Settled::on(revision) });
+                        self.tell(Event::Settled(ServerFacts::unknown(revision)));
+                        self.send_waiting();
+                    }
+                    Era::Handshake => self.initialize(revision, RevisionSet::none()),
+                }
+            }
+            State::Unknown(_) => match self.options.revisions.newest(Era::PerRequest) {
+                Some(revision) => self.probe(revision, RevisionSet::none(), now),
+                None => self.fall_back(),
+            },
+            State::Settled(_) => self.send_waiting(),
+            State::Probing { .. } | State::Initializing { .. } => {}
+        }
+    }
+
+    fn probe(&mut self, claim: Revision, tried: RevisionSet, now: Duration) {
+        let tried = tried.with(claim);
+        let deadline = match self.options.channel {
+            Channel::Stdio => Some(now + self.options.probe_timeout),
+            Channel::Http => None,
+        };
+        self.state = State::Probing { claim, deadline, tried };
+        let id = self.fresh_id();
+        let stamp = Stamp { claim: self.claim(claim, None), progress_token: None };
+        self.post_request(id, "server/discover", stamp.put_into(None), claim, Purpose::Probe, &[]);
+    }
+
+    /// The probe's answer, or that there is none.
+    pub(super) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
+        let State::Probing { claim, tried, .. } = self.state else { return };
+        match judge(evidence) {
+            Finding::Legacy => self.fall_back(),
+            Finding::Nothing => {
+                self.state = State::Unknown(None);
+                let failure = match evidence {
+                    Evidence::Answer { status: Some(status), .. } => Failure::Http(status),
+                    _ => Failure::Closed,
+                };
+                self.fail_waiting(&failure);
+            }
+            Finding::Modern(versions) => match choose(&versions, self.options.revisions) {
+                Some(revision) if revision.era() == Era::PerRequest => {
+                    let facts = self.facts_of(evidence, revision);
+                    self.settle(Settled::on(revision), facts);
+                }
+                Some(revision) => self.initialize(revision, RevisionSet::none()),
+                None => self.no_common_revision(versions),
+            },
+            Finding::ModernError(versions) if versions.is_empty() => {
+                // Modern, and it does not object to the revision.
+                self.settle(Settled::on(claim), ServerFacts::unknown(claim));
+            }
+            Finding::ModernError(versions) => self.retry_in(versions, tried, now),
+        }
+    }
+
+    /// The server does not speak the revision that was claimed, but these.
+    fn retry_in(&mut self, versions: Vec<String>, tried: RevisionSet, now: Duration) {
+        let left = self.left(tried);
+        match choose(&versions, left) {
+            Some(revision) if revision.era() == Era::PerRequest => self.probe(revision, tried, now),
+            Some(revision) => self.initialize(revision, RevisionSet::none()),
+            None => self.no_common_revision(versions),
+        }
+    }
+
+    /// The revisions that have not been tried.
+    pub(super) fn left(&self, tried: RevisionSet) -> RevisionSet {
+        self.options.revisions.iter().filter(|&revision| !tried.contains(revision)).collect()
+    }
+
+    /// A server over stdio that keeps silent has had its time.
+    pub(super) fn probe_timeout(&mut self, now: Duration) {
+        if self.state.deadline().is_some_and(|deadline| deadline <= now) {
+            self.drop_settling();
+            self.probed(Evidence::Silence(self.options.channel), now);
+        }
+    }
+
+    /// The server over stdio ended.
+    pub(super) fn end_of_server(&mut self, now: Duration) {
+        if matches!(self.state, State::Probing { .. }) {
+            self.drop_settling();
+            self.outputs.push_back(Output::Restart);
+            self.probed(Evidence::Ended(self.options.channel), now);
+            return;
+        }
+        self.state = State::Unknown(self.verdict());
+        self.from_server.clear();
+        for (_, Pending { purpose, .. }) in std::mem::take(&mut self.pending) {
+            if let Purpose::Application { request, losses, .. } = purpose {
+                self.tell_answer(*request, Answer::Failed(Failure::Closed), losses);
+            }
+        }
+        self.fail_waiting(&Failure::Closed);
+    }
+
+    /// Forgets the probe or `initialize`; an answer that still comes is one to nothing.
+    fn drop_settling(&mut self) {
+        self.pending.retain(|_, pending| !matches!(pending.purpose, Purpose::Probe | Purpose::Initialize));
+    }
+
+    /// The handshake with the newest revision that has one.
+    fn fall_back(&mut self) {
+        match self.options.revisions.newest(Era::Handshake) {
+            Some(revision) => self.initialize(revision, RevisionSet::none()),
+            None => self.no_common_revision(Vec::new()),
+        }
+    }
+
+    pub(super) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
+        let tried = tried.with(offer);
+        self.state = State::Initializing { tried };
+        let app = self.translator.app;
+        let profile = &self.options.profile;
+        let carry = |name, json: &Json| self.translator.definition(name, app, offer, json.text());
+        let mut params = Map::new();
+        params.insert("protocolVersion", Json::of(offer.wire()));
+        let capabilities = carry("ClientCapabilities", &profile.capabilities);
+        params.insert("capabilities", capabilities.unwrap_or_else(super::translate::empty_object));
+        // What cannot be carried over is named all the same: the member must be there.
+        let info = carry("Implementation", &profile.info).unwrap_or_else(|| profile.info.clone());
+        params.insert("clientInfo", info);
+        let id = self.fresh_id();
+        self.post_request(id, "initialize", Some(Json::of(&params)), offer, Purpose::Initialize, &[]);
+    }
+
+    /// The result of `initialize`.
+    pub(super) fn initialized(&mut self, result: &Json) {
+        let version = member(result, "protocolVersion").and_then(|version| version.read::<String>().ok());
+        let Some(version) = version else {
+            let failure = Failure::InvalidResult("the answer to `initialize` names no protocolVersion".to_owned());
+            return self.unsettle(&failure);
+        };
+        let known = self.options.revisions.iter().find(|revision| {
+            revision.era() == Era::Handshake && revision.wire() == version
+        });
+        let Some(revision) = known else { return self.no_common_revision(vec![version]) };
+        let facts = self.facts(result, revision, member(result, "serverInfo"));
+        let logging = member(result, "capabilities").is_some_and(|it| member(&it, "logging").is_some());
+        let session = self.session_to_be.take();
+        self.state = State::Settled(Settled { session, logging, ..Settled::on(revision) });
+        self.post_notification("notifications/initialized", None, revision);
+        self.settled_now(facts);
+    }
+
+    /// An error in answer to `initialize`: once more with a revision that it names, if there is one.
+    pub(super) fn handshake_refused(&mut self, error: ErrorObject) {
+        let State::Initializing { tried } = self.state else { return };
+        let versions = supported(&error);
+        let left = self.left(tried);
+        match choose(&versions, left) {
+            Some(revision) if revision.era() == Era::Handshake => self.initialize(revision, tried),
+            // It speaks a per-request revision after all: the verdict that led here was stale, or the probe got lost.
+            Some(revision) => self.settle(Settled { confirmed: false, ..Settled::on(revision) }, ServerFacts::unknown(revision)),
+            None if versions.is_empty() => self.unsettle(&Failure::HandshakeRefused(error)),
+            None => self.no_common_revision(versions),
+        }
+    }
+
+    fn settle(&mut self, settled: Settled, facts: ServerFacts) {
+        self.state = State::Settled(settled);
+        self.settled_now(facts);
+    }
+
+    fn settled_now(&mut self, facts: ServerFacts) {
+        self.tell(Event::Settled(facts));
+        let level = self.log_level.clone();
+        self.apply_log_level(level.as_deref());
+        self.send_waiting();
+    }
+
+    /// The server speaks another per-request revision than the one that is settled, or wants a handshake.
+    pub(super) fn resettle(&mut self, revision: Revision) {
+        match revision.era() {
+            Era::PerRequest => self.settle(Settled::on(revision), ServerFacts::unknown(revision)),
+            Era::Handshake => self.initialize(revision, RevisionSet::none()),
+        }
+    }
+
+    /// Forgets what was settled and starts over.
+    pub(super) fn start_over(&mut self, now: Duration) {
+        self.state = State::Unknown(None);
+        self.start(now);
+    }
+
+    fn no_common_revision(&mut self, versions: Vec<String>) {
+        self.unsettle(&Failure::NoCommonRevision(versions));
+    }
+
+    /// Nothing could be settled: every request that waits fails, and the next one starts over.
+    pub(super) fn unsettle(&mut self, failure: &Failure) {
+        self.state = State::Unknown(None);
+        self.fail_waiting(failure);
+    }
+
+    fn fail_waiting(&mut self, failure: &Failure) {
+        for request in std::mem::take(&mut self.waiting) {
+            self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
+        }
+    }
+
+    /// What a `DiscoverResult` says of the server.
+    fn facts_of(&self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
+        let Evidence::Answer { message: Some(Message::Response(response)), .. } = evidence else {
+            return ServerFacts::unknown(revision);
+        };
+        let info = member(&response.result, "_meta").and_then(|meta| member(&meta, SERVER_INFO));
+        self.facts(&response.result, revision, info)
+    }
+
+    fn facts(&self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
+        let carry = |name, json: Json| self.translator.definition(name, revision, self.translator.app, json.text());
+        ServerFacts {
+            revision,
+            info: info.and_then(|info| carry("Implementation", info)),
+            capabilities: member(result, "capabilities").and_then(|it| carry("ServerCapabilities", it)),
+            instructions: member(result, "instructions").and_then(|it| it.read().ok()),
+        }
+    }
+}

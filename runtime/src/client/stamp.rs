@@ -1,0 +1,127 @@
+//! What every message carries beside its own members: `_meta` keys and HTTP headers.
+
+use mcp_shims::{Era, Revision};
+use mcp_wire::{Json, JsonObject, Map};
+
+use super::translate::empty_object;
+use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
+
+/// What the `_meta` of a request gets.
+#[derive(Debug, Default)]
+pub(super) struct Stamp {
+    pub(super) claim: Option<Claim>,
+    pub(super) progress_token: Option<i64>,
+}
+
+/// What a request of the per-request era says of its sender.
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub(super) revision: Revision,
+    pub(super) capabilities: Json,
+    pub(super) info: Option<Json>,
+    pub(super) log_level: Option<String>,
+}
+
+impl Stamp {
+    /// The params with it; keys that belong to the endpoint replace those of the application.
+    pub(super) fn put_into(self, params: Option<Json>) -> Option<Json> {
+        let Self { claim, progress_token } = self;
+        if claim.is_none() && progress_token.is_none() {
+            return params;
+        }
+        let mut params = members(params);
+        let mut meta = members(params.get("_meta").cloned());
+        if let Some(Claim { revision, capabilities, info, log_level }) = claim {
+            meta.insert(PROTOCOL_VERSION, Json::of(revision.wire()));
+            meta.insert(CLIENT_CAPABILITIES, capabilities);
+            if let Some(info) = info {
+                meta.insert(CLIENT_INFO, info);
+            }
+            match log_level {
+                Some(level) => meta.insert(LOG_LEVEL, Json::of(level.as_str())),
+                None => meta.remove(LOG_LEVEL),
+            };
+        }
+        if let Some(token) = progress_token
+            && !meta.contains_key(PROGRESS_TOKEN)
+        {
+            meta.insert(PROGRESS_TOKEN, Json::from(token));
+        }
+        params.insert("_meta", Json::of(&meta));
+        Some(Json::of(&params))
+    }
+}
+
+/// Takes a log level out of the `_meta` of an application's params: how it is asked for depends on the server.
+pub(super) fn take_log_level(params: Option<Json>) -> (Option<Json>, Option<String>) {
+    let level = meta_of(params.as_ref()).and_then(|meta| meta.get(LOG_LEVEL)?.read().ok());
+    if level.is_none() {
+        return (params, None);
+    }
+    let mut params = members(params);
+    let mut meta = members(params.get("_meta").cloned());
+    meta.remove(LOG_LEVEL);
+    params.insert("_meta", Json::of(&meta));
+    (Some(Json::of(&params)), level)
+}
+
+/// The application's own progress token, if its params name one.
+pub(super) fn progress_token(params: Option<&Json>) -> Option<Json> {
+    meta_of(params)?.get(PROGRESS_TOKEN)
+}
+
+fn meta_of(params: Option<&Json>) -> Option<JsonObject> {
+    let params = JsonObject::try_from(params?.clone()).ok()?;
+    JsonObject::try_from(params.get("_meta")?).ok()
+}
+
+/// The members of an object, and none of anything else.
+fn members(object: Option<Json>) -> Map<Json> {
+    object.unwrap_or_else(empty_object).read().unwrap_or_default()
+}
+
+/// The headers of a POST.
+pub(super) fn headers(
+    revision: Revision,
+    session: Option<&str>,
+    settled: bool,
+    method: Option<&str>,
+    params: Option<&Json>,
+) -> Vec<(String, String)> {
+    let mut headers = vec![
+        ("Content-Type".to_owned(), "application/json".to_owned()),
+        ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
+    ];
+    let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
+    match revision.era() {
+        Era::PerRequest => {
+            add("MCP-Protocol-Version", revision.wire().to_owned());
+            if let Some(method) = method {
+                add("Mcp-Method", method.to_owned());
+                if let Some(name) = name_of(method, params) {
+                    add("Mcp-Name", crate::headers::encoded(&name).into_owned());
+                }
+            }
+        }
+        Era::Handshake => {
+            if settled && revision >= Revision::V2025_06_18 {
+                add("MCP-Protocol-Version", revision.wire().to_owned());
+            }
+            if let Some(session) = session {
+                add("Mcp-Session-Id", session.to_owned());
+            }
+        }
+    }
+    headers
+}
+
+/// What `Mcp-Name` repeats.
+fn name_of(method: &str, params: Option<&Json>) -> Option<String> {
+    let member = match method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => return None,
+    };
+    let params = JsonObject::try_from(params?.clone()).ok()?;
+    params.get(member)?.read().ok()
+}

@@ -1,0 +1,200 @@
+//! The errors that the protocol itself calls for: code, message, data, and the HTTP status beside them.
+
+use mcp_shims::Era;
+use mcp_wire::{ErrorObject, Json};
+
+use crate::served::RevisionSet;
+
+/// A header of a modern request is missing, or says something else than the body.
+pub const HEADER_MISMATCH: i64 = -32020;
+/// A modern request needs a client capability that it does not declare.
+pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+/// A modern request claims a revision that the server does not speak.
+pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+/// There is no such resource; up to 2025-11-25.
+pub const RESOURCE_NOT_FOUND: i64 = -32002;
+/// The user has to go through a URL first; 2025-11-25 alone.
+pub const URL_ELICITATION_REQUIRED: i64 = -32042;
+
+/// An error that answers a message, and the status of the HTTP response that carries it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{} ({}, HTTP {status})", error.message, error.code)]
+pub struct Refusal {
+    /// The error.
+    pub error: ErrorObject,
+    /// The status.
+    pub status: u16,
+}
+
+fn refusal(code: i64, status: u16, message: impl Into<String>) -> Box<Refusal> {
+    Box::new(Refusal {
+        error: ErrorObject::new(code, message),
+        status,
+    })
+}
+
+/// The text is not JSON.
+#[must_use]
+pub fn parse_error(why: &str) -> Box<Refusal> {
+    refusal(ErrorObject::PARSE_ERROR, 400, why)
+}
+
+/// JSON, but nothing that the receiver could take as a message now.
+#[must_use]
+pub fn invalid_request(why: &str) -> Box<Refusal> {
+    refusal(ErrorObject::INVALID_REQUEST, 400, why)
+}
+
+/// The revision has no such method; in the modern era the status says so too.
+#[must_use]
+pub fn method_not_found(method: &str, era: Era) -> Box<Refusal> {
+    let code = ErrorObject::METHOD_NOT_FOUND;
+    refusal(
+        code,
+        status(code, era),
+        format!("no method `{}`", shortened(method)),
+    )
+}
+
+/// The params are not those of the method.
+#[must_use]
+pub fn invalid_params(why: &str) -> Box<Refusal> {
+    refusal(ErrorObject::INVALID_PARAMS, 200, why)
+}
+
+/// A required key of `_meta` is missing, or is nothing that could stand there.
+#[must_use]
+pub fn missing_meta(key: &str, served: RevisionSet) -> Box<Refusal> {
+    let mut refusal = refusal(
+        ErrorObject::INVALID_PARAMS,
+        400,
+        format!("params._meta[\"{key}\"] is required; this server speaks {served}"),
+    );
+    refusal.error.data = Some(Json::of(&Supported {
+        served,
+        requested: None,
+    }));
+    refusal
+}
+
+/// A header is missing, or is not what the body says.
+#[must_use]
+pub fn header_mismatch(why: &str) -> Box<Refusal> {
+    refusal(HEADER_MISMATCH, 400, why)
+}
+
+/// The claimed revision is not served; `data` has those that are, newest first.
+#[must_use]
+pub fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal> {
+    unsupported(UNSUPPORTED_PROTOCOL_VERSION, requested, served)
+}
+
+/// As [`unsupported_version`], from a server of the handshake era alone.
+///
+/// Its code is the one that such servers use: to a client that probes, -32022 would be the mark of a modern server.
+#[must_use]
+pub fn unsupported_by_legacy(requested: &str, served: RevisionSet) -> Box<Refusal> {
+    unsupported(ErrorObject::INVALID_PARAMS, requested, served)
+}
+
+fn unsupported(code: i64, requested: &str, served: RevisionSet) -> Box<Refusal> {
+    let requested = shortened(requested);
+    let message =
+        format!("protocol version `{requested}` is not supported; this server speaks {served}");
+    let mut refusal = refusal(code, 400, message);
+    refusal.error.data = Some(Json::of(&Supported {
+        served,
+        requested: Some(&requested),
+    }));
+    refusal
+}
+
+/// The client did not declare what the request needs; `required` has it as `ClientCapabilities`.
+#[must_use]
+pub fn missing_capability(required: &Json) -> Box<Refusal> {
+    let mut refusal = refusal(
+        MISSING_CLIENT_CAPABILITY,
+        400,
+        format!(
+            "this request needs client capabilities: {}",
+            shortened(required.text())
+        ),
+    );
+    refusal.error.data = Json::from_text(&format!("{{\"requiredCapabilities\":{required}}}")).ok();
+    refusal
+}
+
+/// The receiver failed.
+#[must_use]
+pub fn internal(why: &str) -> Box<Refusal> {
+    refusal(ErrorObject::INTERNAL_ERROR, 200, why)
+}
+
+/// The message is longer than [`Limits::message_bytes`](crate::Limits::message_bytes).
+#[must_use]
+pub fn message_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
+    let why = format!("a message of {bytes} bytes; at most {limit} are taken");
+    refusal(ErrorObject::INVALID_REQUEST, 413, why)
+}
+
+/// The batch is longer than [`Limits::batch_length`](crate::Limits::batch_length).
+#[must_use]
+pub fn batch_too_long(limit: usize) -> Box<Refusal> {
+    refusal(
+        ErrorObject::INVALID_REQUEST,
+        400,
+        format!("a batch has at most {limit} messages here"),
+    )
+}
+
+/// Too many requests wait for their answer; see [`Limits::pending`](crate::Limits::pending).
+#[must_use]
+pub fn too_many_pending(limit: usize) -> Box<Refusal> {
+    let why = format!("{limit} requests are not answered yet: try again once one is");
+    refusal(ErrorObject::INTERNAL_ERROR, 503, why)
+}
+
+/// Too many sessions are open; see [`Limits::sessions`](crate::Limits::sessions).
+#[must_use]
+pub fn too_many_sessions(limit: usize) -> Box<Refusal> {
+    let why = format!("{limit} sessions are open: try again once one has ended");
+    refusal(ErrorObject::INTERNAL_ERROR, 503, why)
+}
+
+/// The status of an HTTP response that carries this error as the answer to a request.
+#[must_use]
+pub fn status(code: i64, era: Era) -> u16 {
+    match (era, code) {
+        (_, ErrorObject::PARSE_ERROR | ErrorObject::INVALID_REQUEST) => 400,
+        (Era::PerRequest, ErrorObject::METHOD_NOT_FOUND) => 404,
+        (
+            Era::PerRequest,
+            HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_PROTOCOL_VERSION,
+        ) => 400,
+        _ => 200,
+    }
+}
+
+/// At most 100 characters: a peer does not get to choose the length of our messages.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+struct Supported<'a> {
+    served: RevisionSet,
+    requested: Option<&'a str>,
+}
+
+impl mcp_wire::Encode for Supported<'_> {
+    fn encode(&self, writer: &mut mcp_wire::Writer) {
+        let Self { served, requested } = self;
+        let mut object = writer.object();
+        let versions: Vec<String> = served.wire().into_iter().map(str::to_owned).collect();
+        object.member("supported", &versions);
+        object.optional("requested", requested);
+        object.end();
+    }
+}

@@ -1,0 +1,218 @@
+//! What HTTP says beside a message, and whether it agrees with the body.
+//!
+//! In the modern era `MCP-Protocol-Version`, `Mcp-Method` and, for three methods, `Mcp-Name` repeat the body, so that
+//! whoever stands in between can route without reading it; a server has to refuse what differs.
+
+use std::borrow::Cow;
+
+use crate::errors::{self, Refusal};
+use crate::peek::{Peeked, Raw};
+
+/// The name of the header that says the revision.
+pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
+/// The name of the header that repeats the method.
+pub const METHOD: &str = "Mcp-Method";
+/// The name of the header that repeats `params.name` or `params.uri`.
+pub const NAME: &str = "Mcp-Name";
+/// The name of the header that holds the session, up to 2025-11-25.
+pub const SESSION_ID: &str = "Mcp-Session-Id";
+
+/// The headers of a POST that matter to the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Headers<'a> {
+    /// `MCP-Protocol-Version`.
+    pub protocol_version: Option<&'a str>,
+    /// `Mcp-Method`.
+    pub method: Option<&'a str>,
+    /// `Mcp-Name`, as it stands there.
+    pub name: Option<&'a str>,
+    /// One that came twice, saying two things.
+    conflict: Option<&'static str>,
+}
+
+impl<'a> Headers<'a> {
+    /// Picks them from all headers; names compare without case.
+    pub fn from_pairs<'n>(pairs: impl IntoIterator<Item = (&'n str, &'a str)>) -> Self {
+        let mut headers = Self::default();
+        for (name, value) in pairs {
+            let (known, place) = if name.eq_ignore_ascii_case(PROTOCOL_VERSION) {
+                (PROTOCOL_VERSION, &mut headers.protocol_version)
+            } else if name.eq_ignore_ascii_case(METHOD) {
+                (METHOD, &mut headers.method)
+            } else if name.eq_ignore_ascii_case(NAME) {
+                (NAME, &mut headers.name)
+            } else {
+                continue;
+            };
+            // Blanks around a value are not part of it.
+            let value = value.trim_matches([' ', '\t']);
+            if place.replace(value).is_some_and(|before| before != value) {
+                headers.conflict = Some(known);
+            }
+        }
+        headers
+    }
+
+    /// Refuses headers of a modern request that do not say what its body says.
+    ///
+    /// # Errors
+    /// -32020 with status 400, which names the header.
+    pub fn agree_with(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
+        if let Some(name) = self.conflict {
+            return Err(errors::header_mismatch(&format!(
+                "{name} came twice with different values"
+            )));
+        }
+        let claim = message.meta.protocol_version.and_then(Raw::as_str);
+        same(
+            PROTOCOL_VERSION,
+            self.protocol_version.map(Cow::Borrowed),
+            claim.as_deref(),
+        )?;
+        let method = message.method.as_deref();
+        same(METHOD, self.method.map(Cow::Borrowed), method)?;
+        let named = match method {
+            Some("tools/call" | "prompts/get") => message.name,
+            Some("resources/read") => message.uri,
+            _ => return Ok(()),
+        };
+        // A body without the name fails for that, not for its header.
+        let Some(named) = named.and_then(Raw::as_str) else {
+            return Ok(());
+        };
+        let header = match self.name.map(decoded) {
+            Some(None) => {
+                return Err(errors::header_mismatch(
+                    "Mcp-Name is not what base64 of UTF-8 gives",
+                ));
+            }
+            header => header.flatten(),
+        };
+        same(NAME, header, Some(&named))
+    }
+}
+
+fn same(name: &str, header: Option<Cow<'_, str>>, body: Option<&str>) -> Result<(), Box<Refusal>> {
+    match header {
+        Some(header) if Some(&*header) == body => Ok(()),
+        Some(_) => Err(errors::header_mismatch(&format!(
+            "{name} is not what the body says"
+        ))),
+        None => Err(errors::header_mismatch(&format!("{name} is missing"))),
+    }
+}
+
+const OPEN: &str = "=?base64?";
+const CLOSE: &str = "?=";
+
+/// A text as the value of `Mcp-Name`: plain where every character may stand in a header, else base64 in its frame.
+#[must_use]
+pub fn encoded(text: &str) -> Cow<'_, str> {
+    let visible = |byte: u8| matches!(byte, b'\t' | b' '..=b'~');
+    let blank = |text: &str| text.starts_with([' ', '\t']) || text.ends_with([' ', '\t']);
+    let framed = text.starts_with(OPEN) && text.ends_with(CLOSE);
+    if text.bytes().all(visible) && !blank(text) && !framed {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{OPEN}{}{CLOSE}", base64(text.as_bytes())))
+}
+
+/// What the value of `Mcp-Name` stands for; `None` where the frame holds no base64 of UTF-8.
+#[must_use]
+pub fn decoded(value: &str) -> Option<Cow<'_, str>> {
+    let framed = value
+        .strip_prefix(OPEN)
+        .and_then(|rest| rest.strip_suffix(CLOSE));
+    match framed {
+        None => Some(Cow::Borrowed(value)),
+        Some(inner) => String::from_utf8(unbase64(inner)?).ok().map(Cow::Owned),
+    }
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
+        let group = at(0) << 16 | at(1) << 8 | at(2);
+        for place in 0..4 {
+            let digit = ALPHABET.get((group >> (18 - 6 * place) & 63) as usize);
+            let padding = place > chunk.len();
+            text.push(if padding {
+                '='
+            } else {
+                char::from(digit.copied().unwrap_or(b'A'))
+            });
+        }
+    }
+    text
+}
+
+/// Reads base64 with padding; nothing else, so that one text has one spelling.
+fn unbase64(text: &str) -> Option<Vec<u8>> {
+    let digits = text
+        .strip_suffix("==")
+        .or_else(|| text.strip_suffix('='))
+        .unwrap_or(text);
+    if !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut group, mut bits) = (0_u32, 0_u32);
+    for digit in digits.bytes() {
+        let value = ALPHABET.iter().position(|&one| one == digit)?;
+        group = group << 6 | u32::try_from(value).ok()?;
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((group >> bits & 0xFF) as u8);
+            group &= (1 << bits) - 1;
+        }
+    }
+    (group == 0 && bits < 6).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    #[test]
+    fn names_are_framed_where_a_header_could_not_hold_them() {
+        let cases = [
+            ("add", "add"),
+            ("a b\tc", "a b\tc"),
+            ("", ""),
+            ("größe", "=?base64?Z3LDtsOfZQ==?="),
+            (" a", "=?base64?IGE=?="),
+            ("a\n", "=?base64?YQo=?="),
+            ("=?base64?YQ==?=", "=?base64?PT9iYXNlNjQ/WVE9PT89?="),
+        ];
+        for (text, value) in cases {
+            assert_eq!(encoded(text), value);
+            assert_eq!(decoded(value).as_deref(), Some(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_base64_of_utf8_is_refused() {
+        for value in ["YQ", "YQ=", "Y===", "YR==", "Y Q=", "/w==", "=", "YQ==YQ=="] {
+            assert_eq!(decoded(&format!("=?base64?{value}?=")), None, "{value}");
+        }
+        // Markers are lower-case: anything else is plain.
+        assert_eq!(
+            decoded("=?BASE64?YQ==?=").as_deref(),
+            Some("=?BASE64?YQ==?=")
+        );
+    }
+
+    #[test]
+    fn a_header_that_says_two_things_is_a_conflict() {
+        let twice = Headers::from_pairs([("mcp-method", "a"), ("MCP-METHOD", "b")]);
+        assert_eq!(twice.conflict, Some(METHOD));
+        let same = Headers::from_pairs([("mcp-method", "a"), ("MCP-METHOD", " a ")]);
+        assert_eq!((same.conflict, same.method), (None, Some("a")));
+    }
+}

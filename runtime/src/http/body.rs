@@ -1,0 +1,138 @@
+//! The body of a response: one text, or a stream of events that ends with the answer.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::Frame;
+use tokio::sync::mpsc;
+
+use crate::serve::line;
+use crate::server::Outgoing;
+
+/// The body of a response.
+pub struct Body(Kind);
+
+enum Kind {
+    Text(Option<Bytes>),
+    Events {
+        /// What was taken off the queue to see whether it is the whole answer.
+        first: Option<Outgoing>,
+        queue: mpsc::Receiver<Outgoing>,
+        /// Whether the stream ends with the last text of its exchange, rather than with the session.
+        ends: bool,
+        is_over: bool,
+        /// Told when the reader is gone before the end.
+        guard: Option<HangUp>,
+    },
+}
+
+/// Does something when a reader hangs up before the answer.
+pub(super) struct HangUp(Option<Box<dyn FnOnce() + Send>>);
+
+impl HangUp {
+    pub(super) fn new(then: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(then)))
+    }
+
+    /// The answer has been given.
+    pub(super) fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for HangUp {
+    fn drop(&mut self) {
+        if let Some(then) = self.0.take() {
+            then();
+        }
+    }
+}
+
+impl Body {
+    pub(super) fn empty() -> Self {
+        Self(Kind::Text(None))
+    }
+
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self(Kind::Text(Some(Bytes::from(text.into()))))
+    }
+
+    /// The events of an exchange, up to its answer.
+    pub(super) fn exchange(first: Outgoing, queue: mpsc::Receiver<Outgoing>, guard: Option<HangUp>) -> Self {
+        Self(Kind::Events { first: Some(first), queue, ends: true, is_over: false, guard })
+    }
+
+    /// The events of a session that belong to no exchange.
+    pub(super) fn session(queue: mpsc::Receiver<Outgoing>) -> Self {
+        Self(Kind::Events { first: None, queue, ends: false, is_over: false, guard: None })
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let (first, queue, ends, is_over, guard) = match &mut self.0 {
+            Kind::Text(text) => return Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
+            Kind::Events { first, queue, ends, is_over, guard } => (first, queue, *ends, is_over, guard),
+        };
+        if *is_over {
+            return Poll::Ready(None);
+        }
+        let text = match first.take() {
+            Some(text) => Some(text),
+            None => match queue.poll_recv(context) {
+                Poll::Ready(text) => text,
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        let Some(text) = text else {
+            *is_over = true;
+            if let Some(guard) = guard.take() {
+                guard.disarm();
+            }
+            return Poll::Ready(None);
+        };
+        if ends && text.last {
+            *is_over = true;
+            if let Some(guard) = guard.take() {
+                guard.disarm();
+            }
+        }
+        Poll::Ready(Some(Ok(Frame::data(event(&text.body)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Kind::Text(text) => text.is_none(),
+            Kind::Events { is_over, .. } => *is_over,
+        }
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match &self.0 {
+            Kind::Text(text) => http_body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64)),
+            Kind::Events { .. } => http_body::SizeHint::default(),
+        }
+    }
+}
+
+/// A text as a server-sent event.
+fn event(text: &str) -> Bytes {
+    Bytes::from(format!("event: message\ndata: {}\n\n", line(text)))
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self.0 {
+            Kind::Text(_) => "Body(text)",
+            Kind::Events { .. } => "Body(events)",
+        })
+    }
+}

@@ -1,0 +1,248 @@
+//! Which revision a message is in: the ladder, rung by rung, as one pure function.
+//!
+//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last 2025-03-26.
+//! Nothing is inferred for a modern request from an earlier one: the session is not even looked at.
+
+use mcp_shims::{Era, Revision};
+use mcp_wire::{Direction, MethodInfo, MethodKind};
+
+use crate::errors::{self, Refusal};
+use crate::headers::Headers;
+use crate::meta;
+use crate::peek::{MessageKind, Peeked, Raw};
+use crate::served::RevisionSet;
+
+/// What is known when a message comes, beside the message.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Circumstances<'a> {
+    /// The headers of its POST; `None` where there are none, as on stdio.
+    pub headers: Option<&'a Headers<'a>>,
+    /// The revision that `initialize` settled, if it did.
+    pub session: Option<Revision>,
+    /// What the server is willing to serve.
+    pub served: RevisionSet,
+}
+
+/// What a message is, to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// A message of this revision.
+    Speaks(Revision),
+    /// `initialize`: the revision is settled by its params.
+    Initialize,
+    /// A batch of messages of 2025-03-26; each goes through [`settle_element`].
+    Batch,
+}
+
+/// Settles the revision of a message.
+///
+/// # Errors
+/// What the message is to be answered with, if it is a request.
+pub fn settle(message: &Peeked<'_>, around: &Circumstances<'_>) -> Result<Settled, Box<Refusal>> {
+    match message.kind {
+        MessageKind::Batch => settle_batch(around),
+        MessageKind::Request => settle_request(message, around),
+        MessageKind::Notification | MessageKind::Response | MessageKind::Error => {
+            settle_unanswered(message, around)
+        }
+    }
+}
+
+/// Whether a GET or DELETE is an operation on a session, rather than to be answered with status 405.
+#[must_use]
+pub fn takes_session_operations(served: RevisionSet) -> bool {
+    served.has(Era::Handshake)
+}
+
+/// Settles a message inside a batch.
+///
+/// # Errors
+/// A message that may not be in one: `initialize`, and whatever claims a revision.
+pub fn settle_element(message: &Peeked<'_>) -> Result<Settled, Box<Refusal>> {
+    if message.kind == MessageKind::Batch {
+        return Err(errors::invalid_request("a batch inside a batch"));
+    }
+    if message.meta.protocol_version.is_some() {
+        return Err(errors::invalid_request(
+            "a request that claims a revision in `_meta` comes alone, never in a batch",
+        ));
+    }
+    if message.kind == MessageKind::Request && message.method.as_deref() == Some("initialize") {
+        return Err(errors::invalid_request(
+            "`initialize` comes alone, never in a batch",
+        ));
+    }
+    Ok(Settled::Speaks(Revision::V2025_03_26))
+}
+
+fn settle_batch(around: &Circumstances<'_>) -> Result<Settled, Box<Refusal>> {
+    let names_modern = header_version(around)
+        .flatten()
+        .is_some_and(|version| version.era() == Era::PerRequest);
+    match settle_legacy(around, None)? {
+        Some(Revision::V2025_03_26) if !names_modern => Ok(Settled::Batch),
+        _ => Err(errors::invalid_request(
+            "a batch is for sessions of revision 2025-03-26 alone",
+        )),
+    }
+}
+
+fn settle_request(
+    message: &Peeked<'_>,
+    around: &Circumstances<'_>,
+) -> Result<Settled, Box<Refusal>> {
+    let served = around.served;
+    if let Some(claim) = message.meta.protocol_version {
+        return settle_claim(message, claim, around);
+    }
+    let method = message.method.as_deref().unwrap_or_default();
+    if method == "initialize" {
+        return match served.has(Era::Handshake) {
+            true => Ok(Settled::Initialize),
+            false => Err(errors::unsupported_version(&requested(message), served)),
+        };
+    }
+    if let Some(version) = header_version(around)
+        && version
+            .is_some_and(|version| version.era() == Era::PerRequest && served.contains(version))
+    {
+        return Err(errors::missing_meta(meta::PROTOCOL_VERSION, served));
+    }
+    match settle_legacy(around, None)? {
+        Some(revision) => Ok(Settled::Speaks(revision)),
+        None => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
+    }
+}
+
+/// A request that claims a revision: the body decides, the headers have to agree.
+fn settle_claim(
+    message: &Peeked<'_>,
+    claim: Raw<'_>,
+    around: &Circumstances<'_>,
+) -> Result<Settled, Box<Refusal>> {
+    let served = around.served;
+    let claim = claim
+        .as_str()
+        .ok_or_else(|| errors::missing_meta(meta::PROTOCOL_VERSION, served))?;
+    let revision = Revision::from_wire(&claim);
+    if let Some(revision) = revision.filter(|revision| revision.era() == Era::Handshake)
+        && served.contains(revision)
+    {
+        return match message.method.as_deref() {
+            Some("initialize") => Ok(Settled::Initialize),
+            _ => Ok(Settled::Speaks(around.session.unwrap_or(revision))),
+        };
+    }
+    if !served.has(Era::PerRequest) {
+        return Err(errors::unsupported_by_legacy(&claim, served));
+    }
+    if let Some(headers) = around.headers {
+        headers.agree_with(message)?;
+    }
+    let Some(revision) = revision.filter(|&revision| served.contains(revision)) else {
+        return Err(errors::unsupported_version(&claim, served));
+    };
+    if message.meta.client_capabilities.is_none() {
+        return Err(errors::missing_meta(meta::CLIENT_CAPABILITIES, served));
+    }
+    let method = message.method.as_deref().unwrap_or_default();
+    if find_method(
+        revision,
+        method,
+        Direction::ClientToServer,
+        MethodKind::Request,
+    )
+    .is_none()
+    {
+        return Err(errors::method_not_found(method, Era::PerRequest));
+    }
+    Ok(Settled::Speaks(revision))
+}
+
+/// A notification or an answer: nobody waits for an error, so whatever can be settled is.
+fn settle_unanswered(
+    message: &Peeked<'_>,
+    around: &Circumstances<'_>,
+) -> Result<Settled, Box<Refusal>> {
+    let served = around.served;
+    let claim = message.meta.protocol_version.and_then(Raw::as_str);
+    if let Some(claim) = claim {
+        let revision = Revision::from_wire(&claim).filter(|&revision| served.contains(revision));
+        return match revision {
+            Some(revision) => Ok(Settled::Speaks(revision)),
+            None => Err(errors::unsupported_version(&claim, served)),
+        };
+    }
+    if let Some(Some(version)) = header_version(around)
+        && version.era() == Era::PerRequest
+        && served.contains(version)
+    {
+        return Ok(Settled::Speaks(version));
+    }
+    let modern = served.newest(Era::PerRequest);
+    match settle_legacy(around, modern)? {
+        Some(revision) => Ok(Settled::Speaks(revision)),
+        None => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
+    }
+}
+
+/// The session's revision, else the header's, else 2025-03-26, else what else there is; `None` if nothing is served.
+fn settle_legacy(
+    around: &Circumstances<'_>,
+    otherwise: Option<Revision>,
+) -> Result<Option<Revision>, Box<Refusal>> {
+    let served = around.served;
+    let named = match header_version(around) {
+        Some(Some(version)) if served.contains(version) => Some(version),
+        Some(_) => {
+            let text = around.headers.and_then(|headers| headers.protocol_version);
+            let text = text.unwrap_or_default();
+            return Err(match served.has(Era::PerRequest) {
+                true => errors::unsupported_version(text, served),
+                false => errors::unsupported_by_legacy(text, served),
+            });
+        }
+        None => None,
+    };
+    let legacy =
+        |revision: &Revision| served.contains(*revision) && revision.era() == Era::Handshake;
+    // Who sends no header is of 2025-03-26 or older; and on stdio there are none to send.
+    let assumed = [Revision::V2025_03_26, Revision::V2024_11_05];
+    let named = named.filter(legacy);
+    let found = around
+        .session
+        .or(named)
+        .or_else(|| assumed.into_iter().find(legacy));
+    Ok(found
+        .or_else(|| served.newest(Era::Handshake))
+        .or(otherwise))
+}
+
+/// The revision of the header: `Some(None)` if it names none that is known.
+fn header_version(around: &Circumstances<'_>) -> Option<Option<Revision>> {
+    around.headers?.protocol_version.map(Revision::from_wire)
+}
+
+/// What `initialize` asks for.
+fn requested(message: &Peeked<'_>) -> String {
+    let params = message
+        .params
+        .and_then(|params| mcp_wire::from_str::<mcp_wire::JsonObject>(params.text()).ok());
+    let version = params.and_then(|params| params.get("protocolVersion"));
+    version
+        .and_then(|version| version.as_str().map(String::from))
+        .unwrap_or_default()
+}
+
+/// The row of a method in the table of a revision.
+#[must_use]
+pub fn find_method(
+    revision: Revision,
+    name: &str,
+    direction: Direction,
+    kind: MethodKind,
+) -> Option<&'static MethodInfo> {
+    let rows = crate::revisions::methods(revision);
+    rows.iter()
+        .find(|row| row.name == name && row.direction == direction && row.kind == kind)
+}

@@ -1,0 +1,162 @@
+//! The keys of `_meta` that belong to the protocol, and texts with one of them put in or taken out.
+
+use mcp_wire::{Extra, Json, Kind, Members, Reader};
+
+/// The revision that a request claims.
+pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// What the client can do, for one request.
+pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Who the client is.
+pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+/// The least level of log notifications that a request asks for.
+pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// The token of progress notifications.
+pub const PROGRESS_TOKEN: &str = "progressToken";
+/// Who the server is, in results.
+pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+/// The listen request that a notification belongs to.
+pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Those that a look at a request gathers, in the order of [`PeekedMeta`](crate::PeekedMeta).
+pub(crate) const KEYS: [&str; 5] = [
+    PROTOCOL_VERSION,
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    LOG_LEVEL,
+    PROGRESS_TOKEN,
+];
+
+/// Where `_meta` stands in the text of an object.
+struct Place {
+    /// Behind the brace that opens the object.
+    inside: usize,
+    /// Whether the object has no members.
+    empty: bool,
+    /// The text of `_meta`, and where it starts.
+    meta: Option<(usize, usize)>,
+}
+
+fn place(object: &str) -> Option<Place> {
+    static MEMBERS: Members = Members::ignoring("object", &["_meta"]);
+    let mut reader = Reader::new(object);
+    let mut members = reader.object(&MEMBERS).ok()?;
+    let inside = members.offset() + 1;
+    let mut meta = None;
+    while members.next(&mut reader).ok()?.is_some() {
+        let value = reader.text_of_value().ok()?;
+        meta = Some((reader.offset() - value.len(), reader.offset()));
+    }
+    let rest = object.get(inside..)?.trim_start();
+    Some(Place {
+        inside,
+        empty: rest.starts_with('}'),
+        meta,
+    })
+}
+
+/// The members of `_meta` of an object, if it has one that is an object.
+#[must_use]
+pub fn members(object: &str) -> Option<Extra> {
+    let (start, end) = place(object)?.meta?;
+    mcp_wire::from_str(object.get(start..end)?).ok()
+}
+
+/// The object with `_meta[key]` set; everything else stays byte for byte where it was.
+///
+/// A text that is no object, or whose `_meta` is none, comes back as it is.
+#[must_use]
+pub fn with(object: &str, key: &str, value: &Json) -> String {
+    change(object, |meta| {
+        meta.insert(key, value.clone());
+    })
+}
+
+/// As [`with`], unless the key is there already.
+#[must_use]
+pub fn with_default(object: &str, key: &str, value: &Json) -> String {
+    change(object, |meta| {
+        if !meta.contains_key(key) {
+            meta.insert(key, value.clone());
+        }
+    })
+}
+
+/// The object without `_meta[key]`; `_meta` itself stays.
+#[must_use]
+pub fn without(object: &str, key: &str) -> String {
+    match place(object) {
+        Some(Place { meta: Some(_), .. }) => change(object, |meta| {
+            meta.remove(key);
+        }),
+        _ => object.to_owned(),
+    }
+}
+
+fn change(object: &str, edit: impl FnOnce(&mut Extra)) -> String {
+    try_change(object, edit).unwrap_or_else(|| object.to_owned())
+}
+
+fn try_change(object: &str, edit: impl FnOnce(&mut Extra)) -> Option<String> {
+    let place = place(object)?;
+    let mut text = String::with_capacity(object.len() + 64);
+    match place.meta {
+        Some((start, end)) => {
+            let old = object.get(start..end)?;
+            let mut meta = match Reader::new(old).kind() {
+                Ok(Kind::Null) => Extra::new(),
+                _ => mcp_wire::from_str(old).ok()?,
+            };
+            edit(&mut meta);
+            text.push_str(object.get(..start)?);
+            mcp_wire::write_to(&meta, &mut text);
+            text.push_str(object.get(end..)?);
+        }
+        None => {
+            let mut meta = Extra::new();
+            edit(&mut meta);
+            text.push_str(object.get(..place.inside)?);
+            text.push_str("\"_meta\":");
+            mcp_wire::write_to(&meta, &mut text);
+            if !place.empty {
+                text.push(',');
+            }
+            text.push_str(object.get(place.inside..)?);
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_put_in_and_taken_out_and_the_rest_stays() {
+        let value = Json::from_text("\"v\"").unwrap();
+        let cases = [
+            ("{}", r#"{"_meta":{"k":"v"}}"#),
+            (r#"{ "a" : 1.0 }"#, r#"{"_meta":{"k":"v"}, "a" : 1.0 }"#),
+            (
+                r#"{"a":1,"_meta":{ "x" : 2 }}"#,
+                r#"{"a":1,"_meta":{"x":2,"k":"v"}}"#,
+            ),
+            (r#"{"_meta":null,"a":1}"#, r#"{"_meta":{"k":"v"},"a":1}"#),
+            (r#"{"_meta":{"k":"old"}}"#, r#"{"_meta":{"k":"v"}}"#),
+            ("[1]", "[1]"),
+        ];
+        for (before, after) in cases {
+            assert_eq!(with(before, "k", &value), after);
+        }
+        assert_eq!(
+            without(r#"{"_meta":{"k":1,"x":2},"b":3}"#, "k"),
+            r#"{"_meta":{"x":2},"b":3}"#
+        );
+        assert_eq!(without(r#"{"b":3}"#, "k"), r#"{"b":3}"#);
+        assert_eq!(
+            with_default(r#"{"_meta":{"k":1}}"#, "k", &value),
+            r#"{"_meta":{"k":1}}"#
+        );
+    }
+}

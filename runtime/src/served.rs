@@ -1,0 +1,118 @@
+//! Sets of revisions, such as those that a server is willing to serve.
+
+use std::fmt;
+
+use mcp_shims::{Era, Revision};
+
+/// A set of revisions that are told apart on the wire: the draft counts as the revision whose string it bears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct RevisionSet(u32);
+
+/// The revision that its string on the wire means.
+#[must_use]
+pub(crate) fn on_the_wire(revision: Revision) -> Revision {
+    Revision::from_wire(revision.wire()).unwrap_or(revision)
+}
+
+impl RevisionSet {
+    /// No revision.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(0)
+    }
+
+    /// Every revision.
+    #[must_use]
+    pub fn all() -> Self {
+        Revision::ALL.iter().copied().collect()
+    }
+
+    /// Those that open with a handshake.
+    #[must_use]
+    pub fn legacy() -> Self {
+        Self::of_era(Era::Handshake)
+    }
+
+    /// Those that are claimed by each request.
+    #[must_use]
+    pub fn modern() -> Self {
+        Self::of_era(Era::PerRequest)
+    }
+
+    fn of_era(era: Era) -> Self {
+        (Revision::ALL.iter().copied())
+            .filter(|revision| revision.era() == era)
+            .collect()
+    }
+
+    /// Whether the set has the revision.
+    #[must_use]
+    pub fn contains(self, revision: Revision) -> bool {
+        self.0 & Self::bit(revision) != 0
+    }
+
+    /// The set with one more revision.
+    #[must_use]
+    pub fn with(self, revision: Revision) -> Self {
+        Self(self.0 | Self::bit(revision))
+    }
+
+    /// What both sets have.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether the set has no revision.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The revisions, newest first.
+    pub fn iter(self) -> impl Iterator<Item = Revision> {
+        let all = Revision::ALL.iter().rev().copied();
+        all.filter(move |&revision| on_the_wire(revision) == revision && self.contains(revision))
+    }
+
+    /// The newest revision of an era.
+    #[must_use]
+    pub fn newest(self, era: Era) -> Option<Revision> {
+        self.iter().find(|revision| revision.era() == era)
+    }
+
+    /// Whether the set has a revision of an era.
+    #[must_use]
+    pub fn has(self, era: Era) -> bool {
+        self.newest(era).is_some()
+    }
+
+    /// The strings that name them on the wire, newest first.
+    #[must_use]
+    pub fn wire(self) -> Vec<&'static str> {
+        self.iter().map(Revision::wire).collect()
+    }
+
+    fn bit(revision: Revision) -> u32 {
+        let wire = revision.wire();
+        let index = Revision::ALL.iter().position(|one| one.wire() == wire);
+        index.map_or(0, |index| {
+            1_u32.wrapping_shl(u32::try_from(index).unwrap_or(31))
+        })
+    }
+}
+
+impl FromIterator<Revision> for RevisionSet {
+    fn from_iter<I: IntoIterator<Item = Revision>>(revisions: I) -> Self {
+        revisions.into_iter().fold(Self::none(), Self::with)
+    }
+}
+
+impl fmt::Display for RevisionSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("none");
+        }
+        f.write_str(&self.wire().join(", "))
+    }
+}

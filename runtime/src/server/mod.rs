@@ -1,0 +1,160 @@
+//! A server whose handlers speak one revision, and whose clients may speak any.
+//!
+//! [`Server`] holds what does not change: the profile, the revisions that are served, limits. [`Channel`] holds what
+//! does. [`Server::receive`] takes a text and says what to do: send something back, call the application, tell it
+//! something. The application answers with [`Server::answer`].
+//!
+//! ```
+//! use mcp_revisions::mcp_wire::Json;
+//! use mcp_revisions::server::{Channel, Event, Profile, Server};
+//! use mcp_revisions::{revisions::V2025_11_25, v2025_11_25 as mcp};
+//! use std::time::Duration;
+//!
+//! let capabilities = mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
+//! let profile = Profile::new(&mcp::Implementation::new("adder", "1.0"), &capabilities);
+//! let server = Server::<V2025_11_25>::new(profile)?;
+//!
+//! // A client of 2026-07-28 asks; the handlers see a request of 2025-11-25.
+//! let mut channel = Channel::new();
+//! let text = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},
+//!     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+//! let received = server.receive(&mut channel, None, text, Duration::ZERO);
+//! let Some(Event::Call(call)) = received.events.first() else { panic!() };
+//! let params: mcp::CallToolRequestParams = call.read()?;
+//! assert_eq!(params.name, "add");
+//!
+//! let result = mcp::CallToolResult::new(vec![mcp::TextContent::new("3").into()]);
+//! let output = server.answer(&mut channel, call.token, Ok(Json::of(&result)), Duration::ZERO);
+//! assert!(output.send[0].body.contains(r#""resultType":"complete""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Locks
+//! `Server` is shared by reference and never written to, and a channel belongs to whoever holds it. A modern request
+//! needs nothing of another one, so over HTTP each gets a [`Channel`] of its own: nothing is locked on its path. What
+//! a handshake opened lives in its own channel, and only messages of that session meet there.
+
+mod adapter;
+mod answer;
+mod batch;
+mod call;
+mod channel;
+mod machines;
+mod notify;
+mod profile;
+mod protocol;
+mod receive;
+mod sessions;
+mod translate;
+mod unasked;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use mcp_shims::{Era, Loss, Policy, Revision};
+
+pub use adapter::{NeedsAdapter, Occasion, StateMachine, Step};
+pub use call::{
+    Call, Cancelled, Client, Event, Exchange, Fate, Ignored, LogLevel, Notice, Outgoing, Output,
+    PeerAnswer, Received, Reply, Token,
+};
+pub use channel::Channel;
+pub use notify::To;
+pub use profile::{Profile, ProfileError};
+pub use sessions::{Sessions, SessionsFull};
+
+use crate::limits::Limits;
+use crate::revisions::Spoken;
+use crate::served::RevisionSet;
+use profile::Introductions;
+
+/// What is told of each loss: the method, who it is lost to, and what.
+type LossHook = Arc<dyn Fn(&str, Revision, &[Loss]) + Send + Sync>;
+
+/// A server whose handlers speak the revision `App`.
+pub struct Server<App> {
+    served: RevisionSet,
+    limits: Limits,
+    policy: Policy,
+    introductions: Introductions,
+    on_loss: Option<LossHook>,
+    /// Whether the application is of the era without a handshake.
+    modern: bool,
+    app: PhantomData<fn() -> App>,
+}
+
+impl<App: Spoken> Server<App> {
+    /// A server that serves every revision.
+    ///
+    /// # Errors
+    /// A profile that is not one of the application's revision.
+    pub fn new(profile: Profile) -> Result<Self, ProfileError> {
+        Ok(Self {
+            served: RevisionSet::all(),
+            limits: Limits::default(),
+            policy: Policy::Strict,
+            introductions: Introductions::new(profile, App::REVISION)?,
+            on_loss: None,
+            modern: App::REVISION.era() == Era::PerRequest,
+            app: PhantomData,
+        })
+    }
+
+    /// The server, serving these revisions alone.
+    #[must_use]
+    pub fn serving(self, served: RevisionSet) -> Self {
+        Self { served, ..self }
+    }
+
+    /// The server with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The server with another policy for members that an older revision does not name.
+    #[must_use]
+    pub fn with_policy(self, policy: Policy) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// The server with a hook that is told what was lost on the way to or from a peer: the method, the peer's
+    /// revision, the losses.
+    #[must_use]
+    pub fn on_loss(self, hook: impl Fn(&str, Revision, &[Loss]) + Send + Sync + 'static) -> Self {
+        Self {
+            on_loss: Some(Arc::new(hook)),
+            ..self
+        }
+    }
+
+    /// The revisions that are served.
+    #[must_use]
+    pub fn served(&self) -> RevisionSet {
+        self.served
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn report(&self, method: &str, peer: Revision, losses: &[Loss]) {
+        if let Some(hook) = &self.on_loss
+            && !losses.is_empty()
+        {
+            hook(method, peer, losses);
+        }
+    }
+}
+
+impl<App: Spoken> std::fmt::Debug for Server<App> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("app", &App::REVISION)
+            .field("served", &self.served)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

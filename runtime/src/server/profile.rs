@@ -1,0 +1,160 @@
+//! Who the server is and what it can do, as each revision says it: worked out once, when the server is made.
+
+use mcp_shims::{Context, Failure, Outcome, Policy, Revision, Subject};
+use mcp_wire::{Encode, Json, JsonObject, Writer};
+
+use crate::meta;
+use crate::served::RevisionSet;
+
+/// Who the server is and what it can do, in the words of the application's revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    info: Json,
+    capabilities: Json,
+    instructions: Option<String>,
+}
+
+impl Profile {
+    /// A profile of the `Implementation` and `ServerCapabilities` of the application's revision.
+    #[must_use]
+    pub fn new(info: &impl Encode, capabilities: &impl Encode) -> Self {
+        Self {
+            info: Json::of(info),
+            capabilities: Json::of(capabilities),
+            instructions: None,
+        }
+    }
+
+    /// The profile with guidance for the model of the client.
+    #[must_use]
+    pub fn with_instructions(self, instructions: impl Into<String>) -> Self {
+        Self {
+            instructions: Some(instructions.into()),
+            ..self
+        }
+    }
+}
+
+/// Why a profile is none of the application's revision.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("the profile's `{part}` cannot be said in revision {revision}: {why}")]
+pub struct ProfileError {
+    part: &'static str,
+    revision: Revision,
+    why: String,
+}
+
+/// The profile in the words of each revision.
+#[derive(Debug)]
+pub(super) struct Introductions {
+    all: Vec<Introduction>,
+    instructions: Option<String>,
+}
+
+#[derive(Debug)]
+struct Introduction {
+    revision: Revision,
+    info: Json,
+    capabilities: Json,
+    logs: bool,
+}
+
+impl Introductions {
+    pub(super) fn new(profile: Profile, app: Revision) -> Result<Self, ProfileError> {
+        let Profile {
+            info,
+            capabilities,
+            instructions,
+        } = profile;
+        let introduce = |revision| {
+            let capabilities = said_in("ServerCapabilities", &capabilities, app, revision)?;
+            let object = JsonObject::try_from(capabilities.clone()).unwrap_or_default();
+            Ok(Introduction {
+                revision,
+                info: said_in("Implementation", &info, app, revision)?,
+                logs: object.get("logging").is_some(),
+                capabilities,
+            })
+        };
+        let all = RevisionSet::all()
+            .iter()
+            .map(introduce)
+            .collect::<Result<_, _>>()?;
+        Ok(Self { all, instructions })
+    }
+
+    fn in_revision(&self, revision: Revision) -> Option<&Introduction> {
+        self.all
+            .iter()
+            .find(|one| crate::revisions::same(one.revision, revision))
+    }
+
+    /// Whether the server offers log notifications, as a revision has it.
+    pub(super) fn logs(&self, revision: Revision) -> bool {
+        self.in_revision(revision).is_some_and(|one| one.logs)
+    }
+
+    /// The server as `Implementation` of a revision.
+    pub(super) fn info(&self, revision: Revision) -> Option<&Json> {
+        self.in_revision(revision).map(|one| &one.info)
+    }
+
+    /// The result of `initialize`.
+    pub(super) fn handshake(&self, revision: Revision) -> Option<String> {
+        let Introduction {
+            revision,
+            info,
+            capabilities,
+            ..
+        } = self.in_revision(revision)?;
+        let mut writer = Writer::new();
+        let mut object = writer.object();
+        object.member("protocolVersion", revision.wire());
+        object.member("capabilities", capabilities);
+        object.member("serverInfo", info);
+        object.optional("instructions", &self.instructions);
+        object.end();
+        Some(writer.into_text())
+    }
+
+    /// The result of `server/discover`.
+    pub(super) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<String> {
+        let Introduction {
+            info, capabilities, ..
+        } = self.in_revision(revision)?;
+        let versions: Vec<String> = served.wire().into_iter().map(str::to_owned).collect();
+        let mut writer = Writer::new();
+        let mut object = writer.object();
+        object.constant("resultType", "complete");
+        object.member("supportedVersions", &versions);
+        object.member("capabilities", capabilities);
+        object.optional("instructions", &self.instructions);
+        // What a server says of itself may change with its next start, and with who asks.
+        object.constant_integer("ttlMs", 0);
+        object.constant("cacheScope", "private");
+        object.end();
+        Some(meta::with(&writer.into_text(), meta::SERVER_INFO, info))
+    }
+}
+
+fn said_in(
+    part: &'static str,
+    json: &Json,
+    app: Revision,
+    revision: Revision,
+) -> Result<Json, ProfileError> {
+    let error = |why: String| ProfileError {
+        part,
+        revision,
+        why,
+    };
+    let cx = Context::new(Policy::Strict);
+    match mcp_shims::convert(Subject::Type(part), app, revision, json.text(), cx) {
+        Ok(Outcome::Exact(json) | Outcome::Lossy(json, _)) => Ok(json),
+        Ok(Outcome::Rejected(problem)) => Err(error(problem.message)),
+        Ok(Outcome::NeedsState(needs)) => Err(error(needs.to_string())),
+        Ok(Outcome::Swallowed(rule)) => Err(error(rule.to_owned())),
+        Err(Failure::Invalid(problem)) => Err(error(problem.to_string())),
+        Err(Failure::Unknown(what)) => Err(error(what)),
+    }
+}

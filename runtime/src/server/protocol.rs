@@ -1,0 +1,157 @@
+//! What the runtime answers by itself: protocol, and not application.
+
+use std::sync::Arc;
+
+use mcp_shims::{Context, Era, Failure, Outcome, Part, Revision, Subject};
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject, RequestId};
+
+use super::Server;
+use super::call::{Client, Event, LogLevel};
+use super::channel::{Channel, Opened};
+use super::receive::Handled;
+use crate::errors::{self, Refusal};
+use crate::peek::{Peeked, Raw};
+use crate::revisions::{Spoken, is_legacy};
+
+/// The result that says nothing.
+const EMPTY: &str = "{}";
+
+impl<App: Spoken> Server<App> {
+    /// Answers a request of the protocol; `None` if it is one of the application.
+    pub(super) fn protocol_request(
+        &self,
+        channel: &mut Channel,
+        message: &Peeked<'_>,
+        id: &RequestId,
+        method: &str,
+        peer: Revision,
+    ) -> Option<Handled> {
+        match method {
+            "ping" => Some(Handled::answered(id, EMPTY)),
+            "server/discover" => {
+                let result = self.introductions.discovery(peer, self.served)?;
+                Some(Handled::answered(id, &result))
+            }
+            "logging/setLevel" => Some(match self.set_level(channel, message, peer) {
+                Ok(()) => Handled::answered(id, EMPTY),
+                Err(refusal) => Handled::refused(Some(id), &refusal),
+            }),
+            _ => None,
+        }
+    }
+
+    fn set_level(
+        &self,
+        channel: &mut Channel,
+        message: &Peeked<'_>,
+        peer: Revision,
+    ) -> Result<(), Box<Refusal>> {
+        if !self.introductions.logs(peer) {
+            return Err(errors::method_not_found("logging/setLevel", Era::Handshake));
+        }
+        let level = member(message, "level")
+            .ok_or_else(|| errors::invalid_params("`level` is required"))?;
+        let level = level.as_str().and_then(|name| LogLevel::from_name(&name));
+        let level = level
+            .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
+        if let Some(session) = &mut channel.session {
+            session.log_level = Some(level);
+        }
+        Ok(())
+    }
+
+    /// Answers `initialize`: the revision that was asked for, else the newest that has a handshake.
+    pub(super) fn initialize(
+        &self,
+        channel: &mut Channel,
+        message: &Peeked<'_>,
+        id: &RequestId,
+    ) -> Handled {
+        let asked = member(message, "protocolVersion")
+            .and_then(|version| version.as_str().map(String::from));
+        let Some(asked) = asked else {
+            return Handled::refused(
+                Some(id),
+                &errors::invalid_params("`protocolVersion` is required, and a string"),
+            );
+        };
+        let legacy = |revision: &Revision| is_legacy(*revision) && self.served.contains(*revision);
+        let settled = Revision::from_wire(&asked)
+            .filter(legacy)
+            .or_else(|| self.served.newest(Era::Handshake));
+        let Some(revision) = settled else {
+            return Handled::refused(Some(id), &errors::unsupported_version(&asked, self.served));
+        };
+        let client = match introduced(message, revision) {
+            Ok(client) => client,
+            Err(refusal) => return Handled::refused(Some(id), &refusal),
+        };
+        let Some(result) = self.introductions.handshake(revision) else {
+            return Handled::refused(Some(id), &errors::internal("no profile for this revision"));
+        };
+        channel.session = Some(Box::new(self.opened(revision, client)));
+        let mut handled = Handled::answered(id, &result);
+        handled.opens_session = true;
+        handled.events.push(Event::Opened(revision));
+        handled
+    }
+
+    fn opened(&self, revision: Revision, client: Client) -> Opened {
+        let mut opened = Opened {
+            revision,
+            client: Arc::new(client),
+            log_level: None,
+            is_initialized: false,
+            upgraded: mcp_shims::Session::default(),
+            client_info: None,
+        };
+        if self.modern {
+            let capabilities = opened.client.capabilities_in(App::REVISION);
+            opened.upgraded = mcp_shims::Session {
+                protocol_version: Some(App::REVISION.wire().to_owned()),
+                client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
+            };
+            opened.client_info = said(opened.client.info_in(App::REVISION));
+        }
+        opened
+    }
+
+    /// The result of a modern request, with what every one of them says of the server.
+    pub(super) fn signed(&self, result: Json, peer: Revision) -> String {
+        match self.introductions.info(peer) {
+            Some(info) if !is_legacy(peer) => {
+                crate::meta::with_default(result.text(), crate::meta::SERVER_INFO, info)
+            }
+            _ => result.into_text(),
+        }
+    }
+}
+
+fn said(part: Result<Option<Outcome<Json>>, Failure>) -> Option<Json> {
+    part.ok()??.value()
+}
+
+/// A member of the params.
+fn member(message: &Peeked<'_>, name: &str) -> Option<Json> {
+    let params: JsonObject = mcp_wire::from_str(message.params.map(Raw::text)?).ok()?;
+    params.get(name)
+}
+
+/// Who the client says it is, once its params prove to be those of the revision.
+fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Client, Box<Refusal>> {
+    let text = message.params.map_or(EMPTY, Raw::text);
+    let subject = Subject::Method("initialize", Part::Params, Some(Direction::ClientToServer));
+    let cx = Context::new(mcp_shims::Policy::Strict);
+    if let Err(Failure::Invalid(error)) = mcp_shims::convert(subject, revision, revision, text, cx)
+    {
+        return Err(Box::new(Refusal {
+            error: ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string()),
+            status: 200,
+        }));
+    }
+    Ok(Client {
+        revision,
+        info: member(message, "clientInfo"),
+        capabilities: member(message, "capabilities"),
+    })
+}

@@ -1,0 +1,168 @@
+//! What a peer says that is not answered: notifications, and its answers to requests of the server.
+
+use std::time::Duration;
+
+use mcp_shims::{Loss, Revision};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
+
+use super::adapter::{NeedsAdapter, Occasion};
+use super::call::{Event, Ignored, Notice, PeerAnswer};
+use super::channel::{AskedBy, Channel};
+use super::receive::{Handled, json};
+use super::translate::Translated;
+use super::{Server, batch};
+use crate::errors;
+use crate::ladder::find_method;
+use crate::peek::{Peeked, Raw};
+use crate::revisions::{Spoken, is_legacy};
+
+impl<App: Spoken> Server<App> {
+    pub(super) fn notification(
+        &self,
+        channel: &mut Channel,
+        message: &Peeked<'_>,
+        peer: Revision,
+        now: Duration,
+    ) -> Handled {
+        let name = message.method.as_deref().unwrap_or_default();
+        match name {
+            "notifications/cancelled" => return self.cancelled(channel, message, now),
+            "notifications/initialized" if is_legacy(peer) => {
+                return match &mut channel.session {
+                    Some(session) => {
+                        session.is_initialized = true;
+                        Handled::told(Event::Initialized)
+                    }
+                    // Without sessions over HTTP there is nobody to remember it.
+                    None => Handled {
+                        status: 202,
+                        ..Handled::default()
+                    },
+                };
+            }
+            _ => {}
+        }
+        let Some(row) = find_method(
+            peer,
+            name,
+            Direction::ClientToServer,
+            MethodKind::Notification,
+        ) else {
+            let why = format!("revision {peer} has no notification of that method");
+            return Handled::put_aside(Ignored::Notification(why), 202);
+        };
+        let session = channel.session.as_deref().filter(|_| is_legacy(peer));
+        match self.params_in(row.name, message.params.map(Raw::text), peer, session) {
+            Translated::Done(params, losses) => {
+                self.report(row.name, peer, &losses);
+                Handled::told(Event::Notice(Notice {
+                    method: row.name,
+                    params,
+                    peer,
+                    losses,
+                }))
+            }
+            Translated::Swallowed(rule) => Handled::put_aside(Ignored::Swallowed(rule), 202),
+            Translated::Rejected(error) => {
+                Handled::put_aside(Ignored::Notification(error.message), 202)
+            }
+            Translated::NeedsState(needs) => Handled::told(Event::NeedsAdapter(NeedsAdapter::new(
+                &needs, row.name, peer,
+            ))),
+        }
+    }
+
+    fn cancelled(&self, channel: &mut Channel, message: &Peeked<'_>, now: Duration) -> Handled {
+        let params = message
+            .params
+            .and_then(json)
+            .and_then(|json| mcp_wire::JsonObject::try_from(json).ok());
+        let id: Option<RequestId> = params
+            .as_ref()
+            .and_then(|params| params.get("requestId")?.read().ok());
+        let Some(token) = id.and_then(|id| channel.token_of(&id)) else {
+            // It may have crossed the answer on its way.
+            return Handled::put_aside(
+                Ignored::Notification("no such request waits".to_owned()),
+                202,
+            );
+        };
+        let reason = params.and_then(|params| params.get("reason")?.as_str().map(String::from));
+        let output = self.cancel(channel, token, reason, now);
+        Handled {
+            status: 202,
+            ..batch::of_output(output, false)
+        }
+    }
+
+    pub(super) fn peer_answer(
+        &self,
+        channel: &mut Channel,
+        message: &Peeked<'_>,
+        id: Option<RequestId>,
+        now: Duration,
+    ) -> Handled {
+        let number = match &id {
+            Some(RequestId::Integer(number)) => number.as_i64(),
+            _ => None,
+        };
+        let Some(asked) = number.and_then(|number| channel.asked.remove(&number)) else {
+            return Handled::put_aside(Ignored::AnswerToNothing(id), 202);
+        };
+        let result: Result<Json, ErrorObject> = match (message.result.and_then(json), message.error)
+        {
+            (Some(result), _) => Ok(result),
+            (None, error) => Err(error
+                .and_then(|error| mcp_wire::from_str(error.text()).ok())
+                .unwrap_or_else(|| {
+                    ErrorObject::new(ErrorObject::INTERNAL_ERROR, "an error that is none")
+                })),
+        };
+        match asked.by {
+            AskedBy::Machine(adapter, key) => {
+                let occasion = Occasion::Answered {
+                    key,
+                    result: result.as_ref(),
+                };
+                let output = self.run_machine(channel, adapter, occasion, now);
+                let mut handled = output
+                    .map(|output| batch::of_output(output, false))
+                    .unwrap_or_default();
+                handled.status = 202;
+                handled
+            }
+            AskedBy::Application(key) => {
+                let (result, losses) =
+                    self.answer_for_application(asked.method, result, asked.peer);
+                Handled::told(Event::Answered(PeerAnswer {
+                    key,
+                    result,
+                    losses,
+                }))
+            }
+        }
+    }
+
+    fn answer_for_application(
+        &self,
+        method: &'static str,
+        result: Result<Json, ErrorObject>,
+        peer: Revision,
+    ) -> (Result<Json, ErrorObject>, Vec<Loss>) {
+        let result = match result {
+            Ok(result) => result,
+            Err(error) => return (Err(error), Vec::new()),
+        };
+        match self.answer_in(method, result.text(), peer) {
+            Translated::Done(result, losses) => {
+                self.report(method, peer, &losses);
+                (Ok(result), losses)
+            }
+            Translated::Rejected(error) => (Err(*error), Vec::new()),
+            Translated::NeedsState(needs) => {
+                (Err(errors::internal(&needs.to_string()).error), Vec::new())
+            }
+            Translated::Swallowed(rule) => (Err(errors::internal(rule).error), Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A server over stdio: one message a line, and nothing else on standard output. Feature `stdio`.
+//!
+//! ```no_run
+//! use mcp_revisions::mcp_wire::Json;
+//! use mcp_revisions::server::{Call, Profile, Server};
+//! use mcp_revisions::{V2025_11_25, serve::Peer, stdio, v2025_11_25 as mcp};
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let profile = Profile::new(&mcp::Implementation::new("empty", "1.0"), &mcp::ServerCapabilities::new());
+//! let server = Server::<V2025_11_25>::new(profile)?;
+//! stdio::serve(server, |call: Call, _: Peer| async move {
+//!     Err(mcp_revisions::errors::invalid_params(call.method).error)
+//! })
+//! .await?;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc;
+
+use crate::serve::{Handler, Lane, QUEUE, line};
+use crate::server::{Outgoing, Server};
+use crate::Spoken;
+
+/// Serves standard input and output until the input ends and what came is answered.
+///
+/// # Errors
+/// Input that cannot be read, output that cannot be written.
+pub async fn serve<App: Spoken>(server: Server<App>, handler: impl Handler) -> io::Result<()> {
+    serve_on(server, handler, tokio::io::stdin(), tokio::io::stdout()).await
+}
+
+/// As [`serve`], on any two streams of bytes.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_on<App: Spoken>(
+    server: Server<App>,
+    handler: impl Handler,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+) -> io::Result<()> {
+    let limit = server.limits().message_bytes;
+    let lane = Lane::new(Arc::new(server), Arc::new(handler), Instant::now());
+    let (texts, queue) = mpsc::channel(QUEUE);
+    let writer = tokio::spawn(write(queue, output));
+    // What belongs to no exchange goes the same way as everything else.
+    let _ = lane.at_large(texts.clone());
+    let mut input = BufReader::new(input);
+    let mut bytes = Vec::new();
+    while read_line(&mut input, &mut bytes, limit).await? {
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        let taken = lane.take(None, &bytes, &texts).await;
+        if let Some(body) = taken.reply.and_then(|reply| reply.body) {
+            let reply = Outgoing { exchange: None, last: true, status: 200, body };
+            if texts.send(reply).await.is_err() {
+                break;
+            }
+        }
+    }
+    lane.input_ended();
+    drop((texts, lane));
+    // The writer ends with the last call that is still at work.
+    writer.await.map_err(io::Error::other)?
+}
+
+/// Reads a line without its end; one that is longer than the limit is cut just behind it, so that it is refused as too long.
+async fn read_line(input: &mut (impl AsyncBufRead + Unpin), bytes: &mut Vec<u8>, limit: usize) -> io::Result<bool> {
+    bytes.clear();
+    loop {
+        let chunk = input.fill_buf().await?;
+        if chunk.is_empty() {
+            return Ok(!bytes.is_empty());
+        }
+        let end = chunk.iter().position(|&byte| byte == b'\n');
+        let (taken, used) = match end {
+            Some(end) => (end, end + 1),
+            None => (chunk.len(), chunk.len()),
+        };
+        let room = limit.saturating_add(1).saturating_sub(bytes.len());
+        bytes.extend_from_slice(chunk.get(..taken.min(room)).unwrap_or_default());
+        input.consume(used);
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+async fn write(mut queue: mpsc::Receiver<Outgoing>, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+    while let Some(text) = queue.recv().await {
+        output.write_all(line(&text.body).as_bytes()).await?;
+        output.write_all(b"\n").await?;
+        if queue.is_empty() {
+            output.flush().await?;
+        }
+    }
+    output.flush().await
+}

@@ -1,0 +1,55 @@
+//! A look at a request allocates nothing, and neither does settling its revision.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+use std::alloc::System;
+use std::hint::black_box;
+
+use mcp_revisions::ladder::{Circumstances, settle};
+use mcp_revisions::{Headers, Revision, RevisionSet, peek};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+// One test alone in its process: another would allocate beside it.
+#[test]
+fn looking_and_settling_allocate_nothing() {
+    let legacy = r#"{"jsonrpc":"2.0","id":"a-1","method":"tools/call","params":{"name":"add","arguments":{"a":[1,{"b":2}],"text":"line\n"},"_meta":{"progressToken":7}}}"#;
+    let modern = r#"{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let headers = Headers::from_pairs([
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", "add"),
+    ]);
+    let served = RevisionSet::all();
+    let session = Circumstances {
+        headers: None,
+        session: Some(Revision::V2025_11_25),
+        served,
+    };
+    let post = Circumstances {
+        headers: Some(&headers),
+        session: None,
+        served,
+    };
+    for (text, around, revision) in [
+        (legacy, session, Revision::V2025_11_25),
+        (modern, session, Revision::V2026_07_28),
+        (modern, post, Revision::V2026_07_28),
+    ] {
+        let region = Region::new(ALLOCATOR);
+        let seen = peek(black_box(text.as_bytes()));
+        let settled = seen.as_ref().map(|seen| settle(seen, &around));
+        let change = region.change();
+        assert_eq!(
+            settled.unwrap().unwrap(),
+            mcp_revisions::ladder::Settled::Speaks(revision)
+        );
+        assert_eq!((change.allocations, change.reallocations), (0, 0), "{text}");
+    }
+    // The counter counts.
+    let region = Region::new(ALLOCATOR);
+    black_box(peek(black_box(br#"{"jsonrpc":"2.0","id":1,"method":"a\/b"}"#)).unwrap());
+    assert_eq!(region.change().allocations, 1);
+}

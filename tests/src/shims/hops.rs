@@ -1,0 +1,128 @@
+//! Every conversion between neighbours, with the way back, run on texts.
+
+use mcp_shims::{Context, Outcome, Policy, Session, TABLES};
+use mcp_convert::dynamic::{Codec, Hop};
+use mcp_wire::Json;
+
+/// A conversion of one type between neighbours, and the one that goes back.
+#[derive(Debug, Clone, Copy)]
+pub struct Way {
+    /// The id of the revision that it comes from.
+    pub from: &'static str,
+    /// The id of the revision that it goes to.
+    pub to: &'static str,
+    /// Whether that is the newer one.
+    pub up: bool,
+    /// The index of the pair in the tables.
+    pub pair: usize,
+    /// The name of the hop in losses.
+    pub name: &'static str,
+    /// The source type.
+    pub source: &'static Codec,
+    /// The target type.
+    pub target: &'static Codec,
+    there: &'static Hop,
+    back: Option<(&'static Hop, &'static str)>,
+}
+
+/// All of them, oldest pair first, up before down.
+#[must_use]
+pub fn all() -> Vec<Way> {
+    let mut ways = Vec::new();
+    for (index, pair) in TABLES.pairs.iter().enumerate() {
+        let (Some(old), Some(new)) = (TABLES.revisions.get(index), TABLES.revisions.get(index + 1)) else {
+            continue;
+        };
+        for up in [true, false] {
+            let (from, to) = if up { (old, new) } else { (new, old) };
+            let (hops, others) = if up { (pair.up, pair.down) } else { (pair.down, pair.up) };
+            let (name, other) = match up {
+                true => (pair.up_hop, pair.down_hop),
+                false => (pair.down_hop, pair.up_hop),
+            };
+            for there in hops {
+                let codec = |codecs: &'static [Codec], name: &str| {
+                    codecs.iter().find(|codec| codec.rust_name == name)
+                };
+                let (Some(source), Some(target)) = (codec(from.codecs, there.from), codec(to.codecs, there.to))
+                else {
+                    continue;
+                };
+                let back = others.iter().find(|hop| hop.from == there.to && hop.to == there.from);
+                ways.push(Way {
+                    from: from.id,
+                    to: to.id,
+                    up,
+                    pair: index,
+                    name,
+                    source,
+                    target,
+                    there,
+                    back: back.map(|back| (back, other)),
+                });
+            }
+        }
+    }
+    ways
+}
+
+impl Way {
+    /// What people call it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("{}: {} to {}", self.name, self.source.rust_name, self.target.rust_name)
+    }
+
+    /// Whether there is a conversion from the target to the source.
+    #[must_use]
+    pub fn has_back(&self) -> bool {
+        self.back.is_some()
+    }
+
+    /// Converts a text.
+    ///
+    /// # Errors
+    /// A text that is not of the source type.
+    pub fn there(&self, text: &str, policy: Policy) -> Result<Outcome<String>, String> {
+        run(self.there, self.name, self.source, self.target, text, policy)
+    }
+
+    /// Converts a text of the target back.
+    ///
+    /// # Errors
+    /// A text that is not of the target type, and the lack of a way back.
+    pub fn back(&self, text: &str, policy: Policy) -> Result<Outcome<String>, String> {
+        let (back, name) = self.back.ok_or("there is no way back")?;
+        run(back, name, self.target, self.source, text, policy)
+    }
+}
+
+fn run(
+    hop: &Hop,
+    name: &'static str,
+    source: &Codec,
+    target: &Codec,
+    text: &str,
+    policy: Policy,
+) -> Result<Outcome<String>, String> {
+    let value = source.read(text).map_err(|error| format!("not read as {}: {error}", source.rust_name))?;
+    let mut cx = context(policy);
+    cx.enter(name);
+    let result = (hop.run)(value, &mut cx);
+    let missing = format!("no {} came out", target.rust_name);
+    let result = match result {
+        Ok(value) => Ok(target.write(&value).map(Json::into_text).ok_or(missing)?),
+        Err(stop) => Err(stop),
+    };
+    Ok(cx.finish(result))
+}
+
+/// A conversion in a session, so that requests can go up.
+#[must_use]
+pub fn context(policy: Policy) -> Context {
+    Context::new(policy).with_session(Session {
+        protocol_version: Some("2026-07-28".to_owned()),
+        // No sample has these.
+        client_capabilities: Json::from_text(r#"{"experimental":{"of-the-session":{}}}"#).ok(),
+    })
+}

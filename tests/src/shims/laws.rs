@@ -1,0 +1,287 @@
+//! What must hold of one sample that is converted.
+
+use std::collections::BTreeMap;
+
+use mcp_shims::{Loss, Outcome, Policy};
+
+use super::excused;
+use super::hops::Way;
+use super::put_back::put_back;
+use super::stray::{PASSED, Search};
+use super::world::World;
+use crate::sampler::Instance;
+use crate::text::{self, Value};
+use crate::tree::{Kind, Node, Standing, Value as Drawn, pointer};
+
+/// What samples of one conversion have shown.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// How many were tried.
+    pub samples: usize,
+    /// How many became a value without a loss.
+    pub exact: usize,
+    /// How many became a value with losses.
+    pub lossy: usize,
+    /// How often a conversion ended without a value, by the reason.
+    pub stopped: BTreeMap<String, usize>,
+    /// How often a rule lost something.
+    pub lost: BTreeMap<&'static str, usize>,
+    /// How often each entry of the list of excuses was needed.
+    pub excused: Vec<usize>,
+    /// How often each entry of the list of stops was needed.
+    pub stops: Vec<usize>,
+    /// How often each entry of the list of members that travel on was needed.
+    pub passed: Vec<usize>,
+    /// What did not hold.
+    pub failures: Vec<String>,
+}
+
+impl Findings {
+    /// Adds what other samples have shown.
+    pub fn join(&mut self, other: Self) {
+        let Self { samples, exact, lossy, stopped, lost, excused, stops, passed, failures } = other;
+        self.samples += samples;
+        self.exact += exact;
+        self.lossy += lossy;
+        for (reason, count) in stopped {
+            *self.stopped.entry(reason).or_default() += count;
+        }
+        for (rule, count) in lost {
+            *self.lost.entry(rule).or_default() += count;
+        }
+        add(&mut self.excused, &excused);
+        add(&mut self.stops, &stops);
+        add(&mut self.passed, &passed);
+        self.failures.extend(failures);
+    }
+}
+
+fn add(all: &mut Vec<usize>, more: &[usize]) {
+    all.resize(all.len().max(more.len()), 0);
+    for (total, count) in all.iter_mut().zip(more) {
+        *total += count;
+    }
+}
+
+/// Checks all laws on the samples of one conversion.
+#[must_use]
+pub fn check(world: &World<'_>, way: &Way, policy: Policy, instances: &[Instance]) -> Findings {
+    let mut findings = Findings {
+        excused: vec![0; excused::ALL.len()],
+        stops: vec![0; excused::STOPS.len()],
+        passed: vec![0; PASSED.len()],
+        ..Findings::default()
+    };
+    for instance in instances {
+        findings.samples += 1;
+        if let Err(problem) = check_one(world, way, policy, instance, &mut findings) {
+            findings.failures.push(format!(
+                "{}, {policy:?}, {:?}, seed {:#x}: {problem}\n  from: {}",
+                way.label(),
+                instance.recipe,
+                instance.seed,
+                instance.text
+            ));
+        }
+    }
+    findings
+}
+
+fn check_one(
+    world: &World<'_>,
+    way: &Way,
+    policy: Policy,
+    instance: &Instance,
+    findings: &mut Findings,
+) -> Result<(), String> {
+    let outcome = way.there(&instance.text, policy)?;
+    let losses = outcome.losses().to_vec();
+    let there = match outcome {
+        Outcome::Exact(text) => {
+            findings.exact += 1;
+            text
+        }
+        Outcome::Lossy(text, _) => {
+            findings.lossy += 1;
+            text
+        }
+        stopped => {
+            let reason = reason(&stopped)?;
+            *findings.stopped.entry(reason).or_default() += 1;
+            return Ok(());
+        }
+    };
+    for loss in &losses {
+        *findings.lost.entry(loss.rule).or_default() += 1;
+    }
+    named_by_rules(world, way, &losses)?;
+    let side = |id: &str| world.side(id).ok_or_else(|| format!("no side {id}"));
+    let value = (side(way.to)?.judge.check(way.target.rust_name, &there))
+        .map_err(|problem| format!("the target refuses it: {problem}\n  to: {there}"))?;
+    if !way.up && policy == Policy::Strict {
+        let mut search = Search::new(side(way.to)?, side(way.from)?);
+        let stray = search.of(way.target.rust_name, &value);
+        add(&mut findings.passed, &search.passed);
+        if !stray.is_empty() {
+            return Err(format!("members of the newer revision at {}\n  to: {there}", stray.join(", ")));
+        }
+    }
+    unknown_survive(instance, &there, &losses)?;
+    let back = way.back(&there, policy)?;
+    let shown = format!("\n  to: {there}");
+    let back = match back {
+        Outcome::Exact(text) | Outcome::Lossy(text, _) => text,
+        stopped => {
+            let excuse = match &stopped {
+                Outcome::NeedsState(needs) if policy == Policy::Strict => {
+                    excused::STOPS.iter().position(|stop| stop.rule == needs.rule)
+                }
+                _ => None,
+            };
+            let count = excuse.and_then(|excuse| findings.stops.get_mut(excuse));
+            *count.ok_or_else(|| format!("there is no way back: {stopped:?}{shown}"))? += 1;
+            return Ok(());
+        }
+    };
+    let all: Vec<&Loss> = losses.iter().collect();
+    let shown = format!("{shown}\n  back: {back}\n  losses: {}", listed(&losses));
+    let before = text::parse(&instance.text).map_err(|at| format!("no JSON at {at}"))?;
+    let whole = put_back(&back, &all).map_err(|problem| format!("{problem}{shown}"))?;
+    if !equal(way, policy, &before, &whole, findings) {
+        return Err(format!("it comes back as another value{shown}"));
+    }
+    for left_out in 0..all.len() {
+        let mut fewer = all.clone();
+        let loss = fewer.remove(left_out);
+        // Without one, another may have no place: that too shows that it was needed.
+        let Ok(fewer) = put_back(&back, &fewer) else { continue };
+        if fewer == before {
+            return Err(format!("a loss that is none: {loss}{shown}"));
+        }
+    }
+    Ok(())
+}
+
+/// The losses, a line each.
+fn listed(losses: &[Loss]) -> String {
+    losses.iter().map(|loss| format!("\n    {loss}")).collect()
+}
+
+/// Why a conversion ended without a value.
+fn reason(outcome: &Outcome<String>) -> Result<String, String> {
+    Ok(match outcome {
+        Outcome::NeedsState(needs) => format!("{} needs the {} adapter", needs.rule, needs.adapter),
+        Outcome::Rejected(error) if error.code == mcp_wire::ErrorObject::INTERNAL_ERROR
+            && error.message.starts_with("rule ") =>
+        {
+            return Err(format!("a rule is wrong: {}", error.message));
+        }
+        Outcome::Rejected(error) => format!("rejected {}: {}", error.code, error.message),
+        Outcome::Swallowed(rule) => format!("swallowed by {rule}"),
+        Outcome::Exact(_) | Outcome::Lossy(..) => return Err("it did not stop".to_owned()),
+    })
+}
+
+/// Every loss is of this hop, and of a rule that people can read.
+fn named_by_rules(world: &World<'_>, way: &Way, losses: &[Loss]) -> Result<(), String> {
+    let rules = world.rules.get(way.pair).ok_or("no rules")?;
+    for loss in losses {
+        if loss.hop != way.name {
+            return Err(format!("a loss of another hop: {loss}"));
+        }
+        if !rules.contains(loss.rule) && loss.rule != mcp_convert::ADOPTED {
+            return Err(format!("a loss of no rule: {loss}"));
+        }
+    }
+    Ok(())
+}
+
+fn equal(way: &Way, policy: Policy, before: &Value, after: &Value, findings: &mut Findings) -> bool {
+    if before == after {
+        return true;
+    }
+    for (index, excuse) in excused::ALL.iter().enumerate() {
+        if excuse.policy != policy || !(excuse.applies)(way) {
+            continue;
+        }
+        let (mut before, mut after) = (before.clone(), after.clone());
+        (excuse.level)(&mut before);
+        (excuse.level)(&mut after);
+        if before == after {
+            if let Some(count) = findings.excused.get_mut(index) {
+                *count += 1;
+            }
+            return true;
+        }
+    }
+    false
+}
+
+/// Unknown members, and keys of `_meta` that are nobody's, stand where they stood, unless a loss tells of their place.
+fn unknown_survive(instance: &Instance, there: &str, losses: &[Loss]) -> Result<(), String> {
+    let read = |text: &str| text::parse(text).map_err(|at| format!("no JSON at {at}"));
+    let mut search = Survival { here: read(&instance.text)?, there: read(there)?, losses, missing: None };
+    search.of(&instance.node, &mut Vec::new());
+    match search.missing {
+        Some(pointer) => Err(format!("an unknown member did not survive: {pointer}\n  to: {there}")),
+        None => Ok(()),
+    }
+}
+
+struct Survival<'l> {
+    here: Value,
+    there: Value,
+    losses: &'l [Loss],
+    missing: Option<String>,
+}
+
+impl Survival<'_> {
+fn of(&mut self, node: &Node, path: &mut Vec<String>) {
+    let at = pointer(path);
+    if self.losses.iter().any(|loss| loss.pointer == at) {
+        return;
+    }
+    match &node.value {
+        Drawn::Object(members) if node.facts.kind != Kind::Opaque && node.facts.kind != Kind::SchemaText => {
+            for member in members {
+                path.push(member.name.clone());
+                if member.standing == Standing::Unknown && is_opaque(&member.node) {
+                    let lost = self.losses.iter().any(|loss| loss.pointer == pointer(path));
+                    let found = find(&mut self.there, path);
+                    if !lost && (found.is_none() || found != find(&mut self.here, path)) {
+                        self.missing.get_or_insert(pointer(path));
+                    }
+                } else {
+                    self.of(&member.node, path);
+                }
+                path.pop();
+            }
+        }
+        Drawn::List(items) if node.facts.kind == Kind::List => {
+            // Where items are left out or split, those after them stand elsewhere.
+            let moved = self.losses.iter().any(|loss| {
+                loss.pointer.strip_prefix(&at).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| {
+                    !rest.contains('/') && loss.change == mcp_shims::Change::Removed
+                })
+            });
+            if moved {
+                return;
+            }
+            for (index, item) in items.iter().enumerate() {
+                path.push(index.to_string());
+                self.of(item, path);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}
+}
+
+fn is_opaque(node: &Node) -> bool {
+    matches!(node.facts.kind, Kind::Opaque | Kind::OpaqueObject | Kind::OpaqueArray | Kind::SchemaText)
+}
+
+fn find<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
+    path.iter().try_fold(value, |value, step| super::put_back::child(value, step))
+}

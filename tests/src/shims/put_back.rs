@@ -1,0 +1,88 @@
+//! Puts recorded losses back into a value that went there and back.
+
+use mcp_shims::{Change, Loss};
+
+use crate::text::{self, Value};
+
+/// The text with the losses put back, in the order in which they were recorded.
+///
+/// # Errors
+/// A loss whose place is not in the text.
+pub fn put_back(text: &str, losses: &[&Loss]) -> Result<Value, String> {
+    let mut value = text::parse(text).map_err(|at| format!("no JSON at {at}: {text}"))?;
+    for loss in losses {
+        put_one(&mut value, loss).map_err(|problem| format!("{loss}: {problem}"))?;
+    }
+    Ok(value)
+}
+
+fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
+    let lost = match &loss.value {
+        Some(json) => Some(text::parse(json.text()).map_err(|at| format!("no JSON at {at}"))?),
+        None => None,
+    };
+    let steps: Vec<String> = loss
+        .pointer
+        .split('/')
+        .skip(1)
+        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+        .collect();
+    let Some((last, path)) = steps.split_last() else {
+        return match (loss.change, lost) {
+            (Change::Replaced, Some(lost)) => {
+                *whole = lost;
+                Ok(())
+            }
+            (change, _) => Err(format!("{change:?} at the root")),
+        };
+    };
+    let mut place = whole;
+    for step in path {
+        place = child(place, step).ok_or_else(|| format!("nothing at `{step}`"))?;
+    }
+    match (place, loss.change, lost) {
+        (Value::Object(members), change, lost) => {
+            let found = members.iter().position(|(name, _)| name == last);
+            match (change, found, lost) {
+                (Change::Added, Some(at), None) => drop(members.remove(at)),
+                (Change::Removed, None, Some(lost)) => {
+                    members.push((last.clone(), lost));
+                    members.sort_by(|a, b| a.0.cmp(&b.0));
+                }
+                // What was removed may have been filled in again: from the session, or by a default.
+                (Change::Removed | Change::Replaced, Some(at), Some(lost)) => {
+                    if let Some(member) = members.get_mut(at) {
+                        member.1 = lost;
+                    }
+                }
+                (change, found, _) => return Err(format!("{change:?}, and the member {found:?}")),
+            }
+        }
+        (Value::Array(items), change, lost) => {
+            let at: usize = last.parse().map_err(|_| format!("`{last}` is no index"))?;
+            match (change, lost) {
+                (Change::Added, None) if at < items.len() => drop(items.remove(at)),
+                (Change::Removed, Some(lost)) if at <= items.len() => items.insert(at, lost),
+                (Change::Replaced, Some(lost)) if at < items.len() => {
+                    if let Some(item) = items.get_mut(at) {
+                        *item = lost;
+                    }
+                }
+                (change, _) => return Err(format!("{change:?} at {at} of {} items", items.len())),
+            }
+        }
+        (other, ..) => return Err(format!("a scalar above it: {other:?}")),
+    }
+    Ok(())
+}
+
+/// The value below another one.
+pub(super) fn child<'v>(value: &'v mut Value, step: &str) -> Option<&'v mut Value> {
+    match value {
+        Value::Object(members) => {
+            members.iter_mut().find(|(name, _)| name == step).map(|(_, value)| value)
+        }
+        Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
+        Value::Word(_) | Value::String(_) => None,
+    }
+}

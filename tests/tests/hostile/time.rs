@@ -1,0 +1,173 @@
+//! Four times the text takes four times the time, not sixteen times.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use mcp_codegen::Spec;
+use mcp_codegen::generate::Models;
+use mcp_codegen::model::Shape;
+use mcp_tests::sampler::{Fill, Recipe, Sampler};
+use mcp_tests::tree::{Member, Node, Standing, Style, Value};
+use mcp_tests::{registry, root};
+use mcp_wire::TypeInfo;
+use mcp_wire::envelope::Packet;
+
+/// Four times the size may take so many times as long: far from sixteen, and from four as well.
+const MOST: u32 = 10;
+/// How often a measurement that looks bad is made again: the machine may have been busy.
+///
+/// For the same reason the texts are small: what takes less than a slice of time is mostly left alone.
+const TRIES: usize = 30;
+
+fn fastest(row: &TypeInfo, text: &str) -> Duration {
+    let time = || {
+        let start = Instant::now();
+        let _ = black_box((row.round_trip)(black_box(text)));
+        start.elapsed()
+    };
+    (0..5).map(|_| time()).min().unwrap()
+}
+
+/// Hands texts of size `n` and `4 n` to a type.
+fn is_linear(what: &str, row: &TypeInfo, n: usize, make: impl Fn(usize) -> String) {
+    let (small, large) = (make(n), make(4 * n));
+    assert!(
+        large.len() >= 3 * small.len() && large.len() <= 5 * small.len(),
+        "{what}"
+    );
+    let mut seen = Vec::new();
+    for _ in 0..TRIES {
+        let times = (fastest(row, &small), fastest(row, &large));
+        if times.1 <= times.0 * MOST {
+            return;
+        }
+        seen.push(times);
+    }
+    panic!("{what} to {}: {seen:?}", row.rust_name);
+}
+
+#[test]
+fn big_texts_take_linear_time() {
+    let rows = [
+        TypeInfo::of::<Packet>("Packet", "Packet"),
+        TypeInfo::of::<mcp_wire::Json>("Json", "Json"),
+        TypeInfo::of::<mcp_2025_03_26::JsonRpcMessage>("JSONRPCMessage", "JsonRpcMessage"),
+        TypeInfo::of::<mcp_2025_11_25::ClientRequest>("ClientRequest", "ClientRequest"),
+        TypeInfo::of::<mcp_2025_11_25::CallToolResult>("CallToolResult", "CallToolResult"),
+        TypeInfo::of::<mcp_2025_11_25::PrimitiveSchemaDefinition>("P", "PrimitiveSchemaDefinition"),
+        TypeInfo::of::<mcp_2026_07_28::SamplingContent>("SamplingContent", "SamplingContent"),
+        TypeInfo::of::<mcp_2026_07_28::InputResponses>("InputResponses", "InputResponses"),
+        TypeInfo::of::<mcp_2026_07_28::ProgressToken>("ProgressToken", "ProgressToken"),
+        TypeInfo::of::<mcp_2026_07_28::LoggingLevel>("LoggingLevel", "LoggingLevel"),
+    ];
+    let members = |n: usize| {
+        (0..n)
+            .map(|i| format!("\"k{i}\":{i}"))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let list = |n: usize, item: &str| vec![item; n].join(",");
+    for row in &rows {
+        is_linear("digits", row, 10_000, |n| "7".repeat(n));
+        is_linear("a fraction", row, 10_000, |n| {
+            format!("0.{}1", "0".repeat(n))
+        });
+        is_linear("an exponent", row, 10_000, |n| {
+            format!("1e{}", "9".repeat(n))
+        });
+        is_linear("a string", row, 25_000, |n| {
+            format!("\"{}\"", "a".repeat(n))
+        });
+        is_linear("an unended string", row, 25_000, |n| {
+            format!("\"{}", "a".repeat(n))
+        });
+        is_linear("escapes", row, 1_000, |n| {
+            format!("\"{}\"", "\\n\\u00e9".repeat(n))
+        });
+        is_linear("blanks", row, 25_000, |n| format!("{}{{", " ".repeat(n)));
+        is_linear("lines", row, 10_000, |n| format!("{}x", "\n".repeat(n)));
+        is_linear("members", row, 250, |n| format!("{{{}}}", members(n)));
+        is_linear("members without end", row, 250, |n| {
+            format!("{{{},", members(n))
+        });
+        is_linear("members and a tag", row, 250, |n| {
+            format!("{{{},\"type\":\"text\",\"method\":\"ping\"}}", members(n))
+        });
+        is_linear("members that repeat", row, 250, |n| {
+            format!("{{{},\"k0\":0}}", members(n))
+        });
+        is_linear("a long name", row, 3_000, |n| {
+            format!("{{\"{}\":0}}", "\\u0061".repeat(n))
+        });
+        is_linear("a list", row, 500, |n| format!("[{}]", list(n, "{}")));
+        is_linear("a list of blocks", row, 120, |n| {
+            format!("[{}]", list(n, r#"{"text":"a","type":"text"}"#))
+        });
+        is_linear("content", row, 120, |n| {
+            format!(
+                r#"{{"content":[{}]}}"#,
+                list(n, r#"{"text":"a","type":"text"}"#)
+            )
+        });
+        is_linear("content with a fault", row, 120, |n| {
+            format!(
+                r#"{{"content":[{},0]}}"#,
+                list(n, r#"{"text":"a","type":"text"}"#)
+            )
+        });
+        is_linear("choices", row, 500, |n| {
+            format!(r#"{{"enum":[{}],"type":"string"}}"#, list(n, "\"a\""))
+        });
+    }
+}
+
+#[test]
+fn unions_that_are_told_by_their_last_member_take_linear_time() {
+    let spec = Spec::read(&root().join("spec")).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let mut tried = 0;
+    for of in &models.revisions {
+        let sampler = Sampler::new(&of.model, &of.revision.id);
+        for def in of.model.types.values() {
+            let Shape::Union(union) = &def.shape else {
+                continue;
+            };
+            let row = registry::get(&of.revision.id)
+                .unwrap()
+                .type_named(&def.name)
+                .unwrap();
+            // The first and the last variant: the plan treats those between them alike.
+            for index in [0, union.variants.len() - 1] {
+                let recipe = Recipe::Variant(index, Fill::Least);
+                let node = sampler.instance(&def.name, recipe, 1).node;
+                if !matches!(node.value, Value::Object(_)) {
+                    continue;
+                }
+                let make = |n: usize| before(&node, n).text(&mut Style::plain());
+                let text = make(2);
+                assert!(
+                    (row.round_trip)(&text).is_ok(),
+                    "{} refuses {text}",
+                    def.name
+                );
+                is_linear("unknown members first", row, 250, make);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 150, "only {tried} variants tried");
+}
+
+/// The object with so many unknown members before its own.
+fn before(node: &Node, n: usize) -> Node {
+    let mut node = node.clone();
+    if let Value::Object(members) = &mut node.value {
+        let unknown = (0..n).map(|index| Member {
+            name: format!("x-{index}"),
+            standing: Standing::Unknown,
+            node: Node::opaque(&mcp_tests::text::Value::Word(index.to_string())),
+        });
+        members.splice(0..0, unknown);
+    }
+    node
+}

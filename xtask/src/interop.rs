@@ -1,0 +1,94 @@
+//! `cargo xtask interop`: implementations of others, from the public registries, against the examples of the runtime.
+//!
+//! It installs into a folder below target/, needs the network, and is no part of `cargo test`.
+//! A peer whose runtime or package is not to be had is skipped, and the output says so.
+
+mod judge;
+mod peers;
+mod run;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::outcome::Outcome;
+use peers::{Peer, Role};
+
+/// The revisions that peers may speak, oldest first.
+const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Peers by the start of their name [default: all]
+    peers: Vec<String>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let examples = run::Examples::build(&workspace)?;
+    let mut text = heading();
+    let mut notes = BTreeSet::new();
+    let mut passed = true;
+    for peer in peers::all() {
+        if !arguments.peers.is_empty() && !arguments.peers.iter().any(|name| peer.name.starts_with(name)) {
+            continue;
+        }
+        eprintln!("{}: installing", peer.name);
+        let installed = match peers::install(&peer, &workspace, &examples.folder) {
+            Ok(installed) => installed,
+            Err(why) => {
+                notes.insert(format!("{} was skipped: {why:#}", peer.name));
+                continue;
+            }
+        };
+        for mode in peer.modes {
+            for channel in peer.channels() {
+                let _ = write!(text, "| {} {} | {} | {} | {channel} |", peer.name, installed.version, peer.role, mode.name);
+                for revision in REVISIONS {
+                    let cell = match mode.revisions.contains(&revision) {
+                        true => {
+                            eprintln!("{} {} {channel} {revision}", peer.name, mode.name);
+                            let steps = run::one(&installed, &examples, mode, channel, revision);
+                            judge::cell(&steps?, peer.role, revision)
+                        }
+                        false => judge::Cell::NotSpoken,
+                    };
+                    let _ = write!(text, " {cell} |");
+                    if let judge::Cell::Failed(step, why) = cell {
+                        passed = false;
+                        notes.insert(format!("{} {}, {channel}, {revision}: {step}: {why}", peer.name, mode.name));
+                    }
+                }
+                text.push('\n');
+            }
+        }
+    }
+    text.push('\n');
+    for note in notes {
+        let _ = writeln!(text, "- {note}");
+    }
+    Ok(Outcome { text, passed })
+}
+
+fn heading() -> String {
+    let mut text = String::from("| peer | is the | opens with | over |");
+    for revision in REVISIONS {
+        let _ = write!(text, " {revision} |");
+    }
+    text.push_str("\n|---|---|---|---|");
+    text.push_str(&"---|".repeat(REVISIONS.len()));
+    text.push('\n');
+    text
+}
+
+impl Peer {
+    /// The channels that it is tried over.
+    fn channels(&self) -> &'static [&'static str] {
+        match self.role {
+            Role::Client => &["stdio", "http"],
+            Role::Server => &["stdio"],
+        }
+    }
+}

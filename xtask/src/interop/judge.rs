@@ -1,0 +1,94 @@
+//! What a conversation must have come to: the revision, and four things that a client asks for.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::peers::Role;
+use super::run::Steps;
+
+/// What a cell of the matrix says.
+pub(super) enum Cell {
+    /// Every step came to what it must.
+    Passed,
+    /// The peer does not speak that revision in that mode.
+    NotSpoken,
+    /// A step did not.
+    Failed(String, String),
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => f.write_str("ok"),
+            Self::NotSpoken => f.write_str("-"),
+            Self::Failed(step, _) => write!(f, "**{step}**"),
+        }
+    }
+}
+
+/// Judges the steps of a conversation.
+pub(super) fn cell(steps: &Steps, role: Role, revision: &str) -> Cell {
+    for (step, expected) in expected(role, revision) {
+        let Some(told) = steps.iter().find(|told| told["step"] == step) else {
+            return Cell::Failed(step.to_owned(), "did not happen".to_owned());
+        };
+        if let Some(error) = told.get("error") {
+            return Cell::Failed(step.to_owned(), error.as_str().unwrap_or_default().to_owned());
+        }
+        let found = match role {
+            Role::Client => told["value"].clone(),
+            Role::Server => essence(step, &told["value"]),
+        };
+        if found != expected {
+            return Cell::Failed(step.to_owned(), format!("expected {expected}, found {found}"));
+        }
+    }
+    Cell::Passed
+}
+
+/// Each step, and what it must have come to.
+fn expected(role: Role, revision: &str) -> Vec<(&'static str, Value)> {
+    // Structured output came with 2025-06-18: the example servers leave it out before, by the rules of the conversion.
+    // rmcp sends it in every revision, and what an older revision does not name is not lost on its way to a newer one.
+    let structured = role == Role::Server || !["2024-11-05", "2025-03-26"].contains(&revision);
+    let weather = if structured { json!(21.5) } else { Value::Null };
+    let mut steps = vec![
+        ("connect", json!(revision)),
+        ("resources/read", json!("Hello from every revision.")),
+        ("prompts/get", json!("Greet Ada in one sentence.")),
+    ];
+    steps.extend(match role {
+        Role::Client => vec![
+            ("tools/list", json!(["add", "count", "fail", "pixel", "weather"])),
+            ("tools/call", json!({"add": "3", "pixel": "image/png", "weather": weather, "fail": true})),
+        ],
+        Role::Server => vec![
+            ("tools/list", json!(["add", "fail", "pixel", "weather"])),
+            ("add", json!("3")),
+            ("pixel", json!("image/png")),
+            ("weather", weather),
+            ("fail", json!(true)),
+        ],
+    });
+    steps
+}
+
+/// What matters of a result, as the example client prints it.
+fn essence(step: &str, result: &Value) -> Value {
+    match step {
+        "tools/list" => {
+            let names = result["tools"].as_array().into_iter().flatten().map(|tool| tool["name"].clone());
+            let mut names: Vec<Value> = names.collect();
+            names.sort_by_key(|name| name.as_str().map(str::to_owned));
+            names.into()
+        }
+        "add" => result["content"][0]["text"].clone(),
+        "pixel" => result["content"][0]["mimeType"].clone(),
+        "weather" => result["structuredContent"]["degrees"].clone(),
+        "fail" => result["isError"].clone(),
+        "resources/read" => result["contents"][0]["text"].clone(),
+        "prompts/get" => result["messages"][0]["content"]["text"].clone(),
+        _ => result.clone(),
+    }
+}

@@ -1,0 +1,134 @@
+//! One conversation: starts both ends, and collects what the client tells of its steps.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use super::peers::{Installed, Mode, Role};
+
+/// How long a conversation may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The examples of the runtime.
+pub(super) struct Examples {
+    stdio_server: PathBuf,
+    http_server: PathBuf,
+    stdio_client: PathBuf,
+    /// Where peers are installed.
+    pub(super) folder: PathBuf,
+}
+
+impl Examples {
+    /// Builds them.
+    pub(super) fn build(workspace: &Path) -> anyhow::Result<Self> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["build", "--package", "mcp-revisions", "--examples", "--message-format", "json"])
+            .current_dir(workspace)
+            .stderr(Stdio::inherit())
+            .output()
+            .context("cargo cannot be started")?;
+        if !output.status.success() {
+            bail!("the examples do not build");
+        }
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let messages: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let example = |name: &str| {
+            let built = messages.iter().find(|message| {
+                message["target"]["name"] == name && message["target"]["kind"][0] == "example"
+            });
+            let path = built.and_then(|message| message["executable"].as_str()).map(PathBuf::from);
+            path.with_context(|| format!("cargo did not build the example `{name}`"))
+        };
+        let stdio_server = example("stdio_server")?;
+        // target/debug/examples/stdio_server
+        let target = stdio_server.ancestors().nth(3).context("the examples are not below a target folder")?;
+        let folder = target.join("interop");
+        Ok(Self { http_server: example("http_server")?, stdio_client: example("stdio_client")?, folder, stdio_server })
+    }
+}
+
+/// What a client did, and what came of it.
+pub(super) type Steps = Vec<Value>;
+
+/// One conversation in one revision.
+pub(super) fn one(
+    peer: &Installed,
+    examples: &Examples,
+    mode: &Mode,
+    channel: &str,
+    revision: &str,
+) -> anyhow::Result<Steps> {
+    let mut command = match peer.role {
+        Role::Client => {
+            let mut command = Command::new(&peer.program);
+            command.args(&peer.arguments).args([mode.name, channel]);
+            command
+        }
+        Role::Server => {
+            let mut command = Command::new(&examples.stdio_client);
+            command.args(["--only", revision]).arg(&peer.program).args(&peer.arguments);
+            return told(command);
+        }
+    };
+    if channel == "stdio" {
+        command.arg(&examples.stdio_server).args(["--only", revision]);
+        return told(command);
+    }
+    let mut server = Server::start(&examples.http_server, revision)?;
+    command.arg(server.url()?);
+    told(command)
+}
+
+/// The example over HTTP, on a port that was free; ended with this.
+struct Server(Child);
+
+impl Server {
+    fn start(program: &Path, revision: &str) -> anyhow::Result<Self> {
+        let mut command = Command::new(program);
+        command.args(["0", "--only", revision]).stdout(Stdio::piped());
+        command.spawn().map(Self).context("the example over HTTP cannot be started")
+    }
+
+    fn url(&mut self) -> anyhow::Result<String> {
+        let output = self.0.stdout.take().context("no standard output")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        let url = line.split_whitespace().next_back();
+        url.map(str::to_owned).context("the example over HTTP does not say where it listens")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The steps that a client tells of, one JSON line for each.
+fn told(mut command: Command) -> anyhow::Result<Steps> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut client = command.spawn().context("the client cannot be started")?;
+    let output = client.stdout.take().context("no standard output")?;
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        let read = BufReader::new(output).read_to_string(&mut text);
+        read.map(|_| text)
+    });
+    let deadline = Instant::now() + PATIENCE;
+    while client.try_wait()?.is_none() {
+        if Instant::now() > deadline {
+            let _ = client.kill();
+            let _ = client.wait();
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let Ok(text) = reader.join() else { bail!("the output of the client was not read") };
+    Ok(text?.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
