@@ -140,7 +140,11 @@ impl<'s> Models<'s> {
     pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
         let mut plans = Vec::new();
         let mut errors = Vec::new();
-        let files: Vec<String> = self.shim_pairs().iter().map(|pair| format!("shims/{pair}.toml")).collect();
+        let files: Vec<String> = self
+            .shim_pairs()
+            .iter()
+            .map(|pair| format!("shims/{pair}.toml"))
+            .collect();
         for (at, name) in files.iter().enumerate() {
             match self.plan_pair(spec, at, spec.rules.get(name)) {
                 Ok(plan) => plans.push(plan),
@@ -182,11 +186,18 @@ impl<'s> Models<'s> {
         let chain = self.chain();
         let ids: Vec<String> = chain.iter().map(|of| of.revision.id.clone()).collect();
         let Some([old, new]) = chain.get(at..at + 2) else {
-            return Err(Error::UnknownRevision { id: format!("pair {at}").into(), known: ids });
+            return Err(Error::UnknownRevision {
+                id: format!("pair {at}").into(),
+                known: ids,
+            });
         };
         let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
         let [old_codes, new_codes] = &sent;
-        shims::plan(side(old, old_codes), side(new, new_codes), &PairRules::read(file)?)
+        shims::plan(
+            side(old, old_codes),
+            side(new, new_codes),
+            &PairRules::read(file)?,
+        )
     }
 
     /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
@@ -227,7 +238,10 @@ impl<'s> Models<'s> {
             revisions: revisions.collect(),
             twins: twins.collect(),
         };
-        let conversions = plans.iter().map(|plan| plan.up.len() + plan.down.len()).sum();
+        let conversions = plans
+            .iter()
+            .map(|plan| plan.up.len() + plan.down.len())
+            .sum();
         Ok(Crate {
             package: "mcp-shims".to_owned(),
             types: conversions,
@@ -300,12 +314,20 @@ pub fn file_set(crates: &[Crate], all: bool) -> Result<FileSet, Error> {
 }
 
 fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
-    Side { id: &of.revision.id, model: &of.model, schema: &of.revision.schema, errors }
+    Side {
+        id: &of.revision.id,
+        model: &of.model,
+        schema: &of.revision.schema,
+        errors,
+    }
 }
 
 /// The error codes that a peer of a revision may send.
 fn sent(codes: &ErrorRules, revision: &str) -> Vec<(i64, String)> {
-    let sent = codes.errors.iter().filter(|error| error.send && error.revisions.iter().any(|id| id == revision));
+    let sent = codes
+        .errors
+        .iter()
+        .filter(|error| error.send && error.revisions.iter().any(|id| id == revision));
     sent.map(|error| (error.code, error.name.clone())).collect()
 }
 

@@ -18,6 +18,8 @@ use serde_json::Value;
 
 #[path = "drafts/changes.rs"]
 mod changes;
+#[path = "drafts/choices.rs"]
+mod choices;
 #[path = "drafts/damage.rs"]
 mod damage;
 #[path = "drafts/draft.rs"]
@@ -127,7 +129,7 @@ fn shapes_that_change() {
 
 #[test]
 fn choices_that_change() {
-    check(shapes::CHOICES);
+    check(choices::CHOICES);
 }
 
 #[test]
@@ -185,7 +187,7 @@ fn changed_drafts_compile() {
         changes::NAMES,
         changes::MESSAGES,
         shapes::SHAPES,
-        shapes::CHOICES,
+        choices::CHOICES,
     ];
     let mut workspace = Workspace::new("drafts");
     for (folder, name) in [

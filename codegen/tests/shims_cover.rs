@@ -12,9 +12,9 @@ use std::path::Path;
 use mcp_codegen::Spec;
 use mcp_codegen::diff::{self, Kind, Sources};
 use mcp_codegen::generate::Models;
-use mcp_codegen::spec::rules::RuleFile;
-use mcp_codegen::shims::rules::PairRules;
 use mcp_codegen::shims::cover;
+use mcp_codegen::shims::rules::PairRules;
+use mcp_codegen::spec::rules::RuleFile;
 
 fn spec() -> Spec {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -29,16 +29,24 @@ fn no_row_between_neighbours_is_uncovered() {
     let (mut rows, mut by_rule) = (0, 0);
     let mut open = Vec::new();
     for plan in models.plan_shims(&spec).unwrap() {
-        let rules = PairRules::read(spec.rules.get(&format!("shims/{}..{}.toml", plan.old, plan.new))).unwrap();
+        let rules = PairRules::read(
+            spec.rules
+                .get(&format!("shims/{}..{}.toml", plan.old, plan.new)),
+        )
+        .unwrap();
         let names = [plan.old.clone(), plan.new.clone()];
         let history = diff::history(&sources, &names, false).unwrap();
         for row in &history.diffs[0].rows {
             rows += 1;
             match cover(row, &plan, &rules) {
-                None => open.push(format!("{}..{} {} {:?} {:?}", plan.old, plan.new, row.kind, row.subject, row.paths)),
+                None => open.push(format!(
+                    "{}..{} {} {:?} {:?}",
+                    plan.old, plan.new, row.kind, row.subject, row.paths
+                )),
                 Some(label) => {
                     let rule = label.split(", ").next().unwrap();
-                    let known = plan.methods_rule(rule) || rules.rules().any(|known| known.id == rule)
+                    let known = plan.methods_rule(rule)
+                        || rules.rules().any(|known| known.id == rule)
                         || rules.errors().any(|known| known.id == rule);
                     let stated = label == "proven" || label.starts_with("runtime: ");
                     assert!(known || stated, "{label} of {:?}", row.paths);
@@ -59,25 +67,45 @@ fn rows_name_the_rule_that_was_written_for_them() {
     let sources = Sources::read(&spec).unwrap();
     let plans = models.plan_shims(&spec).unwrap();
     for (pair, kind, subject, expected) in [
-        (0, Kind::MemberAddedOptional, "annotations", "tool-annotations"),
+        (
+            0,
+            Kind::MemberAddedOptional,
+            "annotations",
+            "tool-annotations",
+        ),
         (0, Kind::UnionMemberAdded, "type=audio", "audio-block"),
         (2, Kind::MemberAddedOptional, "execution", "tool-execution"),
         (3, Kind::MemberAddedRequired, "ttlMs", "ttl"),
         (3, Kind::ConstraintChanged, "maxItems", "completion-limit"),
         (3, Kind::MemberRemoved, "elicitationId", "elicitation-id"),
         (3, Kind::MemberRemoved, "type", "output-schema-root"),
-        (3, Kind::ErrorCodeRemoved, "ResourceNotFound", "resource-not-found"),
+        (
+            3,
+            Kind::ErrorCodeRemoved,
+            "ResourceNotFound",
+            "resource-not-found",
+        ),
     ] {
         let plan = &plans[pair];
-        let rules = PairRules::read(spec.rules.get(&format!("shims/{}..{}.toml", plan.old, plan.new))).unwrap();
-        let history = diff::history(&sources, &[plan.old.clone(), plan.new.clone()], false).unwrap();
+        let rules = PairRules::read(
+            spec.rules
+                .get(&format!("shims/{}..{}.toml", plan.old, plan.new)),
+        )
+        .unwrap();
+        let history =
+            diff::history(&sources, &[plan.old.clone(), plan.new.clone()], false).unwrap();
         let labels: Vec<String> = history.diffs[0]
             .rows
             .iter()
             .filter(|row| row.kind == kind && row.subject.as_deref() == Some(subject))
             .map(|row| cover(row, plan, &rules).unwrap())
             .collect();
-        assert!(labels.iter().any(|label| label.split(", ").any(|rule| rule == expected)), "{subject}: {labels:?}");
+        assert!(
+            labels
+                .iter()
+                .any(|label| label.split(", ").any(|rule| rule == expected)),
+            "{subject}: {labels:?}"
+        );
     }
 }
 
@@ -90,6 +118,13 @@ fn a_row_of_another_pair_is_not_covered() {
     let names = ["2025-11-25".to_owned(), "2026-07-28".to_owned()];
     let history = diff::history(&sources, &names, false).unwrap();
     let rules = PairRules::read(RuleFile::default()).unwrap();
-    let open = history.diffs[0].rows.iter().filter(|row| cover(row, &plans[0], &rules).is_none()).count();
-    assert!(open > 20, "the plan of the oldest pair covers all but {open} rows of the newest");
+    let open = history.diffs[0]
+        .rows
+        .iter()
+        .filter(|row| cover(row, &plans[0], &rules).is_none())
+        .count();
+    assert!(
+        open > 20,
+        "the plan of the oldest pair covers all but {open} rows of the newest"
+    );
 }

@@ -37,7 +37,11 @@ fn rows(text: &str) -> Vec<Row> {
         let body = &text[start..end];
         // What follows a comment belongs to the next row.
         let end = start + body.find("\n#").unwrap_or(body.len());
-        let head = text[start..end].lines().take(3).collect::<Vec<_>>().join(" ");
+        let head = text[start..end]
+            .lines()
+            .take(3)
+            .collect::<Vec<_>>()
+            .join(" ");
         Row { start, end, head }
     };
     starts.iter().copied().zip(ends).map(row).collect()
@@ -49,7 +53,12 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
     let models = Models::build(&spec).unwrap();
     let mut failures = Vec::new();
     let mut count = 0;
-    for (pair, name) in models.shim_pairs().iter().map(|pair| format!("shims/{pair}.toml")).enumerate() {
+    for (pair, name) in models
+        .shim_pairs()
+        .iter()
+        .map(|pair| format!("shims/{pair}.toml"))
+        .enumerate()
+    {
         let file = spec.rules.get(&name);
         for row in rows(&file.text) {
             count += 1;
@@ -58,28 +67,40 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
                 Ok(_) => failures.push(format!("{name}: planned without {}", row.head)),
                 Err(error) => {
                     let told = error.to_string();
-                    if !told.contains(&file.path) || !names_the_change(&told, &file.text[row.start..row.end]) {
+                    if !told.contains(&file.path)
+                        || !names_the_change(&told, &file.text[row.start..row.end])
+                    {
                         failures.push(format!("{name}: without {}: {told}", row.head));
                     }
                 }
             }
         }
     }
-    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
     assert!(count > 100, "{count} rules");
 }
 
 /// Whether an error speaks of what a row was about: its place, method, code or type.
 fn names_the_change(told: &str, row: &str) -> bool {
     let value = |key: &str| {
-        let line = row.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='))?;
+        let line = row
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='))?;
         Some(line.trim().trim_matches('"').to_owned())
     };
-    let named = ["at", "name", "code", "type", "old"].iter().find_map(|key| value(key));
+    let named = ["at", "name", "code", "type", "old"]
+        .iter()
+        .find_map(|key| value(key));
     let named = named.unwrap_or_else(|| panic!("a row about nothing: {row}"));
     // Any type may be meant: then the member or variant is named. What is inside of it may be named as well.
     let inner = named.replace('.', "").to_lowercase();
-    told.contains(named.trim_start_matches('*')) || told.to_lowercase().contains(&format!(" {inner}."))
+    told.contains(named.trim_start_matches('*'))
+        || told.to_lowercase().contains(&format!(" {inner}."))
 }
 
 #[test]
@@ -97,16 +118,25 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
         "[[also]]\ntype = \"Tool\"\nreason = \"x\"\n",
         "[[also]]\ntype = \"Nothing\"\nreason = \"x\"\n",
     ];
-    for (pair, name) in models.shim_pairs().iter().map(|pair| format!("shims/{pair}.toml")).enumerate() {
+    for (pair, name) in models
+        .shim_pairs()
+        .iter()
+        .map(|pair| format!("shims/{pair}.toml"))
+        .enumerate()
+    {
         let file = spec.rules.get(&name);
         let line = file.text.trim_end().lines().count() + 2;
         for row in useless {
             let text = format!("{}\n\n{row}", file.text.trim_end());
-            let error = match models.plan_pair(&spec, pair, RuleFile::new(file.path.as_str(), text)) {
+            let error = match models.plan_pair(&spec, pair, RuleFile::new(file.path.as_str(), text))
+            {
                 Ok(_) => panic!("{name}: planned with {row}"),
                 Err(error) => error.to_string(),
             };
-            assert!(error.contains(&format!("{}:{line}", file.path)), "{name}, line {line}: {error}\n{row}");
+            assert!(
+                error.contains(&format!("{}:{line}", file.path)),
+                "{name}, line {line}: {error}\n{row}"
+            );
         }
     }
 }
@@ -118,15 +148,33 @@ fn a_rule_that_says_too_little_is_an_error() {
     let file = spec.rules.get("shims/2024-11-05..2025-03-26.toml");
     for (from, to, told) in [
         ("loss = \"safety\"\n", "", "what kind of loss"),
-        ("reason = \"2024-11-05 reports numbers alone\"", "reason = \"\"", "no reason"),
-        ("source = \"2025-03-26 server/tools\"", "source = \"\"", "no source"),
-        ("source = \"2025-03-26 server/tools\"\n", "", "missing field `source`"),
+        (
+            "reason = \"2024-11-05 reports numbers alone\"",
+            "reason = \"\"",
+            "no reason",
+        ),
+        (
+            "source = \"2025-03-26 server/tools\"",
+            "source = \"\"",
+            "no source",
+        ),
+        (
+            "source = \"2025-03-26 server/tools\"\n",
+            "",
+            "missing field `source`",
+        ),
         ("down = \"drop\"", "sideways = \"drop\"", "unknown field"),
-        ("{ custom = \"content::audio_to_text\" }", "{ needs-state = \"hope\" }", "no adapter `hope`"),
+        (
+            "{ custom = \"content::audio_to_text\" }",
+            "{ needs-state = \"hope\" }",
+            "no adapter `hope`",
+        ),
     ] {
         assert!(file.text.contains(from), "{from}");
         let text = file.text.replacen(from, to, 1);
-        let error = models.plan_pair(&spec, 0, RuleFile::new(file.path.as_str(), text)).unwrap_err();
+        let error = models
+            .plan_pair(&spec, 0, RuleFile::new(file.path.as_str(), text))
+            .unwrap_err();
         assert!(error.to_string().contains(told), "{told}: {error}");
     }
 }

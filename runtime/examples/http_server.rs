@@ -15,6 +15,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = http::bind(port).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
     let server = handlers::server()?.serving(only.unwrap_or_else(RevisionSet::all));
-    http::serve(listener, http::Service::new(server, handlers::handle)).await?;
+    http::serve(listener, http::Service::new(server, handlers::handle)).await;
     Ok(())
 }

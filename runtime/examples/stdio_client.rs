@@ -35,21 +35,32 @@ impl Server {
             .spawn()?;
         let input = child.stdin.take().ok_or("no standard input")?;
         let output = BufReader::new(child.stdout.take().ok_or("no standard output")?).lines();
-        Ok(Self { _child: child, input, output })
+        Ok(Self {
+            _child: child,
+            input,
+            output,
+        })
     }
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (only, command) = arguments::arguments()?;
-    let profile = Profile::new(&mcp::Implementation::new("example", "1.0.0"), &mcp::ClientCapabilities::new());
-    let options = Options::new(Channel::Stdio, profile).with_revisions(only.unwrap_or_else(RevisionSet::all));
+    let profile = Profile::new(
+        &mcp::Implementation::new("example", "1.0.0"),
+        &mcp::ClientCapabilities::new(),
+    );
+    let options =
+        Options::new(Channel::Stdio, profile).with_revisions(only.unwrap_or_else(RevisionSet::all));
     let mut client = Client::<V2026_07_28>::new(options);
     let start = Instant::now();
     let mut server = Server::start(&command)?;
 
     let tool = |name: &str, arguments: Value| {
-        Call::new("tools/call", Some(Json::from(json!({"name": name, "arguments": arguments}))))
+        Call::new(
+            "tools/call",
+            Some(Json::from(json!({"name": name, "arguments": arguments}))),
+        )
     };
     let mut asked = BTreeMap::new();
     for (step, call) in [
@@ -58,8 +69,22 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("pixel", tool("pixel", json!({}))),
         ("weather", tool("weather", json!({}))),
         ("fail", tool("fail", json!({}))),
-        ("resources/read", Call::new("resources/read", Some(Json::from(json!({"uri": "example://greeting"}))))),
-        ("prompts/get", Call::new("prompts/get", Some(Json::from(json!({"name": "greet", "arguments": {"name": "Ada"}}))))),
+        (
+            "resources/read",
+            Call::new(
+                "resources/read",
+                Some(Json::from(json!({"uri": "example://greeting"}))),
+            ),
+        ),
+        (
+            "prompts/get",
+            Call::new(
+                "prompts/get",
+                Some(Json::from(
+                    json!({"name": "greet", "arguments": {"name": "Ada"}}),
+                )),
+            ),
+        ),
     ] {
         asked.insert(client.call(call, start.elapsed())?, step);
     }
@@ -67,9 +92,18 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     while !asked.is_empty() {
         while let Some(output) = client.poll() {
             match output {
-                Output::Send(send) => server.input.write_all(format!("{}\n", send.text).as_bytes()).await?,
+                Output::Send(send) => {
+                    // A server that takes no more lines has ended.
+                    let line = format!("{}\n", send.text);
+                    if server.input.write_all(line.as_bytes()).await.is_err() {
+                        client.closed(start.elapsed());
+                    }
+                }
                 Output::Restart => server = Server::start(&command)?,
-                Output::Event(Event::Settled(facts)) => println!("{}", json!({"step": "connect", "value": facts.revision.id()})),
+                Output::Event(Event::Settled(facts)) => println!(
+                    "{}",
+                    json!({"step": "connect", "value": facts.revision.id()})
+                ),
                 Output::Event(Event::Answer { token, answer, .. }) => {
                     let step = asked.remove(&token).unwrap_or("?");
                     let line = match answer.read::<Json>().map(|result| result.parse::<Value>()) {
@@ -84,7 +118,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         if asked.is_empty() {
             break;
         }
-        let patience = client.deadline().map_or(Duration::from_secs(60), |deadline| deadline.saturating_sub(start.elapsed()));
+        let patience = client
+            .deadline()
+            .map_or(Duration::from_secs(60), |deadline| {
+                deadline.saturating_sub(start.elapsed())
+            });
         match tokio::time::timeout(patience, server.output.next_line()).await {
             Ok(Ok(Some(line))) => client.receive(None, line.as_bytes(), start.elapsed()),
             Ok(_) => client.closed(start.elapsed()),

@@ -23,9 +23,9 @@ use std::time::Instant;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
+use crate::Spoken;
 use crate::serve::{Handler, Lane, QUEUE, line};
 use crate::server::{Outgoing, Server};
-use crate::Spoken;
 
 /// Serves standard input and output until the input ends and what came is answered.
 ///
@@ -59,7 +59,12 @@ pub async fn serve_on<App: Spoken>(
         }
         let taken = lane.take(None, &bytes, &texts).await;
         if let Some(body) = taken.reply.and_then(|reply| reply.body) {
-            let reply = Outgoing { exchange: None, last: true, status: 200, body };
+            let reply = Outgoing {
+                exchange: None,
+                last: true,
+                status: 200,
+                body,
+            };
             if texts.send(reply).await.is_err() {
                 break;
             }
@@ -72,7 +77,11 @@ pub async fn serve_on<App: Spoken>(
 }
 
 /// Reads a line without its end; one that is longer than the limit is cut just behind it, so that it is refused as too long.
-async fn read_line(input: &mut (impl AsyncBufRead + Unpin), bytes: &mut Vec<u8>, limit: usize) -> io::Result<bool> {
+async fn read_line(
+    input: &mut (impl AsyncBufRead + Unpin),
+    bytes: &mut Vec<u8>,
+    limit: usize,
+) -> io::Result<bool> {
     bytes.clear();
     loop {
         let chunk = input.fill_buf().await?;
@@ -93,7 +102,10 @@ async fn read_line(input: &mut (impl AsyncBufRead + Unpin), bytes: &mut Vec<u8>,
     }
 }
 
-async fn write(mut queue: mpsc::Receiver<Outgoing>, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+async fn write(
+    mut queue: mpsc::Receiver<Outgoing>,
+    mut output: impl AsyncWrite + Unpin,
+) -> io::Result<()> {
     while let Some(text) = queue.recv().await {
         output.write_all(line(&text.body).as_bytes()).await?;
         output.write_all(b"\n").await?;

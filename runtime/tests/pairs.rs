@@ -11,11 +11,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_revisions::client::{Answer, Call, Channel, Client, Event, Failure, Options, Output, Profile, Send, Token};
+use mcp_revisions::client::{
+    Answer, Call, Channel, Client, Event, Failure, Options, Output, Profile, Send, Token,
+};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::server::{self, Event as ServerEvent, Server};
 use mcp_revisions::{
-    Era, Headers, Revision, RevisionSet, Spoken, V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28,
+    Era, Headers, Revision, RevisionSet, Spoken, V2024_11_05, V2025_03_26, V2025_06_18,
+    V2025_11_25, V2026_07_28,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +35,10 @@ const REVISIONS: [Revision; 5] = [
 /// Every set of revisions but the empty one.
 fn sets() -> impl Iterator<Item = RevisionSet> {
     (1..1_u32 << REVISIONS.len()).map(|bits| {
-        let chosen = REVISIONS.into_iter().enumerate().filter(move |(index, _)| bits & (1 << index) != 0);
+        let chosen = REVISIONS
+            .into_iter()
+            .enumerate()
+            .filter(move |(index, _)| bits & (1 << index) != 0);
         chosen.map(|(_, revision)| revision).collect()
     })
 }
@@ -44,10 +50,21 @@ fn questions() -> Vec<(&'static str, Option<Json>)> {
     let text = |text: &str| Some(Json::from_text(text).unwrap());
     vec![
         ("tools/list", None),
-        ("tools/call", text(&format!(r#"{{"name":"größe","arguments":{ARGUMENTS}}}"#))),
+        (
+            "tools/call",
+            text(&format!(r#"{{"name":"größe","arguments":{ARGUMENTS}}}"#)),
+        ),
         ("resources/read", text(r#"{"uri":"file:///a b"}"#)),
-        ("prompts/get", text(r#"{"name":"greet","arguments":{"name":"Ada"}}"#)),
-        ("completion/complete", text(r#"{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"name","value":"A"}}"#)),
+        (
+            "prompts/get",
+            text(r#"{"name":"greet","arguments":{"name":"Ada"}}"#),
+        ),
+        (
+            "completion/complete",
+            text(
+                r#"{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"name","value":"A"}}"#,
+            ),
+        ),
         ("prompts/list", text(r#"{"cursor":"c"}"#)),
         ("resources/read", text(r#"{"uri":"nowhere"}"#)),
     ]
@@ -64,11 +81,17 @@ fn handle(method: &str, params: &Json, app: Revision) -> Result<Json, ErrorObjec
             json!({"content": [{"type": "text", "text": format!("arguments as they were: {arguments}")}]})
         }
         "resources/read" if given["uri"] == "nowhere" => {
-            let code = if app.era() == Era::PerRequest { ErrorObject::INVALID_PARAMS } else { -32002 };
+            let code = if app.era() == Era::PerRequest {
+                ErrorObject::INVALID_PARAMS
+            } else {
+                -32002
+            };
             return Err(ErrorObject::new(code, "nowhere to be found"));
         }
         "resources/read" => json!({"contents": [{"uri": given["uri"], "text": "content"}]}),
-        "prompts/get" => json!({"messages": [{"role": "user", "content": {"type": "text", "text": given["arguments"]["name"]}}]}),
+        "prompts/get" => {
+            json!({"messages": [{"role": "user", "content": {"type": "text", "text": given["arguments"]["name"]}}]})
+        }
         "completion/complete" => json!({"completion": {"values": [given["argument"]["value"]]}}),
         "prompts/list" => json!({"prompts": [], "nextCursor": given["cursor"]}),
         other => panic!("nobody asked {other}"),
@@ -95,28 +118,45 @@ impl<App: Spoken> Side<App> {
     fn new(over: Channel, served: RevisionSet) -> Self {
         let info = Json::from(json!({"name": "pairs", "version": "1"}));
         let capabilities = Json::from(json!({"tools": {}, "resources": {}, "prompts": {}}));
-        let server = Server::new(server::Profile::new(&info, &capabilities)).unwrap().serving(served);
-        Self { server, channel: server::Channel::new(), over }
+        let server = Server::new(server::Profile::new(&info, &capabilities))
+            .unwrap()
+            .serving(served);
+        Self {
+            server,
+            channel: server::Channel::new(),
+            over,
+        }
     }
 
     /// What comes back for a text: the status, whether a session was opened, the body.
     fn post(&mut self, send: &Send) -> (u16, bool, Option<String>) {
-        let headers = Headers::from_pairs(send.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        let in_session = send.headers.iter().any(|(name, _)| name == "Mcp-Session-Id");
+        let headers = Headers::from_pairs(
+            send.headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
+        let in_session = send
+            .headers
+            .iter()
+            .any(|(name, _)| name == "Mcp-Session-Id");
         let mut fresh = server::Channel::new();
         let (channel, headers) = match self.over {
             Channel::Stdio => (&mut self.channel, None),
             Channel::Http if in_session => (&mut self.channel, Some(&headers)),
             Channel::Http => (&mut fresh, Some(&headers)),
         };
-        let received = self.server.receive(channel, headers, send.text.as_bytes(), NOW);
+        let received = self
+            .server
+            .receive(channel, headers, send.text.as_bytes(), NOW);
         if let Some(reply) = received.reply {
             if reply.opens_session && self.over == Channel::Http {
                 self.channel = fresh;
             }
             return (reply.status, reply.opens_session, reply.body);
         }
-        let [ServerEvent::Call(call)] = received.events.as_slice() else { panic!("{:?}", received.events) };
+        let [ServerEvent::Call(call)] = received.events.as_slice() else {
+            panic!("{:?}", received.events)
+        };
         let answer = handle(call.method, &call.params, App::REVISION);
         let mut output = self.server.answer(channel, call.token, answer, NOW);
         assert_eq!(output.send.len(), 1, "{output:?}");
@@ -127,13 +167,20 @@ impl<App: Spoken> Side<App> {
 }
 
 /// One client against one server: the answers, and the revision that they settled on.
-fn talk<C: Spoken, S: Spoken>(over: Channel, ours: RevisionSet, theirs: RevisionSet) -> (Vec<Answer>, Option<Revision>) {
+fn talk<C: Spoken, S: Spoken>(
+    over: Channel,
+    ours: RevisionSet,
+    theirs: RevisionSet,
+) -> (Vec<Answer>, Option<Revision>) {
     let info = Json::from(json!({"name": "pairs", "version": "1"}));
-    let options = Options::new(over, Profile::new(&info, &Json::from(json!({})))).with_revisions(ours);
+    let options =
+        Options::new(over, Profile::new(&info, &Json::from(json!({})))).with_revisions(ours);
     let mut client = Client::<C>::new(options);
     let mut side = Side::<S>::new(over, theirs);
-    let asked: Vec<Token> =
-        questions().into_iter().map(|(method, params)| client.call(Call::new(method, params), NOW).unwrap()).collect();
+    let asked: Vec<Token> = questions()
+        .into_iter()
+        .map(|(method, params)| client.call(Call::new(method, params), NOW).unwrap())
+        .collect();
     let mut answers = BTreeMap::new();
     let mut sent = 0;
     while let Some(output) = client.poll() {
@@ -147,7 +194,13 @@ fn talk<C: Spoken, S: Spoken>(over: Channel, ours: RevisionSet, theirs: Revision
                     (Channel::Stdio, None) => {}
                     (Channel::Http, body) => {
                         let session = opens.then_some("session");
-                        client.answered(send.post, status, session, Some(body.unwrap_or_default().as_bytes()), NOW);
+                        client.answered(
+                            send.post,
+                            status,
+                            session,
+                            Some(body.unwrap_or_default().as_bytes()),
+                            NOW,
+                        );
                     }
                 }
             }
@@ -160,17 +213,26 @@ fn talk<C: Spoken, S: Spoken>(over: Channel, ours: RevisionSet, theirs: Revision
     }
     assert_eq!(client.pending(), 0);
     assert!(asked.iter().eq(answers.keys()), "an answer to each");
-    (answers.into_values().collect(), client.verdict().map(|verdict| verdict.0))
+    (
+        answers.into_values().collect(),
+        client.verdict().map(|verdict| verdict.0),
+    )
 }
 
 /// What two applications must make of the questions, whatever was spoken between them.
 fn check<C: Spoken>(answers: &[Answer], what: &str) {
     let value = |index: usize| -> Value {
-        let Answer::Result(result) = &answers[index] else { panic!("{what}: {:?}", answers[index]) };
+        let Answer::Result(result) = &answers[index] else {
+            panic!("{what}: {:?}", answers[index])
+        };
         result.parse().unwrap()
     };
     assert_eq!(value(0)["tools"][0]["name"], "größe", "{what}");
-    assert_eq!(value(1)["content"][0]["text"], "arguments as they were: true", "{what}");
+    assert_eq!(
+        value(1)["content"][0]["text"],
+        "arguments as they were: true",
+        "{what}"
+    );
     assert_eq!(value(2)["contents"][0]["uri"], "file:///a b", "{what}");
     assert_eq!(value(3)["messages"][0]["content"]["text"], "Ada", "{what}");
     assert_eq!(value(4)["completion"]["values"], json!(["A"]), "{what}");
@@ -179,17 +241,26 @@ fn check<C: Spoken>(answers: &[Answer], what: &str) {
     for index in 0..6 {
         assert_eq!(value(index).get("resultType").is_some(), modern, "{what}");
     }
-    let Answer::Error(error) = &answers[6] else { panic!("{what}: {:?}", answers[6]) };
+    let Answer::Error(error) = &answers[6] else {
+        panic!("{what}: {:?}", answers[6])
+    };
     assert_eq!(error.message, "nowhere to be found", "{what}");
     let code = error.code.as_i64().unwrap();
     assert!([-32002, -32602].contains(&code), "{what}: {code}");
-    assert!(!modern || code == -32602, "{what}: a code that the application's revision does not send");
+    assert!(
+        !modern || code == -32602,
+        "{what}: a code that the application's revision does not send"
+    );
 }
 
 fn apps<C: Spoken, S: Spoken>() {
     for over in [Channel::Stdio, Channel::Http] {
         for served in sets() {
-            let what = format!("client {}, server {} serving {served}, {over:?}", C::REVISION, S::REVISION);
+            let what = format!(
+                "client {}, server {} serving {served}, {over:?}",
+                C::REVISION,
+                S::REVISION
+            );
             let (answers, spoken) = talk::<C, S>(over, RevisionSet::all(), served);
             check::<C>(&answers, &what);
             // A modern server is spoken to in its revision; a legacy one in its newest.
@@ -228,15 +299,26 @@ fn two_sets_come_together_exactly_where_a_common_revision_is_to_be_found() {
                 let (answers, spoken) = talk::<V2025_11_25, V2025_06_18>(over, ours, theirs);
                 match spoken {
                     Some(revision) => {
-                        assert!(ours.contains(revision) && theirs.contains(revision), "{what}: {revision}");
+                        assert!(
+                            ours.contains(revision) && theirs.contains(revision),
+                            "{what}: {revision}"
+                        );
                         check::<V2025_11_25>(&answers, &what);
                     }
                     None => {
                         let told = |answer: &Answer| {
-                            matches!(answer, Answer::Failed(Failure::NoCommonRevision(_) | Failure::HandshakeRefused(_)))
+                            matches!(
+                                answer,
+                                Answer::Failed(
+                                    Failure::NoCommonRevision(_) | Failure::HandshakeRefused(_)
+                                )
+                            )
                         };
                         assert!(answers.iter().all(told), "{what}: {answers:?}");
-                        assert!(!reachable(ours, theirs), "{what}: they did not find each other");
+                        assert!(
+                            !reachable(ours, theirs),
+                            "{what}: they did not find each other"
+                        );
                     }
                 }
             }
@@ -251,5 +333,7 @@ fn reachable(ours: RevisionSet, theirs: RevisionSet) -> bool {
     let modern = !ours.and(theirs).and(RevisionSet::modern()).is_empty();
     let offer = ours.newest(Era::Handshake);
     let counter = theirs.newest(Era::Handshake);
-    modern || offer.is_some_and(|offer| theirs.contains(offer)) || counter.is_some_and(|counter| ours.contains(counter))
+    modern
+        || offer.is_some_and(|offer| theirs.contains(offer))
+        || counter.is_some_and(|counter| ours.contains(counter))
 }

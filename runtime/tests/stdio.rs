@@ -1,17 +1,24 @@
 //! The server over stdio: one message a line, whatever the lines bring.
 
 #![cfg(feature = "stdio")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it found and stops")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
 
 #[path = "../examples/handlers/mod.rs"]
 mod handlers;
+
+use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::server::{Call, Server};
 use mcp_revisions::{Limits, V2025_11_25, stdio};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 async fn lines(server: Server<V2025_11_25>, handler: impl Handler, input: &[u8]) -> Vec<Value> {
     let (mut to, input_end) = tokio::io::duplex(1 << 16);
@@ -27,12 +34,17 @@ async fn lines(server: Server<V2025_11_25>, handler: impl Handler, input: &[u8])
     writing.await.unwrap();
     serving.await.unwrap().unwrap();
     assert!(output.is_empty() || output.ends_with('\n'));
-    output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no message: {line}"))).collect()
+    output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no message: {line}")))
+        .collect()
 }
 
 fn by_id(messages: &[Value], id: i64) -> &Value {
     let mut found = messages.iter().filter(|message| message["id"] == id);
-    let message = found.next().unwrap_or_else(|| panic!("no answer to {id}: {messages:?}"));
+    let message = found
+        .next()
+        .unwrap_or_else(|| panic!("no answer to {id}: {messages:?}"));
     assert!(found.next().is_none(), "two answers to {id}");
     message
 }
@@ -56,24 +68,51 @@ async fn every_request_has_its_line_whatever_comes_between() {
         // The last one without a line end.
         r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#.to_owned(),
     ];
-    let answers = lines(handlers::server().unwrap(), handlers::handle, input.join("\n").as_bytes()).await;
+    let answers = lines(
+        handlers::server().unwrap(),
+        handlers::handle,
+        input.join("\n").as_bytes(),
+    )
+    .await;
     assert_eq!(answers.len(), 7, "{answers:?}");
     assert_eq!(by_id(&answers, 1)["result"]["resultType"], "complete");
-    assert_eq!(by_id(&answers, 2)["result"]["protocolVersion"], "2024-11-05");
-    assert_eq!(by_id(&answers, 3)["result"]["tools"][0].get("title"), None, "2024-11-05 has no titles");
+    assert_eq!(
+        by_id(&answers, 2)["result"]["protocolVersion"],
+        "2024-11-05"
+    );
+    assert_eq!(
+        by_id(&answers, 3)["result"]["tools"][0].get("title"),
+        None,
+        "2024-11-05 has no titles"
+    );
     assert_eq!(by_id(&answers, 4)["result"]["content"][0]["type"], "image");
     assert_eq!(by_id(&answers, 5)["result"], json!({}));
-    assert_eq!(answers.iter().filter(|answer| answer["error"]["code"] == -32700).count(), 2);
+    assert_eq!(
+        answers
+            .iter()
+            .filter(|answer| answer["error"]["code"] == -32700)
+            .count(),
+        2
+    );
 }
 
 #[tokio::test]
 async fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
-    let limits = Limits { message_bytes: 1000, ..Limits::default() };
+    let limits = Limits {
+        message_bytes: 1000,
+        ..Limits::default()
+    };
     let server = handlers::server().unwrap().with_limits(limits);
     let input = format!("{}\n{}\n", "x".repeat(5_000_000), modern(1, "add"));
     let answers = lines(server, handlers::handle, input.as_bytes()).await;
     assert_eq!(answers.len(), 2);
-    assert!(answers[0]["error"]["message"].as_str().unwrap().contains("1000"), "{answers:?}");
+    assert!(
+        answers[0]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("1000"),
+        "{answers:?}"
+    );
     assert_eq!(by_id(&answers, 1)["result"]["content"][0]["text"], "3");
 }
 
@@ -82,18 +121,52 @@ async fn line_breaks_in_opaque_json_do_not_break_the_line() {
     let handler = |_: Call, _: Peer| async {
         Ok(Json::from_text("{\"content\":[],\n\"structuredContent\":{\"a\":\r\n1}}").unwrap())
     };
-    let answers = lines(handlers::server().unwrap(), handler, modern(1, "x").as_bytes()).await;
-    assert_eq!(by_id(&answers, 1)["result"]["structuredContent"], json!({"a": 1}));
+    let answers = lines(
+        handlers::server().unwrap(),
+        handler,
+        modern(1, "x").as_bytes(),
+    )
+    .await;
+    assert_eq!(
+        by_id(&answers, 1)["result"]["structuredContent"],
+        json!({"a": 1})
+    );
 }
 
 #[tokio::test]
 async fn progress_comes_before_the_answer_and_only_if_it_was_asked_for() {
     let silent = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"count","arguments":{"to":5}}}"#;
-    let answers = lines(handlers::server().unwrap(), handlers::handle, modern(1, "count").as_bytes()).await;
-    let kinds: Vec<_> = answers.iter().map(|message| message["method"].as_str().unwrap_or("answer")).collect();
-    assert_eq!(kinds, ["notifications/progress", "notifications/progress", "notifications/progress", "answer"]);
-    let answers = lines(handlers::server().unwrap(), handlers::handle, silent.as_bytes()).await;
-    assert!(answers.iter().all(|message| message["method"] != "notifications/progress"), "{answers:?}");
+    let answers = lines(
+        handlers::server().unwrap(),
+        handlers::handle,
+        modern(1, "count").as_bytes(),
+    )
+    .await;
+    let kinds: Vec<_> = answers
+        .iter()
+        .map(|message| message["method"].as_str().unwrap_or("answer"))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "notifications/progress",
+            "notifications/progress",
+            "notifications/progress",
+            "answer"
+        ]
+    );
+    let answers = lines(
+        handlers::server().unwrap(),
+        handlers::handle,
+        silent.as_bytes(),
+    )
+    .await;
+    assert!(
+        answers
+            .iter()
+            .all(|message| message["method"] != "notifications/progress"),
+        "{answers:?}"
+    );
     assert_eq!(by_id(&answers, 2)["result"]["content"][0]["text"], "done");
 }
 
@@ -101,15 +174,25 @@ async fn progress_comes_before_the_answer_and_only_if_it_was_asked_for() {
 async fn a_handler_that_waits_for_a_client_that_is_gone_ends() {
     let handler = |_: Call, peer: Peer| async move {
         let error = peer.ask("roots/list", None).await.unwrap_err();
-        Ok(Json::from(json!({"content": [{"type": "text", "text": error.message}]})))
+        Ok(Json::from(
+            json!({"content": [{"type": "text", "text": error.message}]}),
+        ))
     };
     let input = [
         r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
     ];
-    let answers = lines(handlers::server().unwrap(), handler, input.join("\n").as_bytes()).await;
-    assert_eq!(by_id(&answers, 2)["result"]["content"][0]["text"], "the client is gone");
+    let answers = lines(
+        handlers::server().unwrap(),
+        handler,
+        input.join("\n").as_bytes(),
+    )
+    .await;
+    assert_eq!(
+        by_id(&answers, 2)["result"]["content"][0]["text"],
+        "the client is gone"
+    );
 }
 
 #[tokio::test]
@@ -119,8 +202,48 @@ async fn a_cancelled_call_is_not_answered() {
         Ok(Json::null())
     };
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-    let input = format!("{}\n{cancel}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"server/discover\"}}", modern(1, "x"));
+    let input = format!(
+        "{}\n{cancel}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"server/discover\"}}",
+        modern(1, "x")
+    );
     let answers = lines(handlers::server().unwrap(), handler, input.as_bytes()).await;
     assert_eq!(answers.len(), 1, "{answers:?}");
     assert_eq!(answers[0]["id"], 2);
+}
+
+#[tokio::test]
+async fn a_handler_that_has_asked_a_client_that_then_goes_ends() {
+    let handler = |_: Call, peer: Peer| async move {
+        let error = peer.ask("roots/list", None).await.unwrap_err();
+        Ok(Json::from(
+            json!({"content": [{"type": "text", "text": error.message}]}),
+        ))
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, from) = tokio::io::duplex(1 << 16);
+    tokio::spawn(stdio::serve_on(
+        handlers::server().unwrap(),
+        handler,
+        input,
+        output,
+    ));
+    let said = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
+        "",
+    ];
+    to.write_all(said.join("\n").as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(from).lines();
+    // It goes once the question is there, and not before.
+    loop {
+        let line = lines.next_line().await.unwrap().unwrap();
+        if line.contains("roots/list") {
+            break;
+        }
+    }
+    drop(to);
+    let rest = tokio::time::timeout(Duration::from_secs(10), lines.next_line());
+    let answer = rest.await.expect("it waits for ever").unwrap().unwrap();
+    assert!(answer.contains("the client is gone"), "{answer}");
 }

@@ -10,11 +10,19 @@
     reason = "a bench that cannot read its own messages has to end"
 )]
 
-#[path = "contest.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the other benches use the rest of it"
+)]
 mod contest;
-#[path = "messages.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the other benches use the rest of it"
+)]
 mod messages;
-#[path = "ours.rs"]
+#[allow(unreachable_pub, reason = "a bench has no outside")]
 mod ours;
 
 use std::alloc::System;

@@ -222,7 +222,7 @@ fn prompt_message(index: usize) -> String {
 fn block(index: usize) -> String {
     let text = PARAGRAPHS[index / 5 % PARAGRAPHS.len()];
     match index % 5 {
-        0 if index % 2 == 0 => format!(r#"{{"type":"text","text":"{text}"}}"#),
+        0 if index.is_multiple_of(2) => format!(r#"{{"type":"text","text":"{text}"}}"#),
         0 => format!(
             r#"{{"type":"text","text":"{text}","annotations":{{"audience":["user","assistant"],"priority":0.8}}}}"#
         ),
@@ -238,7 +238,7 @@ fn block(index: usize) -> String {
             r#"{{"type":"resource_link","uri":"file:///srv/project/src/module_{index}/mod.rs","name":"module_{index}/mod.rs","title":"Module {index}","description":"Where the retry loop of module {index} lives","mimeType":"text/x-rust","size":{},"annotations":{{"lastModified":"2025-11-25T09:30:00Z","priority":0.5}}}}"#,
             1024 + 37 * index,
         ),
-        _ if index % 2 == 0 => format!(
+        _ if index.is_multiple_of(2) => format!(
             r#"{{"type":"resource","resource":{{"uri":"file:///srv/project/notes/{index}.md","mimeType":"text/markdown","text":"{text}"}}}}"#,
         ),
         _ => format!(

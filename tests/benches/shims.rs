@@ -11,11 +11,19 @@
 )]
 
 #[path = "contest.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the other benches use the rest of it")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the other benches use the rest of it"
+)]
 mod contest;
 mod conversions;
 #[path = "messages.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the other benches use the rest of it")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the other benches use the rest of it"
+)]
 mod messages;
 
 use std::time::{Duration, Instant};
@@ -31,15 +39,32 @@ const BATCH: usize = 16;
 fn main() {
     // Cargo says --bench when it wants times; else this is a test run, and each message is converted once.
     let is_bench = std::env::args().any(|argument| argument == "--bench");
-    let word = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let header = ["conversion", "bytes", "read ns", "convert ns", "part", "reach"];
+    let word = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let header = [
+        "conversion",
+        "bytes",
+        "read ns",
+        "convert ns",
+        "part",
+        "reach",
+    ];
     let mut lines = vec![header.map(str::to_owned).to_vec()];
     for one in conversions::conversions() {
-        if word.as_ref().is_some_and(|word| !one.name.contains(word.as_str())) {
+        if word
+            .as_ref()
+            .is_some_and(|word| !one.name.contains(word.as_str()))
+        {
             continue;
         }
         if !is_bench {
-            assert_eq!((one.convert)((one.read)(&one.text, 1)).len(), 1, "{}", one.name);
+            assert_eq!(
+                (one.convert)((one.read)(&one.text, 1)).len(),
+                1,
+                "{}",
+                one.name
+            );
             continue;
         }
         let [read, convert] = time(&one);

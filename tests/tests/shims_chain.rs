@@ -10,7 +10,9 @@
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 use mcp_codegen::model::Model;
-use mcp_shims::{Context, Loss, LossKind, Outcome, Part, Policy, Revision, Subject, TABLES, convert_value};
+use mcp_shims::{
+    Context, Loss, LossKind, Outcome, Part, Policy, Revision, Subject, TABLES, convert_value,
+};
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::hops::{self, Way, context};
 use mcp_tests::{parallel, root};
@@ -41,7 +43,13 @@ fn starts() -> Vec<Start> {
         for row in revision.methods {
             for part in [Part::Params, Part::Result] {
                 if let Some(rust_name) = type_of(at, row.name, part) {
-                    starts.push(Start { at, method: row.name, part, direction: row.direction, rust_name });
+                    starts.push(Start {
+                        at,
+                        method: row.name,
+                        part,
+                        direction: row.direction,
+                        rust_name,
+                    });
                 }
             }
         }
@@ -54,12 +62,20 @@ fn a_chain_is_the_composition_of_its_hops() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let ways = hops::all();
-    let revisions: Vec<&Model> = TABLES.revisions.iter().map(|row| &models.get(row.id).unwrap().model).collect();
+    let revisions: Vec<&Model> = TABLES
+        .revisions
+        .iter()
+        .map(|row| &models.get(row.id).unwrap().model)
+        .collect();
     let counts = parallel::map(&starts(), |start| check(revisions[start.at], &ways, start));
-    let [long, values]: [usize; 2] =
-        counts.iter().fold([0, 0], |all, one| [all[0] + one[0], all[1] + one[1]]);
+    let [long, values]: [usize; 2] = counts
+        .iter()
+        .fold([0, 0], |all, one| [all[0] + one[0], all[1] + one[1]]);
     println!("{long} conversions over more than one hop, {values} of them to a value");
-    assert!(values > 10_000, "{values} of {long} long conversions came to a value");
+    assert!(
+        values > 10_000,
+        "{values} of {long} long conversions came to a value"
+    );
 }
 
 fn check(model: &Model, ways: &[Way], start: &Start) -> [usize; 2] {
@@ -85,8 +101,14 @@ fn check(model: &Model, ways: &[Way], start: &Start) -> [usize; 2] {
             };
             counts[0] += 1;
             counts[1] += usize::from(matches!(whole, Outcome::Exact(_) | Outcome::Lossy(..)));
-            let Some(composed) = compose(ways, start, to, &instance.text) else { continue };
-            assert_eq!(whole, composed, "{} {:?} of {id}: {}", start.method, start.part, instance.text);
+            let Some(composed) = compose(ways, start, to, &instance.text) else {
+                continue;
+            };
+            assert_eq!(
+                whole, composed,
+                "{} {:?} of {id}: {}",
+                start.method, start.part, instance.text
+            );
         }
     }
     counts
@@ -100,7 +122,9 @@ fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome
         let next = if at < to { at + 1 } else { at - 1 };
         let (pair, up) = (at.min(next), at < next);
         let gone = |direction| {
-            let row = |gone: &&mcp_convert::dynamic::Gone| gone.method == start.method && gone.direction == direction;
+            let row = |gone: &&mcp_convert::dynamic::Gone| {
+                gone.method == start.method && gone.direction == direction
+            };
             TABLES.pairs[pair].gone.iter().any(|gone| row(&gone))
         };
         if gone(start.direction) {
@@ -108,7 +132,10 @@ fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome
         }
         let wanted = type_of(next, start.method, start.part)?;
         let way = ways.iter().find(|way| {
-            way.pair == pair && way.up == up && way.source.rust_name == name && way.target.rust_name == wanted
+            way.pair == pair
+                && way.up == up
+                && way.source.rust_name == name
+                && way.target.rust_name == wanted
         });
         let way = way.unwrap_or_else(|| panic!("no way from {name} to {wanted}"));
         let outcome = way.there(&text, Policy::Strict).unwrap();
@@ -119,7 +146,11 @@ fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome
         }
         (at, name) = (next, wanted);
     }
-    Some(if losses.is_empty() { Outcome::Exact(text) } else { Outcome::Lossy(text, losses) })
+    Some(if losses.is_empty() {
+        Outcome::Exact(text)
+    } else {
+        Outcome::Lossy(text, losses)
+    })
 }
 
 fn revision(at: usize) -> Revision {
@@ -142,7 +173,10 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
     let typed = typed.map(|tool| mcp_wire::Json::of(&tool));
     assert_eq!(typed, texts.unwrap());
     let hops: Vec<&str> = typed.losses().iter().map(|loss| loss.hop).collect();
-    assert!(hops.contains(&"2025-11-25..2025-06-18") && hops.contains(&"2025-03-26..2024-11-05"), "{hops:?}");
+    assert!(
+        hops.contains(&"2025-11-25..2025-06-18") && hops.contains(&"2025-03-26..2024-11-05"),
+        "{hops:?}"
+    );
     let worst = typed.losses().iter().map(|loss| loss.kind).max();
     assert_eq!(worst, Some(LossKind::Safety));
 }
@@ -150,8 +184,11 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
 #[test]
 fn a_typed_chain_finds_its_way_through_types_of_other_names() {
     let reference = mcp_2024_11_05::ResourceReference::new("file:///a");
-    let there: Outcome<mcp_2026_07_28::ResourceTemplateReference> = convert_value(reference.clone(), Context::default());
-    let Outcome::Exact(there) = there else { panic!("{there:?}") };
+    let there: Outcome<mcp_2026_07_28::ResourceTemplateReference> =
+        convert_value(reference.clone(), Context::default());
+    let Outcome::Exact(there) = there else {
+        panic!("{there:?}")
+    };
     let back: Outcome<mcp_2024_11_05::ResourceReference> = convert_value(there, Context::default());
     assert_eq!(back, Outcome::Exact(reference));
 }
@@ -184,15 +221,27 @@ fn a_type_keeps_its_name_where_it_can() {
         r#"{"content":[]}"#,
         Context::default(),
     );
-    assert_eq!(outcome.unwrap().map(mcp_wire::Json::into_text), Outcome::Exact(r#"{"content":[],"resultType":"complete"}"#.to_owned()));
+    assert_eq!(
+        outcome.unwrap().map(mcp_wire::Json::into_text),
+        Outcome::Exact(r#"{"content":[],"resultType":"complete"}"#.to_owned())
+    );
 }
 
 #[test]
 fn the_draft_is_the_newest_revision() {
-    for (from, to) in [(Revision::Draft, Revision::V2026_07_28), (Revision::V2026_07_28, Revision::Draft)] {
+    for (from, to) in [
+        (Revision::Draft, Revision::V2026_07_28),
+        (Revision::V2026_07_28, Revision::Draft),
+    ] {
         let text = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
         let outcome = mcp_shims::convert(Subject::Type("Tool"), from, to, text, Context::default());
-        let Ok(Outcome::Exact(value)) = outcome else { panic!("{outcome:?}") };
-        assert!(mcp_tests::text::same(value.text(), text), "{}", value.text());
+        let Ok(Outcome::Exact(value)) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert!(
+            mcp_tests::text::same(value.text(), text),
+            "{}",
+            value.text()
+        );
     }
 }

@@ -24,7 +24,8 @@ fn source() -> PathBuf {
 /// All files of one direction of a pair, read.
 fn files(module: &str, way: &str) -> Vec<syn::File> {
     let folder = source().join(module).join(way);
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let parse = |path: &Path| syn::parse_file(&std::fs::read_to_string(path).unwrap()).unwrap();
     entries.map(|entry| parse(&entry.unwrap().path())).collect()
 }
@@ -54,10 +55,16 @@ fn every_member_of_a_source_is_named() {
             for function in functions {
                 for stmt in &function.block.stmts {
                     let Stmt::Local(local) = stmt else { continue };
-                    let Pat::Struct(pattern) = &local.pat else { continue };
+                    let Pat::Struct(pattern) = &local.pat else {
+                        continue;
+                    };
                     assert!(pattern.rest.is_none(), "{}: `..`", function.sig.ident);
                     for field in &pattern.fields {
-                        assert!(!matches!(*field.pat, Pat::Wild(_)), "{}: `_`", function.sig.ident);
+                        assert!(
+                            !matches!(*field.pat, Pat::Wild(_)),
+                            "{}: `_`",
+                            function.sig.ident
+                        );
                     }
                     taken_apart += 1;
                 }
@@ -73,7 +80,10 @@ fn every_member_of_a_source_is_named() {
         .flat_map(|plan| plan.up.iter().chain(&plan.down))
         .filter(|one| from_object(one))
         .count();
-    assert_eq!(taken_apart, planned, "conversions of objects that take their source apart");
+    assert_eq!(
+        taken_apart, planned,
+        "conversions of objects that take their source apart"
+    );
 }
 
 fn from_object(one: &Conversion) -> bool {
@@ -88,11 +98,18 @@ fn no_conversion_matches_whatever_is_left() {
         for item in &file.items {
             let Item::Fn(function) = item else { continue };
             for stmt in &function.block.stmts {
-                let Stmt::Expr(syn::Expr::Match(matched), _) = stmt else { continue };
+                let Stmt::Expr(syn::Expr::Match(matched), _) = stmt else {
+                    continue;
+                };
                 for arm in &matched.arms {
                     let wild = matches!(arm.pat, Pat::Wild(_) | Pat::Ident(_));
                     // A constant of an open string has no end of values; a union has.
-                    assert!(!wild || is_text(&matched.expr), "{}: {}", entry.display(), function.sig.ident);
+                    assert!(
+                        !wild || is_text(&matched.expr),
+                        "{}: {}",
+                        entry.display(),
+                        function.sig.ident
+                    );
                 }
             }
         }
@@ -131,22 +148,37 @@ fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
                 .iter()
                 .filter(|one| one.exact)
                 .filter_map(|one| match (&one.from, &one.to) {
-                    (End::Type(from), End::Type(to)) => {
-                        Some(format!("{exact_trait}<{}::{to}> for {}::{from}", sides[1], sides[0]))
-                    }
+                    (End::Type(from), End::Type(to)) => Some(format!(
+                        "{exact_trait}<{}::{to}> for {}::{from}",
+                        sides[1], sides[0]
+                    )),
                     _ => None,
                 })
                 .collect();
             let mut found = BTreeSet::new();
-            for item in files(&module(&plan.old, &plan.new), way).iter().flat_map(|file| &file.items) {
+            for item in files(&module(&plan.old, &plan.new), way)
+                .iter()
+                .flat_map(|file| &file.items)
+            {
                 let Item::Impl(item) = item else { continue };
-                let name = item.trait_.as_ref().map(|(path, _)| path.to_token_stream().to_string());
-                let Some(name) = name.map(|name| name.replace(' ', "")) else { continue };
-                if let Some(name) = name.strip_prefix("crate::").filter(|name| name.starts_with(exact_trait)) {
+                let name = item
+                    .trait_
+                    .as_ref()
+                    .map(|(path, _)| path.to_token_stream().to_string());
+                let Some(name) = name.map(|name| name.replace(' ', "")) else {
+                    continue;
+                };
+                if let Some(name) = name
+                    .strip_prefix("crate::")
+                    .filter(|name| name.starts_with(exact_trait))
+                {
                     let of = item.self_ty.to_token_stream().to_string().replace(' ', "");
                     found.insert(format!("{name} for {of}"));
                     let fallible = item.items.iter().any(|item| match item {
-                        ImplItem::Fn(function) => function.to_token_stream().to_string().contains("mut Context"),
+                        ImplItem::Fn(function) => function
+                            .to_token_stream()
+                            .to_string()
+                            .contains("mut Context"),
                         _ => false,
                     });
                     assert!(!fallible, "{name} for {of} takes a context");

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use mcp_codegen::diff::{self, Diff, Filter, History, Kind, Level, Sources};
+use mcp_codegen::generate::Models;
 use mcp_codegen::render::text::TextOptions;
 use mcp_codegen::render::{github, html, json, markdown, text};
-use mcp_codegen::{Error, Spec};
+use mcp_codegen::shims::rules::PairRules;
+use mcp_codegen::{Error, Spec, shims};
 
 use crate::outcome::Outcome;
 use crate::spec::default_dir;
@@ -89,6 +91,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         _ => diff::history(&sources, &[], arguments.raw),
     }
     .map_err(Unread)?;
+    if !arguments.raw {
+        cover(&spec, &mut history.diffs);
+    }
     let filter = filter(&arguments);
     for diff in &mut history.diffs {
         filter.apply(diff);
@@ -107,6 +112,26 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         None => text,
     };
     Ok(Outcome { text, passed })
+}
+
+/// Fills in the rules of the conversions, for pairs of neighbours; a pair that cannot be planned yet has none.
+fn cover(spec: &Spec, diffs: &mut [Diff]) {
+    let Ok(models) = Models::build(spec) else {
+        return;
+    };
+    for (at, pair) in models.shim_pairs().iter().enumerate() {
+        let mut wanted = diffs
+            .iter_mut()
+            .filter(|diff| format!("{}..{}", diff.old, diff.new) == *pair);
+        let Some(diff) = wanted.next() else { continue };
+        let file = spec.rules.get(&format!("shims/{pair}.toml"));
+        if let (Ok(plan), Ok(rules)) = (
+            models.plan_pair(spec, at, file.clone()),
+            PairRules::read(file),
+        ) {
+            diff.cover(|row| shims::cover(row, &plan, &rules));
+        }
+    }
 }
 
 fn filter(arguments: &Arguments) -> Filter {

@@ -17,7 +17,13 @@ use crate::outcome::Outcome;
 use peers::{Peer, Role};
 
 /// The revisions that peers may speak, oldest first.
-const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+const REVISIONS: [&str; 5] = [
+    "2024-11-05",
+    "2025-03-26",
+    "2025-06-18",
+    "2025-11-25",
+    "2026-07-28",
+];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -32,7 +38,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut notes = BTreeSet::new();
     let mut passed = true;
     for peer in peers::all() {
-        if !arguments.peers.is_empty() && !arguments.peers.iter().any(|name| peer.name.starts_with(name)) {
+        if !arguments.peers.is_empty()
+            && !arguments
+                .peers
+                .iter()
+                .any(|name| peer.name.starts_with(name))
+        {
             continue;
         }
         eprintln!("{}: installing", peer.name);
@@ -45,7 +56,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         };
         for mode in peer.modes {
             for channel in peer.channels() {
-                let _ = write!(text, "| {} {} | {} | {} | {channel} |", peer.name, installed.version, peer.role, mode.name);
+                let _ = write!(
+                    text,
+                    "| {} {} | {} | {} | {channel} |",
+                    peer.name, installed.version, peer.role, mode.name
+                );
                 for revision in REVISIONS {
                     let cell = match mode.revisions.contains(&revision) {
                         true => {
@@ -58,7 +73,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                     let _ = write!(text, " {cell} |");
                     if let judge::Cell::Failed(step, why) = cell {
                         passed = false;
-                        notes.insert(format!("{} {}, {channel}, {revision}: {step}: {why}", peer.name, mode.name));
+                        notes.insert(format!(
+                            "{} {}, {channel}, {revision}: {step}: {why}",
+                            peer.name, mode.name
+                        ));
                     }
                 }
                 text.push('\n');

@@ -101,7 +101,12 @@ impl Plan {
                     })
                     .collect(),
             ),
-            Self::Tag { member, cases, other, absent } => Self::Tag {
+            Self::Tag {
+                member,
+                cases,
+                other,
+                absent,
+            } => Self::Tag {
                 member,
                 cases: cases.into_iter().map(case).collect(),
                 other: boxed(other),
@@ -122,20 +127,29 @@ impl Plan {
 
     fn simplified(self) -> Self {
         match self {
-            Self::Present { mut cases, otherwise: Some(otherwise) } => {
+            Self::Present {
+                mut cases,
+                otherwise: Some(otherwise),
+            } => {
                 while cases.last().is_some_and(|case| case.plan == *otherwise) {
                     cases.pop();
                 }
                 match cases.is_empty() {
                     true => *otherwise,
-                    false => Self::Present { cases, otherwise: Some(otherwise) },
+                    false => Self::Present {
+                        cases,
+                        otherwise: Some(otherwise),
+                    },
                 }
             }
-            Self::First(cases) | Self::Present { cases, otherwise: None }
-                if cases.windows(2).all(|pair| pair[0].plan == pair[1].plan) =>
-            {
-                cases.into_iter().next().map_or(Self::Take(0), |case| case.plan)
-            }
+            Self::First(cases)
+            | Self::Present {
+                cases,
+                otherwise: None,
+            } if cases.windows(2).all(|pair| pair[0].plan == pair[1].plan) => cases
+                .into_iter()
+                .next()
+                .map_or(Self::Take(0), |case| case.plan),
             plan => plan,
         }
     }

@@ -101,9 +101,7 @@ impl Lowered {
         match ty {
             Ty::String if !boxed => json!({ "type": "string" }),
             Ty::Boolean if !boxed => json!({ "type": "boolean" }),
-            ty => {
-                self.replaced(field_type(ty, boxed).to_string())
-            }
+            ty => self.replaced(field_type(ty, boxed).to_string()),
         }
     }
 

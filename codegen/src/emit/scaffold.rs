@@ -158,7 +158,9 @@ pub(crate) fn template(name: &str, text: &str, values: Value) -> Result<String, 
     templates.set_syntax(syntax);
     templates.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     templates.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-    templates.add_template_owned(name.to_owned(), text.to_owned()).map_err(failed)?;
+    templates
+        .add_template_owned(name.to_owned(), text.to_owned())
+        .map_err(failed)?;
     let template = templates.get_template(name).map_err(failed)?;
     template.render(values).map_err(failed)
 }

@@ -24,10 +24,18 @@ pub fn cover(row: &Row, plan: &PairPlan, rules: &PairRules) -> Option<String> {
         Kind::RuleAdded | Kind::RuleRemoved | Kind::RuleChanged => {
             return Some("runtime: it binds peers, no value says it".to_owned());
         }
-        Kind::ErrorCodeAdded | Kind::ErrorCodeRemoved | Kind::ErrorCodeRenumbered => return code(row, plan),
-        Kind::ErrorCodeChanged => return Some("runtime: the code stays, the HTTP status is the transport's".to_owned()),
-        Kind::Deprecated | Kind::Undeprecated | Kind::DefinitionRenamed => return Some(PROVEN.to_owned()),
-        Kind::MethodRechanneled => return Some("runtime: embedded requests have no envelope".to_owned()),
+        Kind::ErrorCodeAdded | Kind::ErrorCodeRemoved | Kind::ErrorCodeRenumbered => {
+            return code(row, plan);
+        }
+        Kind::ErrorCodeChanged => {
+            return Some("runtime: the code stays, the HTTP status is the transport's".to_owned());
+        }
+        Kind::Deprecated | Kind::Undeprecated | Kind::DefinitionRenamed => {
+            return Some(PROVEN.to_owned());
+        }
+        Kind::MethodRechanneled => {
+            return Some("runtime: embedded requests have no envelope".to_owned());
+        }
         _ => {}
     }
     let mut found = BTreeSet::new();
@@ -62,15 +70,24 @@ impl Walk<'_> {
     /// What covers the end of a path; none if the plan does not lead there.
     fn path(&self, path: &WirePath) -> Option<BTreeSet<String>> {
         if path.method == "*" {
-            return Some(one("runtime: envelopes are read and written by the runtime"));
+            return Some(one(
+                "runtime: envelopes are read and written by the runtime",
+            ));
         }
         let sender = match (path.direction, path.part) {
             (Direction::ClientToServer, Part::Result | Part::Error)
             | (Direction::ServerToClient, Part::Params | Part::Message) => Sender::Server,
             _ => Sender::Client,
         };
-        let methods = self.plan.methods.iter().filter(|method| method.name == path.method);
-        let method = methods.clone().find(|method| method.sender == sender).or_else(|| methods.clone().next())?;
+        let methods = self
+            .plan
+            .methods
+            .iter()
+            .filter(|method| method.name == path.method);
+        let method = methods
+            .clone()
+            .find(|method| method.sender == sender)
+            .or_else(|| methods.clone().next())?;
         match &method.fate {
             Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => Some(one(rule)),
             Fate::Both { .. } if matches!(path.part, Part::Message) => Some(one(PROVEN)),
@@ -79,20 +96,36 @@ impl Walk<'_> {
     }
 
     fn both(&self, method: &MethodPlan, path: &WirePath) -> Option<BTreeSet<String>> {
-        let Fate::Both { params, result } = &method.fate else { return None };
-        let steps = if path.part == Part::Result { result } else { params };
+        let Fate::Both { params, result } = &method.fate else {
+            return None;
+        };
+        let steps = if path.part == Part::Result {
+            result
+        } else {
+            params
+        };
         // Params that one revision has and the other leaves out are an empty object there.
-        let Some(steps) = steps else { return Some(one(PROVEN)) };
+        let Some(steps) = steps else {
+            return Some(one(PROVEN));
+        };
         let members = members(&without_choices(&path.path));
         let is_choice = path.path.ends_with('}');
         let mut found = BTreeSet::new();
         let mut reached = false;
-        for (up, (step, conversions)) in
-            [true, false].into_iter().zip(steps.iter().zip([&self.plan.up, &self.plan.down]))
+        for (up, (step, conversions)) in [true, false]
+            .into_iter()
+            .zip(steps.iter().zip([&self.plan.up, &self.plan.down]))
         {
-            let known: BTreeMap<(&End, &End), &Conversion> =
-                conversions.iter().map(|one| ((&one.from, &one.to), one)).collect();
-            let mut way = Way { known, rules: self.rules, up, found: &mut found };
+            let known: BTreeMap<(&End, &End), &Conversion> = conversions
+                .iter()
+                .map(|one| ((&one.from, &one.to), one))
+                .collect();
+            let mut way = Way {
+                known,
+                rules: self.rules,
+                up,
+                found: &mut found,
+            };
             reached |= way.descend(step, &members, is_choice);
         }
         if reached && found.is_empty() {
@@ -113,8 +146,12 @@ struct Way<'w, 'p> {
 impl<'p> Way<'_, 'p> {
     /// Goes down the members; true if the plan leads to the end.
     fn descend(&mut self, step: &Step, members: &[String], is_choice: bool) -> bool {
-        let Some((from, to)) = target(step) else { return true };
-        let Some(start) = self.known.get(&(&from, &to)).copied() else { return false };
+        let Some((from, to)) = target(step) else {
+            return true;
+        };
+        let Some(start) = self.known.get(&(&from, &to)).copied() else {
+            return false;
+        };
         let (open, decided) = self.choices(start);
         let Some((name, rest)) = members.split_first() else {
             if is_choice {
@@ -156,7 +193,9 @@ impl<'p> Way<'_, 'p> {
                         match &arm.arm {
                             Arm::Same { step, .. } => follow(step),
                             Arm::Custom(hook) => decided.push(hook.rule.clone()),
-                            Arm::NeedsState { rule, .. } | Arm::Reject { rule, .. } => decided.push(rule.clone()),
+                            Arm::NeedsState { rule, .. } | Arm::Reject { rule, .. } => {
+                                decided.push(rule.clone())
+                            }
                         }
                     }
                 }
@@ -169,23 +208,45 @@ impl<'p> Way<'_, 'p> {
         (open, decided)
     }
 
-    fn member(&mut self, one: &'p Conversion, name: &str, rest: &[String], is_choice: bool) -> bool {
-        let Body::Object { fields, dropped, .. } = &one.body else { return false };
+    fn member(
+        &mut self,
+        one: &'p Conversion,
+        name: &str,
+        rest: &[String],
+        is_choice: bool,
+    ) -> bool {
+        let Body::Object {
+            fields, dropped, ..
+        } = &one.body
+        else {
+            return false;
+        };
         if let Some(plan) = dropped.iter().find(|plan| plan.wire == name) {
             self.found.insert(plan.rule.clone());
             return true;
         }
-        let Some(field) = fields.iter().find(|field| field.wire == name) else { return false };
-        let inner: Vec<&str> = std::iter::once(name).chain(rest.iter().map(String::as_str)).collect();
+        let Some(field) = fields.iter().find(|field| field.wire == name) else {
+            return false;
+        };
+        let inner: Vec<&str> = std::iter::once(name)
+            .chain(rest.iter().map(String::as_str))
+            .collect();
         self.hooks(one, &inner.join("."));
         match &field.source {
             Source::Custom { hook, .. } => self.found.insert(hook.rule.clone()),
             Source::Fill(missing) => self.found.insert(missing.rule.clone()),
             Source::Adopt { .. } => return true,
-            Source::Same { step, missing, filter, .. } => {
+            Source::Same {
+                step,
+                missing,
+                filter,
+                ..
+            } => {
                 if rest.is_empty() {
-                    self.found.extend(missing.iter().map(|missing| missing.rule.clone()));
-                    self.found.extend(filter.iter().map(|filter| filter.hook.rule.clone()));
+                    self.found
+                        .extend(missing.iter().map(|missing| missing.rule.clone()));
+                    self.found
+                        .extend(filter.iter().map(|filter| filter.hook.rule.clone()));
                 }
                 return self.descend(step, rest, is_choice);
             }
@@ -223,7 +284,11 @@ fn members(path: &str) -> Vec<String> {
             rest = after.get(end + 2..).unwrap_or_default();
         } else {
             let after = rest.strip_prefix('.').unwrap_or(rest);
-            let end = after.find(['.', '[']).unwrap_or(after.len()).max(1).min(after.len());
+            let end = after
+                .find(['.', '['])
+                .unwrap_or(after.len())
+                .max(1)
+                .min(after.len());
             names.push(after[..end].to_owned());
             rest = &after[end..];
         }

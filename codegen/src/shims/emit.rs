@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::exact::target;
 use super::plan::{
-    Arm, ArmPlan, Body, Conversion, DroppedPlan, End, FieldPlan, Filter, Hook, Missing, PairPlan, Source,
-    Step,
+    Arm, ArmPlan, Body, Conversion, DroppedPlan, End, FieldPlan, Filter, Hook, Missing, PairPlan,
+    Source, Step,
 };
 use super::rules::{ADAPTERS, Action, Loss, Reject, SessionFact};
 use super::scaffold;
@@ -40,9 +40,15 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 let functions = conversions.iter().map(|one| emitter.function(one));
                 let body = quote!(#(#functions)*);
                 let about = format!(" Types of {}, {way}.", area.replace('_', " "));
-                let own = conversions.iter().map(|one| emitter.name(one).to_string()).collect();
+                let own = conversions
+                    .iter()
+                    .map(|one| emitter.name(one).to_string())
+                    .collect();
                 let imports = scaffold::imports(plan, &body, &emitter.elsewhere(&body, &own));
-                add(format!("src/{module}/{way}/{area}.rs"), quote!(#![doc = #about] #imports #body))?;
+                add(
+                    format!("src/{module}/{way}/{area}.rs"),
+                    quote!(#![doc = #about] #imports #body),
+                )?;
             }
             let names: BTreeSet<&str> = areas.keys().copied().collect();
             let hops = emitter.hops(conversions);
@@ -74,7 +80,9 @@ impl Emitter {
         for one in conversions {
             let (from, to) = (&one.from, &one.to);
             let same = from.name() == to.name();
-            let name = match same || (by_source[from] == 1 && matches!((from, to), (End::Type(_), End::Type(_)))) {
+            let name = match same
+                || (by_source[from] == 1 && matches!((from, to), (End::Type(_), End::Type(_))))
+            {
                 true => snake_case(from.name()),
                 false => format!("{}_to_{}", snake_case(from.name()), snake_case(to.name())),
             };
@@ -125,7 +133,13 @@ impl Emitter {
 
     /// The function, and the trait that makes it a method of its source.
     fn function(&self, one: &Conversion) -> TokenStream {
-        let Conversion { from, to, exact, body, .. } = one;
+        let Conversion {
+            from,
+            to,
+            exact,
+            body,
+            ..
+        } = one;
         let name = &self.names[&(from.clone(), to.clone())];
         let (source, target) = self.sides();
         let from_type = Self::end(&source, from);
@@ -145,7 +159,11 @@ impl Emitter {
         let methods = matches!((from, to), (End::Type(_), End::Type(_))).then(|| {
             let (way, run, exactly) = match self.up {
                 true => (quote!(Upgrade), quote!(upgrade_in), quote!(UpgradeExact)),
-                false => (quote!(Downgrade), quote!(downgrade_in), quote!(DowngradeExact)),
+                false => (
+                    quote!(Downgrade),
+                    quote!(downgrade_in),
+                    quote!(DowngradeExact),
+                ),
             };
             let (context, call) = match exact {
                 true => (quote!(_), quote!(Ok(#name(self)))),
@@ -162,7 +180,9 @@ impl Emitter {
                     }
                 }
             });
-            let hop = quote!(const HOP: &'static str = super::HOP;);
+            let hop = quote!(
+                const HOP: &'static str = super::HOP;
+            );
             quote! {
                 impl crate::#way<#to_type> for #from_type {
                     #hop
@@ -180,9 +200,12 @@ impl Emitter {
         let to = Self::end(&target, &one.to);
         let done = |value: TokenStream| if one.exact { value } else { quote!(Ok(#value)) };
         match body {
-            Body::Object { before, fields, dropped, after } => {
-                self.object(one, before, fields, dropped, after)
-            }
+            Body::Object {
+                before,
+                fields,
+                dropped,
+                after,
+            } => self.object(one, before, fields, dropped, after),
             Body::Union(arms) => {
                 let arms = arms.iter().map(|arm| self.arm(arm, &from, &to, one.exact));
                 quote!(match value { #(#arms)* })
@@ -197,7 +220,11 @@ impl Emitter {
             Body::IntoVariant(variant, boxed, step) => {
                 let variant = format_ident!("{variant}");
                 let value = self.convert(step, quote!(value));
-                let value = if *boxed { quote!(Box::new(#value)) } else { value };
+                let value = if *boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                };
                 done(quote!(#to::#variant(#value)))
             }
             Body::Custom(hook) => {
@@ -207,13 +234,31 @@ impl Emitter {
         }
     }
 
-    fn arm(&self, plan: &ArmPlan, from: &TokenStream, to: &TokenStream, exact: bool) -> TokenStream {
+    fn arm(
+        &self,
+        plan: &ArmPlan,
+        from: &TokenStream,
+        to: &TokenStream,
+        exact: bool,
+    ) -> TokenStream {
         let variant = format_ident!("{}", plan.variant);
-        let value = if plan.boxed { quote!(*value) } else { quote!(value) };
+        let value = if plan.boxed {
+            quote!(*value)
+        } else {
+            quote!(value)
+        };
         let then = match &plan.arm {
-            Arm::Same { variant, boxed, step } => {
+            Arm::Same {
+                variant,
+                boxed,
+                step,
+            } => {
                 let value = self.convert(step, value);
-                let value = if *boxed { quote!(Box::new(#value)) } else { value };
+                let value = if *boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                };
                 let value = match variant {
                     Some(variant) => {
                         let variant = format_ident!("{variant}");
@@ -250,12 +295,20 @@ impl Emitter {
         let (source, target) = self.sides();
         let from = Self::end(&source, &one.from);
         let to = Self::end(&target, &one.to);
-        let adopts = |field: &FieldPlan| matches!(field.source, Source::Adopt { .. } | Source::Fill(_));
+        let adopts =
+            |field: &FieldPlan| matches!(field.source, Source::Adopt { .. } | Source::Fill(_));
         let carries = |plan: &DroppedPlan| {
-            !matches!(plan.action, Action::Only(_) | Action::NeedsState(_) | Action::Reject(_))
+            !matches!(
+                plan.action,
+                Action::Only(_) | Action::NeedsState(_) | Action::Reject(_)
+            )
         };
         let changes = fields.iter().any(adopts) || dropped.iter().any(carries);
-        let extra = if changes { quote!(mut extra) } else { quote!(extra) };
+        let extra = if changes {
+            quote!(mut extra)
+        } else {
+            quote!(extra)
+        };
         let hooks = before.iter().map(|hook| {
             let path = path(&hook.path);
             quote!(#path(&mut value, cx)?;)
@@ -264,9 +317,12 @@ impl Emitter {
         let open = match &one.from {
             // Every member of the source is named here: a new one is a compile error until it has a plan.
             End::Type(_) => {
-                let mut names: BTreeSet<&str> = dropped.iter().map(|plan| plan.field.as_str()).collect();
+                let mut names: BTreeSet<&str> =
+                    dropped.iter().map(|plan| plan.field.as_str()).collect();
                 names.extend(fields.iter().filter_map(|plan| match &plan.source {
-                    Source::Same { field, .. } | Source::Custom { field, .. } => Some(field.as_str()),
+                    Source::Same { field, .. } | Source::Custom { field, .. } => {
+                        Some(field.as_str())
+                    }
                     _ => None,
                 }));
                 let names = names.into_iter().map(|name| format_ident!("{name}"));
@@ -286,7 +342,11 @@ impl Emitter {
         };
         let steps = quote!(#rebound #(#hooks)* #open #(#drops)*);
         if after.is_empty() {
-            return if one.exact { quote!(#steps #close) } else { quote!(#steps Ok(#close)) };
+            return if one.exact {
+                quote!(#steps #close)
+            } else {
+                quote!(#steps Ok(#close))
+            };
         }
         let hooks = after.iter().map(|hook| {
             let path = path(&hook.path);
@@ -299,13 +359,34 @@ impl Emitter {
         let field = format_ident!("{}", plan.field);
         let wire = &plan.wire;
         let value = match &plan.source {
-            Source::Same { field: from, step, filter: Some(filter), .. } => {
+            Source::Same {
+                field: from,
+                step,
+                filter: Some(filter),
+                ..
+            } => {
                 let from = format_ident!("{from}");
                 self.filtered(&from, wire, step, filter)
             }
-            Source::Same { field: from, step, optional, boxed, missing, implied, filter: None } => {
+            Source::Same {
+                field: from,
+                step,
+                optional,
+                boxed,
+                missing,
+                implied,
+                filter: None,
+            } => {
                 let from = format_ident!("{from}");
-                self.same(&from, wire, step, *optional, *boxed, missing.as_ref(), implied.as_ref())
+                self.same(
+                    &from,
+                    wire,
+                    step,
+                    *optional,
+                    *boxed,
+                    missing.as_ref(),
+                    implied.as_ref(),
+                )
             }
             Source::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
@@ -317,13 +398,24 @@ impl Emitter {
             Source::Fill(missing) => {
                 let fill = fill(missing);
                 let value = quote!(match cx.adopt(#wire, &mut extra) { Some(value) => value, None => #fill });
-                if missing.boxed { quote!(Box::new(#value)) } else { value }
+                if missing.boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                }
             }
         };
-        if value.to_string() == field.to_string() { quote!(#field) } else { quote!(#field: #value) }
+        if field == value.to_string() {
+            quote!(#field)
+        } else {
+            quote!(#field: #value)
+        }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the parts of one plan, taken apart by the caller")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the parts of one plan, taken apart by the caller"
+    )]
     fn same(
         &self,
         from: &Ident,
@@ -335,7 +427,13 @@ impl Emitter {
         implied: Option<&Value>,
     ) -> TokenStream {
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
-        let wrap = |value: TokenStream| if boxed[1] { quote!(Box::new(#value)) } else { value };
+        let wrap = |value: TokenStream| {
+            if boxed[1] {
+                quote!(Box::new(#value))
+            } else {
+                value
+            }
+        };
         let plain = *step == Step::Move && boxed[0] == boxed[1];
         let one = |value: TokenStream| wrap(self.member(step, wire, unboxed(value)));
         match optional {
@@ -352,7 +450,11 @@ impl Emitter {
                 }
             },
             [false, true] => {
-                let value = if plain { quote!(#from) } else { one(quote!(#from)) };
+                let value = if plain {
+                    quote!(#from)
+                } else {
+                    one(quote!(#from))
+                };
                 match implied {
                     Some(implied) => {
                         let text = implied.to_string();
@@ -362,7 +464,11 @@ impl Emitter {
                 }
             }
             [true, false] => {
-                let value = if plain { quote!(value) } else { one(quote!(value)) };
+                let value = if plain {
+                    quote!(value)
+                } else {
+                    one(quote!(value))
+                };
                 let fill = missing.map(|missing| match &missing.empty {
                     // An empty one of the source, converted like any other.
                     Some((_, step)) => self.member(step, wire, quote!(Default::default())),
@@ -495,10 +601,21 @@ impl Emitter {
     }
 
     fn dropped(&self, plan: &DroppedPlan) -> TokenStream {
-        let DroppedPlan { wire, field, optional, rule, action, loss } = plan;
+        let DroppedPlan {
+            wire,
+            field,
+            optional,
+            rule,
+            action,
+            loss,
+        } = plan;
         let field = format_ident!("{field}");
         let kind = kind(*loss);
-        let value = if *optional { quote!(#field) } else { quote!(Some(#field)) };
+        let value = if *optional {
+            quote!(#field)
+        } else {
+            quote!(Some(#field))
+        };
         match action {
             Action::Implied(implied) => {
                 let text = implied.to_string();

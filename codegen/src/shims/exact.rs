@@ -9,14 +9,23 @@ use super::rules::Action;
 pub(super) fn mark(conversions: &mut [Conversion]) {
     let mut exact: BTreeMap<(End, End), bool> = conversions
         .iter()
-        .map(|one| ((one.from.clone(), one.to.clone()), is_plain(&one.body, &one.from)))
+        .map(|one| {
+            (
+                (one.from.clone(), one.to.clone()),
+                is_plain(&one.body, &one.from),
+            )
+        })
         .collect();
     // A conversion is no better than those it calls.
     loop {
         let mut changed = false;
         for one in conversions.iter() {
             let key = (one.from.clone(), one.to.clone());
-            if exact[&key] && !calls(&one.body).into_iter().all(|called| exact.get(&called) == Some(&true)) {
+            if exact[&key]
+                && !calls(&one.body)
+                    .into_iter()
+                    .all(|called| exact.get(&called) == Some(&true))
+            {
                 exact.insert(key, false);
                 changed = true;
             }
@@ -33,7 +42,12 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
 /// Whether the conversion itself can neither lose nor stop.
 fn is_plain(body: &Body, from: &End) -> bool {
     match body {
-        Body::Object { before, fields, dropped, after } => {
+        Body::Object {
+            before,
+            fields,
+            dropped,
+            after,
+        } => {
             before.is_empty()
                 && after.is_empty()
                 && dropped.iter().all(|plan| plan.action == Action::Pass)

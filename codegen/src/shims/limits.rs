@@ -12,26 +12,40 @@ pub(super) type Limit = (String, String);
 /// What the target asks of a member that the source does not; nothing if all that the source allows is welcome.
 pub(super) fn tighter(source: &Member, target: &Member) -> Vec<Limit> {
     let before = &source.constraints.values;
-    let limits = target.constraints.values.iter().filter_map(|(name, limit)| {
-        let old = before.get(name);
-        let bare = name.rsplit("[]").next().unwrap_or(name);
-        let tighter = match (bare, old) {
-            // What absence means is no limit.
-            ("default", _) => false,
-            (_, None) => true,
-            (_, Some(old)) if old == limit => false,
-            (bare, Some(old)) => match (old.as_f64(), limit.as_f64()) {
-                (Some(old), Some(new)) if bare.starts_with("max") || bare == "exclusiveMaximum" => new < old,
-                (Some(old), Some(new)) if bare.starts_with("min") || bare == "exclusiveMinimum" => new > old,
-                _ => true,
-            },
-        };
-        tighter.then(|| match old {
-            Some(old) => format!("its {name} changed from {old} to {limit}"),
-            None => format!("it has {name} {limit} in the target"),
-        })
-    });
-    limits.map(|problem| (target.wire.clone(), problem)).collect()
+    let limits = target
+        .constraints
+        .values
+        .iter()
+        .filter_map(|(name, limit)| {
+            let old = before.get(name);
+            let bare = name.rsplit("[]").next().unwrap_or(name);
+            let tighter = match (bare, old) {
+                // What absence means is no limit.
+                ("default", _) => false,
+                (_, None) => true,
+                (_, Some(old)) if old == limit => false,
+                (bare, Some(old)) => match (old.as_f64(), limit.as_f64()) {
+                    (Some(old), Some(new))
+                        if bare.starts_with("max") || bare == "exclusiveMaximum" =>
+                    {
+                        new < old
+                    }
+                    (Some(old), Some(new))
+                        if bare.starts_with("min") || bare == "exclusiveMinimum" =>
+                    {
+                        new > old
+                    }
+                    _ => true,
+                },
+            };
+            tighter.then(|| match old {
+                Some(old) => format!("its {name} changed from {old} to {limit}"),
+                None => format!("it has {name} {limit} in the target"),
+            })
+        });
+    limits
+        .map(|problem| (target.wire.clone(), problem))
+        .collect()
 }
 
 /// As [`tighter`], for opaque members whose schema says more than that they are an object.
@@ -51,18 +65,38 @@ pub(super) fn tighter_text(
 fn demands((schema, def): (&Value, &TypeDef), wire: &str) -> BTreeSet<Limit> {
     let mut all = BTreeSet::new();
     let name = def.definition.as_deref().unwrap_or_default();
-    let Some(node) = schema.pointer(&format!("/$defs/{name}/properties/{wire}")) else { return all };
-    let required = node.get("required").and_then(Value::as_array).into_iter().flatten();
+    let Some(node) = schema.pointer(&format!("/$defs/{name}/properties/{wire}")) else {
+        return all;
+    };
+    let required = node
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     for member in required.filter_map(Value::as_str) {
-        all.insert((format!("{wire}.{member}"), "it must be there in the target".to_owned()));
+        all.insert((
+            format!("{wire}.{member}"),
+            "it must be there in the target".to_owned(),
+        ));
     }
-    for (name, inner) in node.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    for (name, inner) in node
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         let place = format!("{wire}.{name}");
         if let Some(only) = inner.get("const") {
             all.insert((place.clone(), format!("it is {only} in the target")));
         }
-        if let Some(kind) = inner.pointer("/additionalProperties/type").and_then(Value::as_str) {
-            all.insert((place, format!("each of what it holds is of type {kind} in the target")));
+        if let Some(kind) = inner
+            .pointer("/additionalProperties/type")
+            .and_then(Value::as_str)
+        {
+            all.insert((
+                place,
+                format!("each of what it holds is of type {kind} in the target"),
+            ));
         }
     }
     all

@@ -14,8 +14,8 @@
 mod cover;
 mod emit;
 mod exact;
-pub mod plan;
 mod limits;
+pub mod plan;
 mod planner;
 pub mod rules;
 mod scaffold;

@@ -7,12 +7,14 @@ use serde_json::Value;
 use super::exact;
 use super::limits;
 use super::plan::{
-    Arm, ArmPlan, Body, Conversion, DroppedPlan, End, Fate, FieldPlan, Hook, MethodPlan, Missing,
-    Filter, PairPlan, Source, Step,
+    Arm, ArmPlan, Body, Conversion, DroppedPlan, End, Fate, FieldPlan, Filter, Hook, MethodPlan,
+    Missing, PairPlan, Source, Step,
 };
 use super::rules::{Action, PairRules, Rule, Sender};
 use crate::Error;
-use crate::model::{Direction, Member, Method, Model, Object, Presence, Rest, Shape, Ty, TypeDef, Union};
+use crate::model::{
+    Direction, Member, Method, Model, Object, Presence, Rest, Shape, Ty, TypeDef, Union,
+};
 
 /// One revision of a pair.
 #[derive(Debug, Clone, Copy)]
@@ -32,8 +34,20 @@ pub struct Side<'m> {
 /// # Errors
 /// Every change without a rule, named with the line to write, and every rule without a change.
 pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan, Error> {
-    let up = Way { from: old.model, to: new.model, schemas: [old.schema, new.schema], rules, up: true };
-    let down = Way { from: new.model, to: old.model, schemas: [new.schema, old.schema], rules, up: false };
+    let up = Way {
+        from: old.model,
+        to: new.model,
+        schemas: [old.schema, new.schema],
+        rules,
+        up: true,
+    };
+    let down = Way {
+        from: new.model,
+        to: old.model,
+        schemas: [new.schema, old.schema],
+        rules,
+        up: false,
+    };
     let mut errors = error_codes(old, new, rules);
     let mut ways = [Planner::new(up), Planner::new(down)];
     let methods = methods(old.model, new.model, rules, &mut ways, &mut errors);
@@ -51,7 +65,9 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan,
         let reached = ways.each_ref().map(|way| way.reached());
         for (offset, pair) in &also {
             if reached.iter().all(|reached| reached.contains(pair)) {
-                errors.push(rules.also_error(*offset, "a method of both revisions reaches it as it is"));
+                errors.push(
+                    rules.also_error(*offset, "a method of both revisions reaches it as it is"),
+                );
             }
         }
     }
@@ -87,7 +103,11 @@ fn methods(
 ) -> Vec<MethodPlan> {
     let by_name = |model: &'_ Model| -> BTreeMap<(String, Direction), Method> {
         let key = |method: &Method| (method.name.clone(), method.direction);
-        model.methods.iter().map(|method| (key(method), method.clone())).collect()
+        model
+            .methods
+            .iter()
+            .map(|method| (key(method), method.clone()))
+            .collect()
     };
     let (old, new) = (by_name(old), by_name(new));
     let names: BTreeSet<&(String, Direction)> = old.keys().chain(new.keys()).collect();
@@ -101,10 +121,12 @@ fn methods(
         let fate = match (old.get(key), new.get(key)) {
             (Some(old), Some(new)) => {
                 let mut both = |old: &Option<Ty>, new: &Option<Ty>, part: &str| {
-                    let (Some(old), Some(new)) = (old, new) else { return None };
+                    let (Some(old), Some(new)) = (old, new) else {
+                        return None;
+                    };
                     let place = format!("{name} {part}");
                     let [up, down] = &mut *ways;
-                    match (up.step(old, new, &place), down.step(new, old, &place)) {
+                    match (up.step(old, new), down.step(new, old)) {
                         (Ok(up), Ok(down)) => Some([up, down]),
                         (Err(problem), _) | (_, Err(problem)) => {
                             errors.push(uncovered(rules, &place, "either way", &problem));
@@ -132,7 +154,10 @@ fn methods(
                     };
                     errors.push(Error::File {
                         file: rules.path().into(),
-                        problem: format!("method `{name}`: {what}, and no rule says what becomes of it").into(),
+                        problem: format!(
+                            "method `{name}`: {what}, and no rule says what becomes of it"
+                        )
+                        .into(),
                         detail: "".into(),
                         help: format!("add a [[method]] with name = \"{name}\"").into(),
                     });
@@ -140,7 +165,11 @@ fn methods(
                 }
             },
         };
-        plans.push(MethodPlan { name: name.clone(), sender, fate });
+        plans.push(MethodPlan {
+            name: name.clone(),
+            sender,
+            fate,
+        });
     }
     plans
 }
@@ -173,7 +202,10 @@ fn uncovered(rules: &PairRules, place: &str, way: &str, problem: &str) -> Error 
         file: rules.path().into(),
         problem: format!("{place}, {way}: {problem}, and no rule covers it").into(),
         detail: "".into(),
-        help: format!("add a [[rule]] with at = \"{place}\", or a [[rename]]").into(),
+        help: format!(
+            "add a [[rule]] with at = \"{place}\", a [[rename]], or a hook that covers it"
+        )
+        .into(),
     }
 }
 
@@ -198,12 +230,20 @@ type Problem = String;
 
 impl<'m> Planner<'m> {
     fn new(way: Way<'m>) -> Self {
-        Self { way, known: BTreeSet::new(), open: VecDeque::new() }
+        Self {
+            way,
+            known: BTreeSet::new(),
+            open: VecDeque::new(),
+        }
     }
 
     /// All pairs of types that are reached from those asked for so far.
     fn reached(&self) -> BTreeSet<(End, End)> {
-        let mut ahead = Self { way: self.way, known: self.known.clone(), open: self.open.clone() };
+        let mut ahead = Self {
+            way: self.way,
+            known: self.known.clone(),
+            open: self.open.clone(),
+        };
         while let Some((from, to)) = ahead.open.pop_front() {
             let _ = ahead.body(&from, &to, &mut Vec::new());
         }
@@ -215,10 +255,16 @@ impl<'m> Planner<'m> {
         while let Some((from, to)) = self.open.pop_front() {
             let mut problems = Vec::new();
             let body = self.body(&from, &to, &mut problems);
-            let way = if self.way.up { "on the way up" } else { "on the way down" };
-            errors.extend(problems.iter().map(|(place, problem)| {
-                uncovered(self.way.rules, place, way, problem)
-            }));
+            let way = if self.way.up {
+                "on the way up"
+            } else {
+                "on the way down"
+            };
+            errors.extend(
+                problems
+                    .iter()
+                    .map(|(place, problem)| uncovered(self.way.rules, place, way, problem)),
+            );
             if let Some(body) = body {
                 conversions.push(Conversion {
                     area: self.area(&from, &to),
@@ -243,7 +289,7 @@ impl<'m> Planner<'m> {
     }
 
     /// How a value of one type becomes a value of the other; asks for the conversions that it calls.
-    fn step(&mut self, from: &Ty, to: &Ty, place: &str) -> Result<Step, Problem> {
+    fn step(&mut self, from: &Ty, to: &Ty) -> Result<Step, Problem> {
         let from = self.way.from.resolve(from);
         let to = self.way.to.resolve(to);
         Ok(match (from, to) {
@@ -253,27 +299,31 @@ impl<'m> Planner<'m> {
                 }
                 self.call(End::Type(a.clone()), End::Type(b.clone()))
             }
-            (Ty::Map(value), Ty::Named(b)) if **value == Ty::Json && self.is_object(self.way.to, b) => {
+            (Ty::Map(value), Ty::Named(b))
+                if **value == Ty::Json && self.is_object(self.way.to, b) =>
+            {
                 self.call(End::Map, End::Type(b.clone()))
             }
             (Ty::JsonObject, Ty::Named(b)) if self.is_object(self.way.to, b) => {
                 self.call(End::Opaque, End::Type(b.clone()))
             }
-            (Ty::Named(a), Ty::Map(value)) if **value == Ty::Json && self.is_object(self.way.from, a) => {
+            (Ty::Named(a), Ty::Map(value))
+                if **value == Ty::Json && self.is_object(self.way.from, a) =>
+            {
                 self.call(End::Type(a.clone()), End::Map)
             }
             (Ty::Named(a), Ty::JsonObject) if self.is_object(self.way.from, a) => {
                 self.call(End::Type(a.clone()), End::Opaque)
             }
-            (Ty::Array(a), Ty::Array(b)) => match self.step(a, b, place)? {
+            (Ty::Array(a), Ty::Array(b)) => match self.step(a, b)? {
                 Step::Move => Step::Move,
                 step => Step::List(Box::new(step)),
             },
-            (Ty::Map(a), Ty::Map(b)) => match self.step(a, b, place)? {
+            (Ty::Map(a), Ty::Map(b)) => match self.step(a, b)? {
                 Step::Move => Step::Move,
                 step => Step::Map(Box::new(step)),
             },
-            (Ty::Nullable(a), Ty::Nullable(b)) => match self.step(a, b, place)? {
+            (Ty::Nullable(a), Ty::Nullable(b)) => match self.step(a, b)? {
                 Step::Move => Step::Move,
                 step => Step::Nullable(Box::new(step)),
             },
@@ -294,13 +344,15 @@ impl<'m> Planner<'m> {
     /// Whether two types that stand at the same place can be converted: they are one in two
     /// revisions, both are objects, or one is a variant of the other.
     fn belong_together(&self, from: &str, to: &str) -> bool {
-        let holds = |model: &Model, union: &str, wanted: &dyn Fn(&str) -> bool| {
-            match model.get(union).map(|def| &def.shape) {
-                Some(Shape::Union(union)) => union.variants.iter().any(|variant| {
-                    matches!(&variant.ty, Ty::Named(name) if wanted(name))
-                }),
-                _ => false,
-            }
+        let holds = |model: &Model, union: &str, wanted: &dyn Fn(&str) -> bool| match model
+            .get(union)
+            .map(|def| &def.shape)
+        {
+            Some(Shape::Union(union)) => union
+                .variants
+                .iter()
+                .any(|variant| matches!(&variant.ty, Ty::Named(name) if wanted(name))),
+            _ => false,
         };
         self.is_one(from, to)
             || (self.is_object(self.way.from, from) && self.is_object(self.way.to, to))
@@ -314,13 +366,24 @@ impl<'m> Planner<'m> {
     }
 
     fn is_object(&self, model: &Model, name: &str) -> bool {
-        matches!(model.get(name).map(|def| &def.shape), Some(Shape::Object(_)))
+        matches!(
+            model.get(name).map(|def| &def.shape),
+            Some(Shape::Object(_))
+        )
     }
 
-    fn body(&mut self, from: &End, to: &End, problems: &mut Vec<(String, Problem)>) -> Option<Body> {
+    fn body(
+        &mut self,
+        from: &End,
+        to: &End,
+        problems: &mut Vec<(String, Problem)>,
+    ) -> Option<Body> {
         let from_def = self.def(self.way.from, from);
         let to_def = self.def(self.way.to, to);
-        let empty = Object { members: Vec::new(), rest: Rest::Open };
+        let empty = Object {
+            members: Vec::new(),
+            rest: Rest::Open,
+        };
         match (from_def.map(|def| &def.shape), to_def.map(|def| &def.shape)) {
             (Some(Shape::Union(a)), Some(Shape::Union(b))) => {
                 Some(Body::Union(self.arms(from_def?, a, Ok(b), problems)))
@@ -329,7 +392,7 @@ impl<'m> Planner<'m> {
                 let target = to.name().to_owned();
                 Some(Body::Union(self.arms(from_def?, a, Err(&target), problems)))
             }
-            (_, Some(Shape::Union(b))) => self.into_variant(from_def?, b, problems),
+            (_, Some(Shape::Union(b))) => self.variant_that_holds(from_def?, b, problems),
             (Some(Shape::StringEnum(a)), Some(Shape::StringEnum(b))) => {
                 self.strings(from_def?, a, b, problems)
             }
@@ -363,18 +426,23 @@ impl<'m> Planner<'m> {
         problems: &mut Vec<(String, Problem)>,
     ) -> Option<Body> {
         for value in from.iter().filter(|value| !to.contains(value)) {
-            problems.push((format!("{}|{value}", def.doc_key), "the target has no such value".to_owned()));
+            problems.push((
+                format!("{}|{value}", def.doc_key),
+                "the target has no such value".to_owned(),
+            ));
         }
         Some(Body::Strings(from.to_vec()))
     }
 
-    fn into_variant(
+    fn variant_that_holds(
         &mut self,
         def: &TypeDef,
         union: &Union,
         problems: &mut Vec<(String, Problem)>,
     ) -> Option<Body> {
-        if let Some((rule, Action::Custom(path))) = self.way.rules.decision(&def.doc_key, self.way.up) {
+        if let Some((rule, Action::Custom(path))) =
+            self.way.rules.decision(&def.doc_key, self.way.up)
+        {
             return Some(Body::Custom(hook(rule, path)));
         }
         let found = union.variants.iter().find_map(|variant| match &variant.ty {
@@ -382,7 +450,10 @@ impl<'m> Planner<'m> {
             _ => None,
         });
         let Some((variant, wanted)) = found else {
-            problems.push((def.doc_key.clone(), format!("no variant of the target holds `{}`", def.name)));
+            problems.push((
+                def.doc_key.clone(),
+                format!("no variant of the target holds `{}`", def.name),
+            ));
             return None;
         };
         let step = self.call(End::Type(def.name.clone()), End::Type(wanted));
@@ -401,7 +472,7 @@ impl<'m> Planner<'m> {
         for variant in &union.variants {
             let place = format!("{}|{}", def.doc_key, variant.name);
             // A rule is for what has no counterpart.
-            let arm = match self.same_arm(&variant.ty, target, &place) {
+            let arm = match self.same_arm(&variant.ty, target) {
                 Some(arm) => Some(arm),
                 None => self.decided_arm(&place),
             };
@@ -427,24 +498,34 @@ impl<'m> Planner<'m> {
         let (rule, action) = self.way.rules.decision(place, self.way.up)?;
         Some(match action {
             Action::Custom(path) => Arm::Custom(hook(rule, path)),
-            Action::NeedsState(adapter) => {
-                Arm::NeedsState { rule: rule.id.clone(), adapter: adapter.clone() }
-            }
-            Action::Reject(error) => Arm::Reject { rule: rule.id.clone(), error: error.clone() },
+            Action::NeedsState(adapter) => Arm::NeedsState {
+                rule: rule.id.clone(),
+                adapter: adapter.clone(),
+            },
+            Action::Reject(error) => Arm::Reject {
+                rule: rule.id.clone(),
+                error: error.clone(),
+            },
             _ => return None,
         })
     }
 
-    fn same_arm(&mut self, ty: &Ty, target: Result<&Union, &str>, place: &str) -> Option<Arm> {
+    fn same_arm(&mut self, ty: &Ty, target: Result<&Union, &str>) -> Option<Arm> {
         match target {
             Err(name) => {
-                let Ty::Named(own) = self.way.from.resolve(ty) else { return None };
+                let Ty::Named(own) = self.way.from.resolve(ty) else {
+                    return None;
+                };
                 let own = own.clone();
                 if !self.is_one(&own, name) {
                     return None;
                 }
                 let step = self.call(End::Type(own), End::Type(name.to_owned()));
-                Some(Arm::Same { variant: None, boxed: false, step })
+                Some(Arm::Same {
+                    variant: None,
+                    boxed: false,
+                    step,
+                })
             }
             Ok(target) => {
                 let variant = target.variants.iter().find(|variant| {
@@ -457,7 +538,7 @@ impl<'m> Planner<'m> {
                         (a, b) => a == b,
                     }
                 })?;
-                let step = self.step(ty, &variant.ty, place).ok()?;
+                let step = self.step(ty, &variant.ty).ok()?;
                 Some(Arm::Same {
                     variant: Some(variant.name.clone()),
                     boxed: variant.boxed,
@@ -517,7 +598,10 @@ impl<'m> Planner<'m> {
             let place = format!("{from_key}.{}", source.wire);
             match self.way.rules.decision(&place, self.way.up) {
                 Some((rule, action)) if !action.drops() => {
-                    problems.push((place, unfit(rule, "becomes of a member that the target does not have")));
+                    problems.push((
+                        place,
+                        unfit(rule, "becomes of a member that the target does not have"),
+                    ));
                 }
                 Some((rule, action)) => dropped.push(DroppedPlan {
                     wire: source.wire.clone(),
@@ -543,7 +627,12 @@ impl<'m> Planner<'m> {
             Action::After(path) => Some(path),
             _ => None,
         });
-        Some(Body::Object { before, fields, dropped, after })
+        Some(Body::Object {
+            before,
+            fields,
+            dropped,
+            after,
+        })
     }
 
     /// The limits of a member that are tighter in the target, and that neither a rule of its own nor a hook of its
@@ -554,7 +643,12 @@ impl<'m> Planner<'m> {
         defs: [Option<&TypeDef>; 2],
         keys: [&str; 2],
     ) -> Vec<(String, Problem)> {
-        let Way { rules, up, schemas: [before, now], .. } = self.way;
+        let Way {
+            rules,
+            up,
+            schemas: [before, now],
+            ..
+        } = self.way;
         let [source, target] = members;
         let mut all = limits::tighter(source, target);
         if let [Some(from), Some(to)] = defs {
@@ -565,22 +659,34 @@ impl<'m> Planner<'m> {
             // Not `||`: each rule that says so has to be seen.
             !(rules.fits(from_key, place, up) | rules.fits(to_key, place, up))
         });
-        open.map(|(place, problem)| (format!("{to_key}.{place}"), problem)).collect()
+        open.map(|(place, problem)| (format!("{to_key}.{place}"), problem))
+            .collect()
     }
 
-    fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Result<Source, Problem> {
+    fn same_member(
+        &mut self,
+        source: &Member,
+        target: &Member,
+        place: &str,
+    ) -> Result<Source, Problem> {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
         let Way { rules, up, .. } = self.way;
         let offer = rules.offer(place, up);
         let used = |offset: usize| rules.uses(offset, up);
         if let Some((offset, rule, Action::Custom(path))) = offer {
             used(offset);
-            return Ok(Source::Custom { field: source.field.clone(), hook: hook(rule, path) });
+            return Ok(Source::Custom {
+                field: source.field.clone(),
+                hook: hook(rule, path),
+            });
         }
-        let step = self.step(&source.ty, &target.ty, place)?;
+        let step = self.step(&source.ty, &target.ty)?;
         let missing = match (optional, offer) {
             ([true, false], Some((_, rule, action))) if !action.fills() => {
-                return Err(unfit(rule, "an absent one becomes where the target must have it"));
+                return Err(unfit(
+                    rule,
+                    "an absent one becomes where the target must have it",
+                ));
             }
             ([true, false], Some((offset, rule, action))) => {
                 used(offset);
@@ -607,7 +713,10 @@ impl<'m> Planner<'m> {
         let filter = match (offer, &step) {
             (Some((offset, rule, Action::Filter(path))), Step::List(_)) => {
                 used(offset);
-                Some(Filter { hook: hook(rule, path), loss: rule.loss })
+                Some(Filter {
+                    hook: hook(rule, path),
+                    loss: rule.loss,
+                })
             }
             _ => None,
         };
@@ -624,7 +733,9 @@ impl<'m> Planner<'m> {
 
     fn new_member(&self, target: &Member, place: &str) -> Result<Source, Problem> {
         if target.presence == Presence::Optional {
-            return Ok(Source::Adopt { boxed: target.boxed });
+            return Ok(Source::Adopt {
+                boxed: target.boxed,
+            });
         }
         match self.way.rules.decision(place, self.way.up) {
             Some((rule, action)) if !action.fills() => {
@@ -642,7 +753,10 @@ fn unfit(rule: &Rule, question: &str) -> Problem {
 }
 
 fn hook(rule: &Rule, path: &str) -> Hook {
-    Hook { rule: rule.id.clone(), path: path.to_owned() }
+    Hook {
+        rule: rule.id.clone(),
+        path: path.to_owned(),
+    }
 }
 
 fn missing(rule: &Rule, action: &Action, target: &Member) -> Missing {
@@ -652,7 +766,13 @@ fn missing(rule: &Rule, action: &Action, target: &Member) -> Missing {
         Action::Only(only) => Action::Default(Value::clone(&only.value)),
         action => action.clone(),
     };
-    Missing { rule: rule.id.clone(), action, ty: target.ty.clone(), boxed: target.boxed, empty: None }
+    Missing {
+        rule: rule.id.clone(),
+        action,
+        ty: target.ty.clone(),
+        boxed: target.boxed,
+        empty: None,
+    }
 }
 
 /// Stands for an object whose members nobody named.

@@ -238,13 +238,19 @@ impl PairRules {
     /// [`Error::Toml`] with its line, and rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rows: Rows = file.parse()?;
-        let rules = Self { file, rows, used: RefCell::default(), fitted: RefCell::default() };
+        let rules = Self {
+            file,
+            rows,
+            used: RefCell::default(),
+            fitted: RefCell::default(),
+        };
         Error::check(super::sound::faults(&rules))?;
         Ok(rules)
     }
 
     pub(super) fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {
-        self.file.error(offset, format!("rule `{id}`"), problem, reason, "")
+        self.file
+            .error(offset, format!("rule `{id}`"), problem, reason, "")
     }
 
     /// The path of the file, for errors that say where a rule belongs.
@@ -255,33 +261,54 @@ impl PairRules {
 
     /// Types that are converted although no method of both revisions reaches them.
     pub(super) fn also(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.rows.also.iter().map(|row| (row.span().start, row.get_ref().r#type.as_str()))
+        self.rows
+            .also
+            .iter()
+            .map(|row| (row.span().start, row.get_ref().r#type.as_str()))
     }
 
     /// An error about a row of `also`.
     pub(super) fn also_error(&self, offset: usize, problem: &str) -> Error {
-        let row = self.rows.also.iter().find(|row| row.span().start == offset).map(Spanned::get_ref);
+        let row = self
+            .rows
+            .also
+            .iter()
+            .find(|row| row.span().start == offset)
+            .map(Spanned::get_ref);
         let (name, reason) = row.map_or(("", ""), |row| (row.r#type.as_str(), row.reason.as_str()));
         self.error(offset, name, problem, reason)
     }
 
     /// All rules about members, variants and types, with their place in the file.
     pub(super) fn placed(&self) -> impl Iterator<Item = (usize, &Rule)> {
-        self.rows.rule.iter().map(|row| (row.span().start, row.get_ref()))
+        self.rows
+            .rule
+            .iter()
+            .map(|row| (row.span().start, row.get_ref()))
     }
 
     /// All rules about methods, with their place in the file.
     pub(super) fn placed_methods(&self) -> impl Iterator<Item = (usize, &MethodRule)> {
-        self.rows.method.iter().map(|row| (row.span().start, row.get_ref()))
+        self.rows
+            .method
+            .iter()
+            .map(|row| (row.span().start, row.get_ref()))
     }
 
     /// Whether a hook of a type says that it makes a member fit into tighter limits.
     pub(super) fn fits(&self, owner: &str, member: &str, up: bool) -> bool {
         let mut found = false;
         for (offset, rule) in self.placed() {
-            let action = if up { rule.up.as_ref() } else { rule.down.as_ref() };
+            let action = if up {
+                rule.up.as_ref()
+            } else {
+                rule.down.as_ref()
+            };
             let hook = action.is_some_and(Action::is_hook);
-            if hook && matches(&rule.at, owner) && rule.covers.iter().any(|covered| covered == member) {
+            if hook
+                && matches(&rule.at, owner)
+                && rule.covers.iter().any(|covered| covered == member)
+            {
                 self.fitted.borrow_mut().insert((offset, member.to_owned()));
                 found = true;
             }
@@ -291,7 +318,11 @@ impl PairRules {
 
     /// The row about an error code, if the code differs between the two revisions.
     pub(super) fn error_row(&self, code: i64) -> Option<&ErrorRule> {
-        let row = self.rows.error.iter().find(|row| row.get_ref().code == code)?;
+        let row = self
+            .rows
+            .error
+            .iter()
+            .find(|row| row.get_ref().code == code)?;
         self.used.borrow_mut().insert((row.span().start, true));
         Some(row.get_ref())
     }
@@ -317,7 +348,11 @@ impl PairRules {
     /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
     pub(super) fn offer(&self, place: &str, up: bool) -> Option<(usize, &Rule, &Action)> {
         self.placed().find_map(|(offset, rule)| {
-            let action = if up { rule.up.as_ref() } else { rule.down.as_ref() }?;
+            let action = if up {
+                rule.up.as_ref()
+            } else {
+                rule.down.as_ref()
+            }?;
             matches(&rule.at, place).then_some((offset, rule, action))
         })
     }
@@ -335,7 +370,11 @@ impl PairRules {
     ) -> impl Iterator<Item = (&Rule, &Action)> {
         self.rows.rule.iter().filter_map(move |row| {
             let rule = row.get_ref();
-            let action = if up { rule.up.as_ref() } else { rule.down.as_ref() }?;
+            let action = if up {
+                rule.up.as_ref()
+            } else {
+                rule.down.as_ref()
+            }?;
             if !matches(&rule.at, &place) {
                 return None;
             }
@@ -390,8 +429,14 @@ impl PairRules {
                 }
             }
             for member in &rule.covers {
-                if !self.fitted.borrow().contains(&(row.span().start, member.clone())) {
-                    let problem = format!("it covers `{member}`, whose limits are no tighter in the other revision");
+                if !self
+                    .fitted
+                    .borrow()
+                    .contains(&(row.span().start, member.clone()))
+                {
+                    let problem = format!(
+                        "it covers `{member}`, whose limits are no tighter in the other revision"
+                    );
                     errors.push(self.error(row.span().start, &rule.id, &problem, &rule.reason));
                 }
             }
@@ -456,7 +501,9 @@ impl Action {
             Self::Only(only) => only.adapters.values().map(String::as_str).collect(),
             _ => Vec::new(),
         };
-        named.into_iter().find(|name| !ADAPTERS.iter().any(|(known, _)| known == name))
+        named
+            .into_iter()
+            .find(|name| !ADAPTERS.iter().any(|(known, _)| known == name))
     }
 }
 

@@ -58,11 +58,17 @@ fn library(revision: &str) -> String {
 pub(super) fn imports(plan: &PairPlan, body: &TokenStream, elsewhere: &[Ident]) -> TokenStream {
     let names = named(body);
     let of = |all: &[&str]| -> Vec<_> {
-        all.iter().filter(|name| names.contains(**name)).map(|name| format_ident!("{name}")).collect()
+        all.iter()
+            .filter(|name| names.contains(**name))
+            .map(|name| format_ident!("{name}"))
+            .collect()
     };
     let convert = of(&["Adapter", "Context", "LossKind", "Stop"]);
     let wire = of(&["Extra", "JsonObject"]);
-    let (old, new) = (format_ident!("{}", library(&plan.old)), format_ident!("{}", library(&plan.new)));
+    let (old, new) = (
+        format_ident!("{}", library(&plan.old)),
+        format_ident!("{}", library(&plan.new)),
+    );
     let convert = (!convert.is_empty()).then(|| quote!(use mcp_convert::{#(#convert),*};));
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
     let elsewhere = (!elsewhere.is_empty()).then(|| quote!(use super::{#(#elsewhere),*};));
@@ -76,7 +82,12 @@ pub(super) fn imports(plan: &PairPlan, body: &TokenStream, elsewhere: &[Ident]) 
 }
 
 /// The module of one direction.
-pub(super) fn way(plan: &PairPlan, way: &str, areas: &BTreeSet<&str>, hops: &TokenStream) -> TokenStream {
+pub(super) fn way(
+    plan: &PairPlan,
+    way: &str,
+    areas: &BTreeSet<&str>,
+    hops: &TokenStream,
+) -> TokenStream {
     let (from, to) = match way {
         "up" => (&plan.old, &plan.new),
         _ => (&plan.new, &plan.old),
@@ -84,7 +95,10 @@ pub(super) fn way(plan: &PairPlan, way: &str, areas: &BTreeSet<&str>, hops: &Tok
     let about = format!(" From {from} to {to}.");
     let hop = format!("{from}..{to}");
     let modules: Vec<_> = areas.iter().map(|area| format_ident!("{area}")).collect();
-    let (old, new) = (format_ident!("{}", library(&plan.old)), format_ident!("{}", library(&plan.new)));
+    let (old, new) = (
+        format_ident!("{}", library(&plan.old)),
+        format_ident!("{}", library(&plan.new)),
+    );
     quote! {
         #![doc = #about]
         #(mod #modules;)*
@@ -102,7 +116,10 @@ pub(super) fn way(plan: &PairPlan, way: &str, areas: &BTreeSet<&str>, hops: &Tok
 /// The module of a pair.
 pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let about = format!(" Between {} and {}.", plan.old, plan.new);
-    let (up, down) = (format!("{}..{}", plan.old, plan.new), format!("{}..{}", plan.new, plan.old));
+    let (up, down) = (
+        format!("{}..{}", plan.old, plan.new),
+        format!("{}..{}", plan.new, plan.old),
+    );
     let (old, new) = (&plan.old, &plan.new);
     let gone = plan.methods.iter().filter_map(|method| {
         let (rule, action) = match &method.fate {
@@ -135,10 +152,20 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let errors: Vec<_> = plan.errors.iter().map(error_row).collect();
     let adapter = (gone.iter().chain(&errors))
         .any(|row| row.to_string().contains("Adapter"))
-        .then(|| quote!(use mcp_convert::Adapter;));
-    let error_types = (!errors.is_empty()).then(|| quote!(use mcp_convert::dynamic::{ErrorHop, ErrorFate};));
+        .then(|| {
+            quote!(
+                use mcp_convert::Adapter;
+            )
+        });
+    let error_types = (!errors.is_empty()).then(|| {
+        quote!(
+            use mcp_convert::dynamic::{ErrorHop, ErrorFate};
+        )
+    });
     let more = match gone.is_empty() {
-        true => quote!(use mcp_convert::dynamic::Pair;),
+        true => quote!(
+            use mcp_convert::dynamic::Pair;
+        ),
         false => quote! {
             use mcp_convert::dynamic::{Gone, GoneFate, Pair};
             use mcp_wire::Direction;
@@ -166,7 +193,14 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
 }
 
 fn error_row(rule: &ErrorRule) -> TokenStream {
-    let ErrorRule { code, id, method, up, down, .. } = rule;
+    let ErrorRule {
+        code,
+        id,
+        method,
+        up,
+        down,
+        ..
+    } = rule;
     let code = Literal::i64_unsuffixed(*code);
     let method = match method {
         Some(method) => quote!(Some(#method)),
@@ -189,10 +223,17 @@ fn error_row(rule: &ErrorRule) -> TokenStream {
 }
 
 /// The types of each revision that take part in conversions, and those of methods that only it has.
-fn used<'p>(plans: &'p [PairPlan], facts: &'p ShimFacts<'_>) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
+fn used<'p>(
+    plans: &'p [PairPlan],
+    facts: &'p ShimFacts<'_>,
+) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
     let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for revision in &facts.revisions {
-        let parts = revision.model.methods.iter().flat_map(|method| [&method.params, &method.result]);
+        let parts = revision
+            .model
+            .methods
+            .iter()
+            .flat_map(|method| [&method.params, &method.result]);
         for ty in parts.flatten() {
             if let Ty::Named(name) = revision.model.resolve(ty) {
                 used.entry(&revision.id).or_default().insert(name);
@@ -200,9 +241,10 @@ fn used<'p>(plans: &'p [PairPlan], facts: &'p ShimFacts<'_>) -> BTreeMap<&'p str
         }
     }
     for plan in plans {
-        for (conversions, from, to) in
-            [(&plan.up, &plan.old, &plan.new), (&plan.down, &plan.new, &plan.old)]
-        {
+        for (conversions, from, to) in [
+            (&plan.up, &plan.old, &plan.new),
+            (&plan.down, &plan.new, &plan.old),
+        ] {
             for one in conversions {
                 for (end, revision) in [(&one.from, from), (&one.to, to)] {
                     if let End::Type(name) = end {
@@ -238,7 +280,10 @@ pub(super) fn tables(plans: &[PairPlan], facts: &ShimFacts<'_>) -> TokenStream {
         let id = &revision.id;
         let library = format_ident!("{}", library(id));
         let codecs = used.get(id.as_str()).into_iter().flatten().map(|name| {
-            let key = revision.model.get(name).map_or(*name, |def| def.doc_key.as_str());
+            let key = revision
+                .model
+                .get(name)
+                .map_or(*name, |def| def.doc_key.as_str());
             let ty = format_ident!("{name}");
             quote!(Codec::of::<#library::#ty>(#key, #name),)
         });
@@ -285,7 +330,10 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .iter()
         .map(|(id, of)| context! { id => id.as_str(), variant => variant(id), of => variant(of) })
         .collect();
-    let modules: Vec<String> = plans.iter().map(|plan| module(&plan.old, &plan.new)).collect();
+    let modules: Vec<String> = plans
+        .iter()
+        .map(|plan| module(&plan.old, &plan.new))
+        .collect();
     let all = context! {
         header => facts.header(),
         command => facts.command.as_str(),
@@ -295,11 +343,31 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
     };
     let mut files = CrateFiles::new();
     for (path, name, text) in [
-        ("Cargo.toml", "shims/Cargo.toml", include_str!("../../templates/shims/Cargo.toml.jinja")),
-        ("src/lib.rs", "shims/lib.rs", include_str!("../../templates/shims/lib.rs.jinja")),
-        ("src/revision.rs", "shims/revision.rs", include_str!("../../templates/shims/revision.rs.jinja")),
-        ("src/versioned.rs", "shims/versioned.rs", include_str!("../../templates/shims/versioned.rs.jinja")),
-        ("README.md", "shims/README.md", include_str!("../../templates/shims/README.md.jinja")),
+        (
+            "Cargo.toml",
+            "shims/Cargo.toml",
+            include_str!("../../templates/shims/Cargo.toml.jinja"),
+        ),
+        (
+            "src/lib.rs",
+            "shims/lib.rs",
+            include_str!("../../templates/shims/lib.rs.jinja"),
+        ),
+        (
+            "src/revision.rs",
+            "shims/revision.rs",
+            include_str!("../../templates/shims/revision.rs.jinja"),
+        ),
+        (
+            "src/versioned.rs",
+            "shims/versioned.rs",
+            include_str!("../../templates/shims/versioned.rs.jinja"),
+        ),
+        (
+            "README.md",
+            "shims/README.md",
+            include_str!("../../templates/shims/README.md.jinja"),
+        ),
     ] {
         files.insert(path.to_owned(), template(name, text, all.clone())?);
     }

@@ -14,7 +14,9 @@ pub(super) fn faults(rules: &PairRules) -> Vec<Error> {
             for (up, action) in [(true, &rule.up), (false, &rule.down)] {
                 if action.is_some() && !has_hook(rules, place, up) {
                     let way = if up { "up" } else { "down" };
-                    let problem = format!("it relies on a hook `{place}` on the way {way}, which is not there");
+                    let problem = format!(
+                        "it relies on a hook `{place}` on the way {way}, which is not there"
+                    );
                     errors.push(rules.error(offset, &rule.id, &problem, &rule.reason));
                 }
             }
@@ -23,13 +25,20 @@ pub(super) fn faults(rules: &PairRules) -> Vec<Error> {
     for (offset, rule) in rules.placed_methods() {
         for name in &rule.with {
             if !rules.also().any(|(_, also)| also == name) {
-                let problem = format!("its adapter converts `{name}`: add an [[also]] with type = \"{name}\"");
+                let problem = format!(
+                    "its adapter converts `{name}`: add an [[also]] with type = \"{name}\""
+                );
                 errors.push(rules.error(offset, &rule.id, &problem, &rule.reason));
             }
         }
         for (what, text) in [("reason", &rule.reason), ("source", &rule.source)] {
             if text.is_empty() {
-                errors.push(rules.error(offset, &rule.id, &format!("it gives no {what}"), &rule.reason));
+                errors.push(rules.error(
+                    offset,
+                    &rule.id,
+                    &format!("it gives no {what}"),
+                    &rule.reason,
+                ));
             }
         }
     }
@@ -46,7 +55,10 @@ pub(super) fn idle(rules: &PairRules) -> Vec<Error> {
         }
     }
     for (offset, name) in rules.also() {
-        if !rules.placed_methods().any(|(_, rule)| rule.with.iter().any(|with| with == name)) {
+        if !rules
+            .placed_methods()
+            .any(|(_, rule)| rule.with.iter().any(|with| with == name))
+        {
             errors.push(rules.also_error(offset, "no adapter of a method asks for it by `with`"));
         }
     }
@@ -59,13 +71,21 @@ fn problems(rule: &Rule) -> Vec<String> {
     if actions().next().is_none() {
         problems.push("it says neither what happens on the way up nor down".to_owned());
     }
-    let loses = actions().any(|action| matches!(action, Action::Drop | Action::Implied(_) | Action::Filter(_)));
+    let loses = actions().any(|action| {
+        matches!(
+            action,
+            Action::Drop | Action::Implied(_) | Action::Filter(_)
+        )
+    });
     if loses && rule.loss.is_none() {
         problems.push("it drops something and does not say what kind of loss that is".to_owned());
     }
     for name in actions().filter_map(Action::unknown_adapter) {
         let known: Vec<&str> = ADAPTERS.iter().map(|(name, _)| *name).collect();
-        problems.push(format!("there is no adapter `{name}`; known: {}", known.join(", ")));
+        problems.push(format!(
+            "there is no adapter `{name}`; known: {}",
+            known.join(", ")
+        ));
     }
     if !rule.covers.is_empty() && !is_hook(rule) {
         problems.push("only a hook (`before`, `after`) covers members of its type".to_owned());
@@ -79,7 +99,10 @@ fn problems(rule: &Rule) -> Vec<String> {
 }
 
 fn is_hook(rule: &Rule) -> bool {
-    [&rule.up, &rule.down].into_iter().flatten().any(Action::is_hook)
+    [&rule.up, &rule.down]
+        .into_iter()
+        .flatten()
+        .any(Action::is_hook)
 }
 
 fn has_hook(rules: &PairRules, place: &str, up: bool) -> bool {

@@ -11,7 +11,10 @@ use crate::{Error, Spec};
 /// # Errors
 /// A rule file that does not read.
 pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
-    let rules = PairRules::read(spec.rules.get(&format!("shims/{}..{}.toml", plan.old, plan.new)))?;
+    let rules = PairRules::read(
+        spec.rules
+            .get(&format!("shims/{}..{}.toml", plan.old, plan.new)),
+    )?;
     let mut rows = vec![["rule", "at", "up", "down", "loss", "reason"].map(str::to_owned)];
     for rule in rules.rules() {
         let loss = rule.loss.map(|loss| format!("{loss:?}").to_lowercase());
@@ -45,12 +48,23 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
             None => format!("error {}", error.code),
         };
         let (up, down) = (fate(&error.up), fate(&error.down));
-        rows.push([error.id.clone(), at, up, down, "-".to_owned(), error.reason.clone()]);
+        rows.push([
+            error.id.clone(),
+            at,
+            up,
+            down,
+            "-".to_owned(),
+            error.reason.clone(),
+        ]);
     }
     let exact = |conversions: &[super::plan::Conversion]| {
         conversions.iter().filter(|one| one.exact).count()
     };
-    let both = plan.methods.iter().filter(|method| matches!(method.fate, Fate::Both { .. })).count();
+    let both = plan
+        .methods
+        .iter()
+        .filter(|method| matches!(method.fate, Fate::Both { .. }))
+        .count();
     let mut text = format!(
         "{} .. {}: {both} of {} methods in both; up {} conversions, {} of them exact; down {}, {} of them exact\n",
         plan.old,
@@ -91,7 +105,9 @@ fn shown(action: &Action) -> String {
         Action::Implied(value) => format!("implied {value}"),
         Action::Only(only) => format!("only {}", only.value),
         Action::Session(SessionFact::ProtocolVersion) => "session protocol-version".to_owned(),
-        Action::Session(SessionFact::ClientCapabilities) => "session client-capabilities".to_owned(),
+        Action::Session(SessionFact::ClientCapabilities) => {
+            "session client-capabilities".to_owned()
+        }
         Action::NeedsState(adapter) => format!("needs-state {adapter}"),
         Action::Reject(error) => format!("reject {}", error.code),
         Action::Custom(path) => format!("custom {path}"),

@@ -118,7 +118,9 @@ pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
                 pointer: pointer.as_str().into(),
                 expected: "a reference to something in this file".into(),
                 found: format!("`#{target}`, which is not there").into(),
-                help: "add what it refers to, or mend the name: was a definition renamed or dropped?".into(),
+                help:
+                    "add what it refers to, or mend the name: was a definition renamed or dropped?"
+                        .into(),
             });
         }
     }

@@ -136,9 +136,9 @@ fn random_damage_is_survived_or_refused() {
     generate(&whole.to_string(), "mcp-draft").unwrap();
     let mut dice = Dice(0x5DEE_CE66);
     let (mut made, mut refused) = (0, 0);
-    for _ in 0..80 {
+    for _ in 0..100 {
         let mut schema = whole.clone();
-        for _ in 0..=dice.roll(3) {
+        for _ in 0..=dice.roll(2) {
             damage(&mut schema, &mut dice);
         }
         match generate(&schema.to_string(), "mcp-draft") {

@@ -57,6 +57,10 @@ fn no_choice_of_strings_makes_typify_or_us_panic() {
         }
     }
     assert!((100..400).contains(&made), "{made} of 400 were made");
+    // Different to us, and one name to typify, which then gives up.
+    for choices in [["ABc", "aBC"], ["fooBar1", "fooBAR1"], ["a1b", "a1B"]] {
+        generated(&json!({"A": {"enum": choices}})).unwrap();
+    }
 }
 
 #[test]

@@ -31,7 +31,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let Arguments { revision, ty, method, json, files } = arguments;
+    let Arguments {
+        revision,
+        ty,
+        method,
+        json,
+        files,
+    } = arguments;
     let revision = Revision::find(revision)?;
     let ty = match ty {
         None => None,

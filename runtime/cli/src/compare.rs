@@ -72,8 +72,14 @@ mod tests {
     #[test]
     fn what_is_gone_or_spelled_otherwise_is_named() {
         let before = r#"{"a":[1,2.0,{"b/c":null}],"d":"\u0041"}"#;
-        assert_eq!(lost(before, r#"{"d":"A","a":[1,2.0,{"b/c":null}]}"#), [""; 0]);
-        assert_eq!(lost(before, r#"{"d":"A","a":[1,2,{}]}"#), ["/a/1", "/a/2/b~1c"]);
+        assert_eq!(
+            lost(before, r#"{"d":"A","a":[1,2.0,{"b/c":null}]}"#),
+            [""; 0]
+        );
+        assert_eq!(
+            lost(before, r#"{"d":"A","a":[1,2,{}]}"#),
+            ["/a/1", "/a/2/b~1c"]
+        );
         assert_eq!(lost(before, r#"{"a":[1]}"#), ["/a/1", "/a/2", "/d"]);
     }
 }

@@ -4,7 +4,9 @@ use std::io::Read;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_shims::{Context, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject};
+use mcp_shims::{
+    Context, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject,
+};
 use mcp_wire::{Direction, ErrorObject, Json};
 use serde_json::{Value, json};
 
@@ -19,7 +21,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID")]
     to: Revision,
     /// The definition that the file is
-    #[arg(long = "type", value_name = "NAME", conflicts_with = "method", required_unless_present = "method")]
+    #[arg(
+        long = "type",
+        value_name = "NAME",
+        conflicts_with = "method",
+        required_unless_present = "method"
+    )]
     ty: Option<String>,
     /// The method whose part the file is
     #[arg(long, value_name = "NAME", requires = "part")]
@@ -66,7 +73,16 @@ enum PolicyName {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let Arguments { from, to, ty, method, part, json, file, .. } = arguments;
+    let Arguments {
+        from,
+        to,
+        ty,
+        method,
+        part,
+        json,
+        file,
+        ..
+    } = arguments;
     let text = match read(file) {
         Ok(text) => text,
         Err(error) => return Ok(unreadable(&error, *json)),
@@ -84,13 +100,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 Some(Part::Result) => mcp_shims::Part::Result,
                 _ => mcp_shims::Part::Params,
             };
-            mcp_shims::convert(Subject::Method(method, part, direction), *from, *to, &text, cx)
+            mcp_shims::convert(
+                Subject::Method(method, part, direction),
+                *from,
+                *to,
+                &text,
+                cx,
+            )
         }
         (None, None, _) => bail!("say what the file is: --type, or --method with --part"),
     };
     Ok(match converted {
         Ok(conversion) => report(conversion, *json),
-        Err(Failure::Unknown(what)) => bail!("{what}; `mcp-rev types --revision {from}` lists what there is"),
+        Err(Failure::Unknown(what)) => {
+            bail!("{what}; `mcp-rev types --revision {from}` lists what there is")
+        }
         Err(Failure::Invalid(error)) => invalid(&error, *json),
     })
 }
@@ -125,9 +149,14 @@ fn read(file: &str) -> anyhow::Result<String> {
     let mut text = String::new();
     match file {
         "-" => {
-            std::io::stdin().lock().read_to_string(&mut text).context("cannot read standard input")?;
+            std::io::stdin()
+                .lock()
+                .read_to_string(&mut text)
+                .context("cannot read standard input")?;
         }
-        file => text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
+        file => {
+            text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?
+        }
     }
     Ok(text)
 }
@@ -151,7 +180,9 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
             note = losses.iter().map(|loss| format!("{loss}\n")).collect();
             // The value goes in as it is: its bytes are the user's.
             text = match as_json {
-                true => row.to_string().replacen('{', &format!("{{\"value\":{},", value.text()), 1),
+                true => row
+                    .to_string()
+                    .replacen('{', &format!("{{\"value\":{},", value.text()), 1),
                 false => value.into_text(),
             };
         }
@@ -186,7 +217,10 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
 /// Exit code 3, as of every subcommand.
 fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
     let text = match as_json {
-        true => format!("{}\n", json!({ "status": "unreadable", "message": format!("{error:#}") })),
+        true => format!(
+            "{}\n",
+            json!({ "status": "unreadable", "message": format!("{error:#}") })
+        ),
         false => {
             eprintln!("error: {error:#}");
             String::new()
@@ -214,7 +248,10 @@ fn invalid(error: &mcp_wire::Error, as_json: bool) -> Outcome {
 }
 
 fn loss(loss: &Loss) -> Value {
-    let value = loss.value.as_ref().and_then(|value| value.parse::<Value>().ok());
+    let value = loss
+        .value
+        .as_ref()
+        .and_then(|value| value.parse::<Value>().ok());
     json!({
         "pointer": loss.pointer,
         "hop": loss.hop,

@@ -17,7 +17,11 @@ mod revisions;
 mod types;
 
 #[derive(Parser)]
-#[command(name = "mcp-rev", version, about = "Check MCP messages against any revision of the protocol")]
+#[command(
+    name = "mcp-rev",
+    version,
+    about = "Check MCP messages against any revision of the protocol"
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

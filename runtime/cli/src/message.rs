@@ -21,7 +21,10 @@ pub(crate) fn as_message(revision: &Revision, method: Option<&str>, text: &str) 
         Packet::Single(message) => vec![one(revision, method, "", &message, text)],
         Packet::Batch(_) if revision.ty("JSONRPCBatchRequest").is_none() => {
             let expected = format!("one message, since revision {} has no batches", revision.id);
-            vec![refused("JSON-RPC message", Problem::new("", expected, "an array".to_owned()))]
+            vec![refused(
+                "JSON-RPC message",
+                Problem::new("", expected, "an array".to_owned()),
+            )]
         }
         Packet::Batch(messages) => {
             let texts = elements(text);
@@ -35,9 +38,13 @@ pub(crate) fn as_message(revision: &Revision, method: Option<&str>, text: &str) 
 }
 
 fn elements(text: &str) -> Vec<Json> {
-    let array = Json::from_text(text).ok().and_then(|json| mcp_wire::JsonArray::try_from(json).ok());
+    let array = Json::from_text(text)
+        .ok()
+        .and_then(|json| mcp_wire::JsonArray::try_from(json).ok());
     let texts = array.iter().flat_map(|array| array.iter());
-    texts.filter_map(|text| Json::from_text(text).ok()).collect()
+    texts
+        .filter_map(|text| Json::from_text(text).ok())
+        .collect()
 }
 
 fn one(
@@ -48,12 +55,24 @@ fn one(
     text: &str,
 ) -> Finding {
     match message {
-        Message::Request(request) => {
-            called(revision, method, pointer, &request.method, MethodKind::Request, text)
-        }
+        Message::Request(request) => called(
+            revision,
+            method,
+            pointer,
+            &request.method,
+            MethodKind::Request,
+            text,
+        ),
         Message::Notification(notification) => {
             let name = &notification.method;
-            called(revision, method, pointer, name, MethodKind::Notification, text)
+            called(
+                revision,
+                method,
+                pointer,
+                name,
+                MethodKind::Notification,
+                text,
+            )
         }
         Message::Response(_) => answered(revision, method, pointer, text),
         Message::Error(_) => failed(revision, pointer, text),
@@ -72,8 +91,11 @@ fn called(
     if let Some(wanted) = wanted
         && wanted != name
     {
-        let problem =
-            Problem::new(&format!("{pointer}/method"), format!("`{wanted}`"), format!("`{name}`"));
+        let problem = Problem::new(
+            &format!("{pointer}/method"),
+            format!("`{wanted}`"),
+            format!("`{name}`"),
+        );
         return refused(&format!("{wanted} {kind}"), problem);
     }
     let rows: Vec<&MethodInfo> = revision.methods(name).collect();
@@ -88,7 +110,10 @@ fn called(
             true => "an `id`, since it is a request",
             false => "no `id`, since it is a notification",
         };
-        return refused(&read_as, Problem::new(pointer, expected.to_owned(), kind.to_string()));
+        return refused(
+            &read_as,
+            Problem::new(pointer, expected.to_owned(), kind.to_string()),
+        );
     }
     match revision.ty(row.message) {
         Some(ty) => finding(read_as, pointer, text, ty.round_trip),
@@ -100,7 +125,9 @@ fn called(
 fn answered(revision: &Revision, method: Option<&str>, pointer: &str, text: &str) -> Finding {
     let Some(method) = method else {
         // Without it, any result is one.
-        let ty = ["JSONRPCResultResponse", "JSONRPCResponse"].iter().find_map(|name| revision.ty(name));
+        let ty = ["JSONRPCResultResponse", "JSONRPCResponse"]
+            .iter()
+            .find_map(|name| revision.ty(name));
         let read_as = "response; give --method to check its result".to_owned();
         return match ty {
             Some(ty) => finding(read_as, pointer, text, ty.round_trip),
@@ -117,11 +144,16 @@ fn answered(revision: &Revision, method: Option<&str>, pointer: &str, text: &str
         );
         return refused(&read_as, problem);
     };
-    let whole = Json::from_text(text).ok().and_then(|json| JsonObject::try_from(json).ok());
+    let whole = Json::from_text(text)
+        .ok()
+        .and_then(|json| JsonObject::try_from(json).ok());
     match whole.and_then(|whole| whole.get("result")) {
-        Some(result) => {
-            finding(read_as, &format!("{pointer}/result"), result.text(), ty.round_trip)
-        }
+        Some(result) => finding(
+            read_as,
+            &format!("{pointer}/result"),
+            result.text(),
+            ty.round_trip,
+        ),
         None => refused(
             &read_as,
             Problem::new(pointer, "a `result`".to_owned(), "none".to_owned()),
@@ -130,7 +162,9 @@ fn answered(revision: &Revision, method: Option<&str>, pointer: &str, text: &str
 }
 
 fn failed(revision: &Revision, pointer: &str, text: &str) -> Finding {
-    let ty = ["JSONRPCErrorResponse", "JSONRPCError"].iter().find_map(|name| revision.ty(name));
+    let ty = ["JSONRPCErrorResponse", "JSONRPCError"]
+        .iter()
+        .find_map(|name| revision.ty(name));
     match ty {
         Some(ty) => finding("error response".to_owned(), pointer, text, ty.round_trip),
         None => finding("error response".to_owned(), pointer, text, round_trip_raw),

@@ -51,7 +51,11 @@ impl Problem {
 
     /// A part of the text that cannot be what it was to be.
     pub(crate) fn new(pointer: &str, expected: String, found: String) -> Self {
-        let place = if pointer.is_empty() { "the root" } else { pointer };
+        let place = if pointer.is_empty() {
+            "the root"
+        } else {
+            pointer
+        };
         Self {
             message: format!("at {place}: expected {expected}, found {found}"),
             pointer: pointer.to_owned(),
@@ -87,7 +91,12 @@ impl Finding {
         let (status, key, value) = match verdict {
             Verdict::Same => ("ok", "lost", json!([])),
             Verdict::Lost(pointers) => ("lost", "lost", json!(pointers)),
-            Verdict::Refused(Problem { pointer, expected, found, message }) => (
+            Verdict::Refused(Problem {
+                pointer,
+                expected,
+                found,
+                message,
+            }) => (
                 "error",
                 "error",
                 json!({

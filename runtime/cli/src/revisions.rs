@@ -52,7 +52,9 @@ impl Revision {
     /// The rows of a method; `ping` of the handshake revisions has two.
     pub(crate) fn methods(&self, name: &str) -> impl Iterator<Item = &'static MethodInfo> {
         let name = name.to_owned();
-        self.methods.iter().filter(move |method| method.name == name)
+        self.methods
+            .iter()
+            .filter(move |method| method.name == name)
     }
 
     /// The names that are nearest to a name that is not there, for an error.

@@ -21,7 +21,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let revision = Revision::find(&arguments.revision)?;
     let mut text = String::new();
     if arguments.methods {
-        let width = revision.methods.iter().map(|method| method.name.len()).max().unwrap_or(0);
+        let width = revision
+            .methods
+            .iter()
+            .map(|method| method.name.len())
+            .max()
+            .unwrap_or(0);
         for method in revision.methods {
             let _ = writeln!(
                 text,

@@ -2,7 +2,12 @@
 //!
 //! A list of a hundred tools is looked through in a fraction of the time that reading it takes.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+/// The words, made ready once: a schema is short beside what that takes.
+static WORDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["true", "false"].map(Finder::new));
 
 /// False only if no member of a `properties` in a schema is a boolean.
 ///
@@ -10,16 +15,21 @@ use memchr::memmem;
 /// comes first in an object of another name, is not one of them.
 pub(crate) fn may_be_properties(text: &str) -> bool {
     let bytes = text.as_bytes();
-    [&b"true"[..], b"false"]
-        .iter()
-        .any(|word| memmem::find_iter(bytes, word).any(|at| may_be_property(&bytes[..at])))
+    WORDS.iter().any(|word| {
+        word.find_iter(bytes)
+            .any(|at| may_be_property(&bytes[..at]))
+    })
 }
 
 /// Whether what comes after this text may be the value of a property.
 fn may_be_property(before: &[u8]) -> bool {
     // Not after a colon: an item of a list, or part of a text.
-    let Some(before) = without(before, b':') else { return false };
-    let Some((before, _)) = without_string(before) else { return true };
+    let Some(before) = without(before, b':') else {
+        return false;
+    };
+    let Some((before, _)) = without_string(before) else {
+        return true;
+    };
     let before = before.trim_ascii_end();
     match before.last() {
         // The first of its object: it depends on the object's name.

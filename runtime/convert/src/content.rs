@@ -16,7 +16,11 @@ pub fn audio_to_text(
     // Four base64 digits are three bytes.
     let bytes = block.data.trim_end_matches('=').len() * 3 / 4;
     let text = format!("[audio, {}, {bytes} bytes]", block.mime_type);
-    lose_block(cx, "audio-block", Json::of(&mcp_2025_03_26::ContentBlock::Audio(block)));
+    lose_block(
+        cx,
+        "audio-block",
+        Json::of(&mcp_2025_03_26::ContentBlock::Audio(block)),
+    );
     Ok(mcp_2024_11_05::TextContent::new(text).into())
 }
 
@@ -30,14 +34,22 @@ pub fn resource_link_to_text(
     link: mcp_2025_06_18::ResourceLink,
     cx: &mut Context,
 ) -> Result<mcp_2025_03_26::ContentBlock, Stop> {
-    let mut text = format!("{}: {}", link.title.as_ref().unwrap_or(&link.name), link.uri);
+    let mut text = format!(
+        "{}: {}",
+        link.title.as_ref().unwrap_or(&link.name),
+        link.uri
+    );
     if let Some(mime_type) = &link.mime_type {
         text.push_str(&format!(" ({mime_type})"));
     }
     if let Some(description) = &link.description {
         text.push_str(&format!("\n{description}"));
     }
-    lose_block(cx, "resource-link-block", Json::of(&mcp_2025_06_18::ContentBlock::ResourceLink(link)));
+    lose_block(
+        cx,
+        "resource-link-block",
+        Json::of(&mcp_2025_06_18::ContentBlock::ResourceLink(link)),
+    );
     Ok(mcp_2025_03_26::TextContent::new(text).into())
 }
 

@@ -35,7 +35,10 @@ pub struct Context {
 impl Context {
     /// A conversion that has lost nothing yet.
     pub fn new(policy: Policy) -> Self {
-        Self { policy, ..Self::default() }
+        Self {
+            policy,
+            ..Self::default()
+        }
     }
 
     /// With what a handshake settled.
@@ -78,13 +81,25 @@ impl Context {
 
     /// Records that `value`, at `pointer` below the value at hand, is left out.
     #[cold]
-    pub fn lose(&mut self, rule: &'static str, kind: LossKind, pointer: impl Into<String>, value: Json) {
+    pub fn lose(
+        &mut self,
+        rule: &'static str,
+        kind: LossKind,
+        pointer: impl Into<String>,
+        value: Json,
+    ) {
         self.record(rule, kind, pointer.into(), Change::Removed, Some(value));
     }
 
     /// Records that something else will come back where `value` stood, at `pointer` below the value at hand.
     #[cold]
-    pub fn replace(&mut self, rule: &'static str, kind: LossKind, pointer: impl Into<String>, value: Json) {
+    pub fn replace(
+        &mut self,
+        rule: &'static str,
+        kind: LossKind,
+        pointer: impl Into<String>,
+        value: Json,
+    ) {
         self.record(rule, kind, pointer.into(), Change::Replaced, Some(value));
     }
 
@@ -98,12 +113,21 @@ impl Context {
         &mut self,
         rule: &'static str,
         kind: LossKind,
-        pointer: String,
+        mut pointer: String,
         change: Change,
         value: Option<Json>,
     ) {
         let hop = self.hop;
-        self.losses.push(Loss { pointer, hop, rule, kind, change, value });
+        // Room for what the objects around it put before it.
+        pointer.reserve(POINTER);
+        self.losses.push(Loss {
+            pointer,
+            hop,
+            rule,
+            kind,
+            change,
+            value,
+        });
     }
 
     /// Drops an optional member: carried as an unknown one, or lost.
@@ -142,7 +166,10 @@ impl Context {
         implied: &str,
         extra: &mut Extra,
     ) {
-        if value.as_ref().is_some_and(|value| mcp_wire::to_string(value) != implied) {
+        if value
+            .as_ref()
+            .is_some_and(|value| mcp_wire::to_string(value) != implied)
+        {
             self.drop_member(rule, kind, name, value, extra);
         }
     }
@@ -157,8 +184,12 @@ impl Context {
     /// # Errors
     /// A text that is not of the type: the rule is wrong, which the generator's tests find.
     pub fn fill<T: Decode>(&self, rule: &'static str, text: &'static str) -> Result<T, Stop> {
-        mcp_wire::from_str(text)
-            .map_err(|error| self.reject(ErrorObject::INTERNAL_ERROR, &format!("rule {rule}: {error}")))
+        mcp_wire::from_str(text).map_err(|error| {
+            self.reject(
+                ErrorObject::INTERNAL_ERROR,
+                &format!("rule {rule}: {error}"),
+            )
+        })
     }
 
     /// The version that a handshake settled.
@@ -234,19 +265,17 @@ impl Context {
         items: Vec<A>,
         convert: fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
-        let mut index = 0;
-        items
-            .into_iter()
-            .map(|item| {
-                let before = self.losses.len();
-                let result = convert(item, self);
-                if self.losses.len() > before {
-                    self.prefix(before, &format!("/{index}"));
-                }
-                index += 1;
-                result
-            })
-            .collect()
+        // Collecting results would not know how many there are.
+        let mut converted = Vec::with_capacity(items.len());
+        for (index, item) in items.into_iter().enumerate() {
+            let before = self.losses.len();
+            let result = convert(item, self);
+            if self.losses.len() > before {
+                self.prefix(before, &format!("/{index}"));
+            }
+            converted.push(result?);
+        }
+        Ok(converted)
     }
 
     /// As [`list`](Self::list), without the items that `keep` refuses, which are recorded.
@@ -304,7 +333,11 @@ impl Context {
     /// Ends the conversion: an adapter has to do it.
     #[cold]
     pub fn needs(&self, rule: &'static str, adapter: Adapter) -> Stop {
-        Stop::NeedsState(NeedsState { adapter, rule, hop: self.hop })
+        Stop::NeedsState(NeedsState {
+            adapter,
+            rule,
+            hop: self.hop,
+        })
     }
 
     /// Ends the conversion with the error that the spec calls for.
@@ -313,6 +346,9 @@ impl Context {
         Stop::Rejected(Box::new(ErrorObject::new(code, message)))
     }
 }
+
+/// How long the pointers of most losses get.
+const POINTER: usize = 48;
 
 /// The rule of an unknown member whose name the other revision gives to something else: it stands in no file.
 pub const ADOPTED: &str = "unknown-member-of-that-name";

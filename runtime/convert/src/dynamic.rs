@@ -25,7 +25,10 @@ pub struct Codec {
 
 impl Codec {
     /// The codec of a type.
-    pub const fn of<T: Decode + Encode + 'static>(name: &'static str, rust_name: &'static str) -> Self {
+    pub const fn of<T: Decode + Encode + 'static>(
+        name: &'static str,
+        rust_name: &'static str,
+    ) -> Self {
         Self {
             name,
             rust_name,
@@ -70,7 +73,10 @@ pub fn carry<A: 'static, B: 'static>(
 ) -> Result<Value, Stop> {
     match value.downcast::<A>() {
         Ok(value) => run(*value, cx).map(|value| Box::new(value) as Value),
-        Err(_) => Err(cx.reject(ErrorObject::INTERNAL_ERROR, "a conversion was given a value of another type")),
+        Err(_) => Err(cx.reject(
+            ErrorObject::INTERNAL_ERROR,
+            "a conversion was given a value of another type",
+        )),
     }
 }
 
@@ -291,9 +297,14 @@ impl Tables {
                 Ok(value) => value,
                 Err(stop) => return Ok(Err(stop)),
             };
-            codec = revision.codec(hop.to).ok_or_else(|| Failure::Unknown(format!("no codec for `{}`", hop.to)))?;
+            codec = revision
+                .codec(hop.to)
+                .ok_or_else(|| Failure::Unknown(format!("no codec for `{}`", hop.to)))?;
         }
-        codec.write(&value).map(Ok).ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
+        codec
+            .write(&value)
+            .map(Ok)
+            .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
     }
 
     /// Converts a value from one revision to another, neighbour by neighbour, with no text in between.
@@ -345,7 +356,9 @@ impl Tables {
         cx: &mut Context,
     ) -> Result<ErrorObject, Stop> {
         for step in route::steps(from, to) {
-            let (Some(pair), up) = (self.pairs.get(step.pair), step.up) else { continue };
+            let (Some(pair), up) = (self.pairs.get(step.pair), step.up) else {
+                continue;
+            };
             cx.enter(pair.hop(up));
             let row = pair.errors.iter().find(|row| {
                 error.code == row.code && row.method.is_none_or(|wanted| wanted == method)
@@ -363,17 +376,25 @@ impl Tables {
         Ok(error)
     }
 
-    fn codec(&self, revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static Codec, Failure> {
-        let unknown = |what: String| Failure::Unknown(format!("revision {} has no {what}", revision.id));
+    fn codec(
+        &self,
+        revision: &RevisionTables,
+        subject: Subject<'_>,
+    ) -> Result<&'static Codec, Failure> {
+        let unknown =
+            |what: String| Failure::Unknown(format!("revision {} has no {what}", revision.id));
         let name = match subject {
             Subject::Type(name) => name,
             Subject::Method(method, part, _) => {
                 let row = revision.methods.iter().find(|row| row.name == method);
                 let row = row.ok_or_else(|| unknown(format!("method `{method}`")))?;
-                part.of(row).ok_or_else(|| unknown(format!("{part:?} of `{method}`")))?
+                part.of(row)
+                    .ok_or_else(|| unknown(format!("{part:?} of `{method}`")))?
             }
         };
-        revision.codec(name).ok_or_else(|| unknown(format!("convertible type `{name}`")))
+        revision
+            .codec(name)
+            .ok_or_else(|| unknown(format!("convertible type `{name}`")))
     }
 }
 

@@ -103,8 +103,19 @@ impl fmt::Display for Change {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pointer, hop, rule, kind, change, value } = self;
-        let place = if pointer.is_empty() { "the root" } else { pointer };
+        let Self {
+            pointer,
+            hop,
+            rule,
+            kind,
+            change,
+            value,
+        } = self;
+        let place = if pointer.is_empty() {
+            "the root"
+        } else {
+            pointer
+        };
         write!(f, "{kind} loss at {place} ({hop}, {rule}): {change}")?;
         match value {
             Some(value) => write!(f, " {}", shortened(value.text())),
@@ -165,7 +176,11 @@ pub struct NeedsState {
 
 impl fmt::Display for NeedsState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "needs the {} adapter ({}, {})", self.adapter, self.hop, self.rule)
+        write!(
+            f,
+            "needs the {} adapter ({}, {})",
+            self.adapter, self.hop, self.rule
+        )
     }
 }
 

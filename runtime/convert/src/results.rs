@@ -17,7 +17,9 @@ pub fn structured_to_text(
     result: &mut mcp_2025_06_18::CallToolResult,
     cx: &mut Context,
 ) -> Result<(), Stop> {
-    let Some(structured) = &result.structured_content else { return Ok(()) };
+    let Some(structured) = &result.structured_content else {
+        return Ok(());
+    };
     if cx.policy() == Policy::Carry {
         return Ok(());
     }
@@ -29,8 +31,14 @@ pub fn structured_to_text(
     });
     if !said {
         let text = structured.text().to_owned();
-        cx.add("structured-content-text", LossKind::Cosmetic, format!("/content/{}", result.content.len()));
-        result.content.push(mcp_2025_06_18::TextContent::new(text).into());
+        cx.add(
+            "structured-content-text",
+            LossKind::Cosmetic,
+            format!("/content/{}", result.content.len()),
+        );
+        result
+            .content
+            .push(mcp_2025_06_18::TextContent::new(text).into());
     }
     Ok(())
 }
@@ -39,11 +47,16 @@ pub fn structured_to_text(
 ///
 /// # Errors
 /// None.
-pub fn wrap_structured(result: &mut mcp_2026_07_28::CallToolResult, _: &mut Context) -> Result<(), Stop> {
+pub fn wrap_structured(
+    result: &mut mcp_2026_07_28::CallToolResult,
+    _: &mut Context,
+) -> Result<(), Stop> {
     if let Some(wrapped) = result.structured_content.as_ref().and_then(wrapped) {
         result.structured_content = Some(wrapped.into());
         let mark = mark(result.meta.is_none(), None);
-        let meta = result.meta.get_or_insert_with(mcp_2026_07_28::ResultMetaObject::new);
+        let meta = result
+            .meta
+            .get_or_insert_with(mcp_2026_07_28::ResultMetaObject::new);
         meta.extra.insert(WRAPPED, mark);
     }
     Ok(())
@@ -53,10 +66,19 @@ pub fn wrap_structured(result: &mut mcp_2026_07_28::CallToolResult, _: &mut Cont
 ///
 /// # Errors
 /// None.
-pub fn unwrap_structured(result: &mut mcp_2026_07_28::CallToolResult, _: &mut Context) -> Result<(), Stop> {
-    let Some(meta) = &mut result.meta else { return Ok(()) };
-    let Some(mark) = meta.extra.get(WRAPPED).and_then(read_mark) else { return Ok(()) };
-    let Some(inner) = result.structured_content.as_ref().and_then(unwrapped) else { return Ok(()) };
+pub fn unwrap_structured(
+    result: &mut mcp_2026_07_28::CallToolResult,
+    _: &mut Context,
+) -> Result<(), Stop> {
+    let Some(meta) = &mut result.meta else {
+        return Ok(());
+    };
+    let Some(mark) = meta.extra.get(WRAPPED).and_then(read_mark) else {
+        return Ok(());
+    };
+    let Some(inner) = result.structured_content.as_ref().and_then(unwrapped) else {
+        return Ok(());
+    };
     meta.extra.remove(WRAPPED);
     result.structured_content = Some(inner);
     if mark.alone && meta.extra.is_empty() && meta.server_info.is_none() {
@@ -76,7 +98,10 @@ pub fn wrap_structured_block(
     if let Some(wrapped) = block.structured_content.as_ref().and_then(wrapped) {
         block.structured_content = Some(wrapped.into());
         let mark = mark(block.meta.is_none(), None);
-        block.meta.get_or_insert_with(Map::new).insert(WRAPPED, mark);
+        block
+            .meta
+            .get_or_insert_with(Map::new)
+            .insert(WRAPPED, mark);
     }
     Ok(())
 }
@@ -89,9 +114,15 @@ pub fn unwrap_structured_block(
     block: &mut mcp_2026_07_28::ToolResultContent,
     _: &mut Context,
 ) -> Result<(), Stop> {
-    let Some(meta) = &mut block.meta else { return Ok(()) };
-    let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else { return Ok(()) };
-    let Some(inner) = block.structured_content.as_ref().and_then(unwrapped) else { return Ok(()) };
+    let Some(meta) = &mut block.meta else {
+        return Ok(());
+    };
+    let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else {
+        return Ok(());
+    };
+    let Some(inner) = block.structured_content.as_ref().and_then(unwrapped) else {
+        return Ok(());
+    };
     meta.remove(WRAPPED);
     block.structured_content = Some(inner);
     if mark.alone && meta.is_empty() {
@@ -104,7 +135,10 @@ pub fn unwrap_structured_block(
 ///
 /// # Errors
 /// None.
-pub fn structured_object(value: Option<Json>, cx: &mut Context) -> Result<Option<JsonObject>, Stop> {
+pub fn structured_object(
+    value: Option<Json>,
+    cx: &mut Context,
+) -> Result<Option<JsonObject>, Stop> {
     let Some(value) = value else { return Ok(None) };
     match JsonObject::try_from(value.clone()) {
         Ok(object) => Ok(Some(object)),
@@ -142,11 +176,21 @@ pub fn truncate_values(
     if completion.values.len() <= MOST_VALUES {
         return Ok(());
     }
-    cx.replace("completion-limit", LossKind::Semantic, "/values", Json::of(&completion.values));
+    cx.replace(
+        "completion-limit",
+        LossKind::Semantic,
+        "/values",
+        Json::of(&completion.values),
+    );
     completion.values.truncate(MOST_VALUES);
     match completion.has_more {
         Some(true) => {}
-        Some(false) => cx.replace("completion-limit", LossKind::Cosmetic, "/hasMore", Json::from(false)),
+        Some(false) => cx.replace(
+            "completion-limit",
+            LossKind::Cosmetic,
+            "/hasMore",
+            Json::from(false),
+        ),
         None => cx.add("completion-limit", LossKind::Cosmetic, "/hasMore"),
     }
     completion.has_more = Some(true);

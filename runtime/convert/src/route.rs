@@ -20,8 +20,16 @@ pub(crate) fn steps(from: usize, to: usize) -> impl Iterator<Item = Step> {
         let up = at < to;
         let step = match up {
             _ if at == to => return None,
-            true => Step { pair: at, to: at + 1, up },
-            false => Step { pair: at - 1, to: at - 1, up },
+            true => Step {
+                pair: at,
+                to: at + 1,
+                up,
+            },
+            false => Step {
+                pair: at - 1,
+                to: at - 1,
+                up,
+            },
         };
         at = step.to;
         Some(step)
@@ -53,8 +61,11 @@ pub(crate) fn chain(
         return (name == wanted).then(Vec::new);
     };
     let pair = pairs.get(step.pair)?;
-    let mut candidates: Vec<&'static Hop> =
-        pair.hops(step.up).iter().filter(|hop| hop.from == name).collect();
+    let mut candidates: Vec<&'static Hop> = pair
+        .hops(step.up)
+        .iter()
+        .filter(|hop| hop.from == name)
+        .collect();
     candidates.sort_by_key(|hop| hop.to != name);
     candidates.into_iter().find_map(|hop| {
         let mut rest = chain(pairs, (step.to, hop.to), to)?;

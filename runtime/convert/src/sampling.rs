@@ -16,14 +16,25 @@ pub fn split_messages(
     params: &mut new::CreateMessageRequestParams,
     cx: &mut Context,
 ) -> Result<(), Stop> {
-    let grouped = |message: &new::SamplingMessage| matches!(message.content, new::SamplingContent::List(_));
+    let grouped =
+        |message: &new::SamplingMessage| matches!(message.content, new::SamplingContent::List(_));
     if !params.messages.iter().any(grouped) {
         return Ok(());
     }
-    cx.replace("sampling-split", LossKind::Semantic, "/messages", Json::of(&params.messages));
+    cx.replace(
+        "sampling-split",
+        LossKind::Semantic,
+        "/messages",
+        Json::of(&params.messages),
+    );
     let mut messages = Vec::new();
     for message in std::mem::take(&mut params.messages) {
-        let new::SamplingMessage { content, meta, role, extra } = message;
+        let new::SamplingMessage {
+            content,
+            meta,
+            role,
+            extra,
+        } = message;
         match content {
             new::SamplingContent::List(blocks) => {
                 for block in blocks {
@@ -64,7 +75,12 @@ pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Context) -> R
             _ => return Ok(()),
         },
     };
-    cx.replace("sampling-join", LossKind::Semantic, "/content", Json::of(&*blocks));
+    cx.replace(
+        "sampling-join",
+        LossKind::Semantic,
+        "/content",
+        Json::of(&*blocks),
+    );
     result.content = match joined {
         Some(text) => new::TextContent::new(text).into(),
         None => match blocks.pop() {

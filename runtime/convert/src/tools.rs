@@ -18,11 +18,16 @@ pub fn title_to_annotations(tool: &mut mcp_2025_06_18::Tool, cx: &mut Context) -
     if cx.policy() == Policy::Carry {
         return Ok(());
     }
-    let taken = tool.annotations.as_ref().is_some_and(|annotations| annotations.title.is_some());
+    let taken = tool
+        .annotations
+        .as_ref()
+        .is_some_and(|annotations| annotations.title.is_some());
     if taken || tool.title.is_none() {
         return Ok(());
     }
-    let Some(title) = tool.title.take() else { return Ok(()) };
+    let Some(title) = tool.title.take() else {
+        return Ok(());
+    };
     cx.lose("tool-title", LossKind::Cosmetic, "/title", Json::of(&title));
     match &mut tool.annotations {
         Some(annotations) => {
@@ -40,7 +45,10 @@ pub fn title_to_annotations(tool: &mut mcp_2025_06_18::Tool, cx: &mut Context) -
 /// Whether a tool can be called by a peer that knows no tasks.
 #[must_use]
 pub fn works_without_tasks(tool: &mcp_2025_11_25::Tool) -> bool {
-    let support = tool.execution.as_ref().and_then(|execution| execution.task_support);
+    let support = tool
+        .execution
+        .as_ref()
+        .and_then(|execution| execution.task_support);
     support != Some(mcp_2025_11_25::TaskSupport::Required)
 }
 
@@ -49,18 +57,29 @@ pub fn works_without_tasks(tool: &mcp_2025_11_25::Tool) -> bool {
 /// # Errors
 /// None.
 pub fn wrap_output_schema(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> Result<(), Stop> {
-    let Some(schema) = &tool.output_schema else { return Ok(()) };
-    let is_object = schema.get("type").is_some_and(|kind| kind.as_str().as_deref() == Some("object"));
+    let Some(schema) = &tool.output_schema else {
+        return Ok(());
+    };
+    let is_object = schema
+        .get("type")
+        .is_some_and(|kind| kind.as_str().as_deref() == Some("object"));
     if is_object {
         return Ok(());
     }
     let Ok(mut inner) = schema.parse::<Value>() else {
         // A schema that no JSON value can hold cannot be rewritten either.
-        cx.lose("output-schema-root", LossKind::Semantic, "/outputSchema", schema.clone().into());
+        cx.lose(
+            "output-schema-root",
+            LossKind::Semantic,
+            "/outputSchema",
+            schema.clone().into(),
+        );
         tool.output_schema = None;
         return Ok(());
     };
-    let dialect = inner.as_object_mut().and_then(|schema| schema.remove("$schema"));
+    let dialect = inner
+        .as_object_mut()
+        .and_then(|schema| schema.remove("$schema"));
     move_references(&mut inner);
     let mut whole = json!({
         "type": "object",
@@ -70,7 +89,9 @@ pub fn wrap_output_schema(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> 
     if let (Some(dialect), Some(whole)) = (dialect, whole.as_object_mut()) {
         whole.insert("$schema".to_owned(), dialect);
     }
-    let Ok(wrapped) = JsonObject::from_value(&whole) else { return Ok(()) };
+    let Ok(wrapped) = JsonObject::from_value(&whole) else {
+        return Ok(());
+    };
     // The mark holds the schema as it was: nothing has to be guessed on the way back.
     let mark = mark(tool.meta.is_none(), Some(schema));
     tool.meta.get_or_insert_with(Map::new).insert(WRAPPED, mark);
@@ -83,9 +104,15 @@ pub fn wrap_output_schema(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> 
 /// # Errors
 /// None.
 pub fn unwrap_output_schema(tool: &mut mcp_2026_07_28::Tool, _: &mut Context) -> Result<(), Stop> {
-    let Some(meta) = &mut tool.meta else { return Ok(()) };
-    let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else { return Ok(()) };
-    let Some(schema) = mark.schema else { return Ok(()) };
+    let Some(meta) = &mut tool.meta else {
+        return Ok(());
+    };
+    let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else {
+        return Ok(());
+    };
+    let Some(schema) = mark.schema else {
+        return Ok(());
+    };
     meta.remove(WRAPPED);
     tool.output_schema = Some(schema);
     if mark.alone && meta.is_empty() {
@@ -133,7 +160,11 @@ pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> 
     if let Some(schema) = spelled_out(&tool.input_schema, "/inputSchema", cx) {
         tool.input_schema = schema;
     }
-    if let Some(schema) = tool.output_schema.as_ref().and_then(|schema| spelled_out(schema, "/outputSchema", cx)) {
+    if let Some(schema) = tool
+        .output_schema
+        .as_ref()
+        .and_then(|schema| spelled_out(schema, "/outputSchema", cx))
+    {
         tool.output_schema = Some(schema);
     }
     Ok(())
@@ -154,9 +185,16 @@ fn spelled_out(schema: &JsonObject, at: &str, cx: &mut Context) -> Option<JsonOb
             Some(false) => r#"{"not":{}}"#,
             None => continue,
         };
-        let Ok(object) = Json::from_text(object) else { continue };
+        let Ok(object) = Json::from_text(object) else {
+            continue;
+        };
         let pointer = format!("{at}/properties{}", pointer_to(name));
-        cx.replace("schema-booleans", LossKind::Cosmetic, pointer, std::mem::replace(value, object));
+        cx.replace(
+            "schema-booleans",
+            LossKind::Cosmetic,
+            pointer,
+            std::mem::replace(value, object),
+        );
         changed = true;
     }
     if !changed {

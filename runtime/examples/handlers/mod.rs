@@ -10,8 +10,10 @@ use serde_json::json;
 /// The server of these handlers, for every revision.
 pub(crate) fn server() -> Result<Server<V2025_11_25>, ProfileError> {
     let info = mcp::Implementation::new("example", "1.0.0").with_title("Every revision");
-    let capabilities = json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}});
-    let profile = Profile::new(&info, &Json::from(capabilities)).with_instructions("Add numbers, or count with me.");
+    let capabilities =
+        json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}});
+    let profile = Profile::new(&info, &Json::from(capabilities))
+        .with_instructions("Add numbers, or count with me.");
     Server::new(profile)
 }
 
@@ -19,9 +21,13 @@ pub(crate) fn server() -> Result<Server<V2025_11_25>, ProfileError> {
 pub(crate) async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
     match call.method {
         "tools/list" => written::<mcp::ListToolsResult>(TOOLS),
-        "tools/call" => tool(read(&call)?, &call, &peer).await.map(|result| Json::of(&result)),
+        "tools/call" => tool(read(&call)?, &call, &peer)
+            .await
+            .map(|result| Json::of(&result)),
         "resources/list" => written::<mcp::ListResourcesResult>(RESOURCES),
-        "resources/templates/list" => Ok(Json::of(&mcp::ListResourceTemplatesResult::new(Vec::new()))),
+        "resources/templates/list" => {
+            Ok(Json::of(&mcp::ListResourceTemplatesResult::new(Vec::new())))
+        }
         "resources/read" => resource(&read(&call)?),
         "prompts/list" => written::<mcp::ListPromptsResult>(PROMPTS),
         "prompts/get" => prompt(&read(&call)?),
@@ -37,17 +43,24 @@ async fn tool(
     peer: &Peer,
 ) -> Result<mcp::CallToolResult, ErrorObject> {
     let arguments = params.arguments.unwrap_or_default();
-    let number = |name: &str| arguments.get(name).and_then(|value| Some(value.as_number()?.as_f64()));
+    let number = |name: &str| {
+        arguments
+            .get(name)
+            .and_then(|value| Some(value.as_number()?.as_f64()))
+    };
     let says = |text: &str| mcp::CallToolResult::new(vec![mcp::TextContent::new(text).into()]);
     match params.name.as_str() {
         "add" => match (number("a"), number("b")) {
             (Some(a), Some(b)) => Ok(says(&(a + b).to_string())),
             _ => Err(errors::invalid_params("add takes two numbers, `a` and `b`").error),
         },
-        "pixel" => Ok(mcp::CallToolResult::new(vec![mcp::ImageContent::new(PIXEL, "image/png").into()])),
+        "pixel" => Ok(mcp::CallToolResult::new(vec![
+            mcp::ImageContent::new(PIXEL, "image/png").into(),
+        ])),
         "weather" => {
             let weather = r#"{"degrees":21.5,"sky":"clear"}"#;
-            Ok(says(weather).with_structured_content(from_str::<JsonObject>(weather).map_err(invalid)?))
+            Ok(says(weather)
+                .with_structured_content(from_str::<JsonObject>(weather).map_err(invalid)?))
         }
         // The tool failed, not the request: the model shall read why.
         "fail" => Ok(says("there is no such city").with_is_error(true)),
@@ -57,10 +70,14 @@ async fn tool(
                 if let Some(token) = &call.progress_token {
                     let token = token.parse::<serde_json::Value>().unwrap_or_default();
                     let progress = json!({"progressToken": token, "progress": step, "total": to});
-                    let _ = peer.notify("notifications/progress", Some(&Json::from(progress))).await;
+                    let _ = peer
+                        .notify("notifications/progress", Some(&Json::from(progress)))
+                        .await;
                 }
                 let log = json!({"level": "info", "logger": "count", "data": format!("counted to {step}")});
-                let _ = peer.notify("notifications/message", Some(&Json::from(log))).await;
+                let _ = peer
+                    .notify("notifications/message", Some(&Json::from(log)))
+                    .await;
             }
             Ok(says("done"))
         }
@@ -74,21 +91,31 @@ fn resource(params: &mcp::ReadResourceRequestParams) -> Result<Json, ErrorObject
         return Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, why));
     }
     let contents = mcp::TextResourceContents::new("Hello from every revision.", params.uri.clone());
-    Ok(Json::of(&mcp::ReadResourceResult::new(vec![contents.with_mime_type("text/plain").into()])))
+    Ok(Json::of(&mcp::ReadResourceResult::new(vec![
+        contents.with_mime_type("text/plain").into(),
+    ])))
 }
 
 fn prompt(params: &mcp::GetPromptRequestParams) -> Result<Json, ErrorObject> {
     if params.name != "greet" {
         return Err(errors::invalid_params(&format!("there is no prompt `{}`", params.name)).error);
     }
-    let name = params.arguments.as_ref().and_then(|arguments| arguments.get("name"));
-    let text = format!("Greet {} in one sentence.", name.map_or("the world", String::as_str));
+    let name = params
+        .arguments
+        .as_ref()
+        .and_then(|arguments| arguments.get("name"));
+    let text = format!(
+        "Greet {} in one sentence.",
+        name.map_or("the world", String::as_str)
+    );
     let message = mcp::PromptMessage::new(mcp::TextContent::new(text), mcp::Role::User);
     Ok(Json::of(&mcp::GetPromptResult::new(vec![message])))
 }
 
 fn complete(params: &mcp::CompleteRequestParams) -> Result<Json, ErrorObject> {
-    let names = ["Ada", "Alan", "Grace"].into_iter().filter(|name| name.starts_with(&params.argument.value));
+    let names = ["Ada", "Alan", "Grace"]
+        .into_iter()
+        .filter(|name| name.starts_with(&params.argument.value));
     let completion = mcp::CompleteResultCompletion::new(names.map(str::to_owned).collect());
     Ok(Json::of(&mcp::CompleteResult::new(completion)))
 }

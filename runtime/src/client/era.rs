@@ -8,8 +8,8 @@ use mcp_shims::{Era, Revision};
 use mcp_wire::{ErrorObject, JsonObject, Message};
 
 use super::options::Channel;
-use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::RevisionSet;
+use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
 
 /// What was seen after the probe was sent.
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +41,11 @@ pub enum Finding {
 }
 
 /// The codes that only a server of the per-request era sends.
-pub const MODERN_ERRORS: [i64; 3] =
-    [HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION];
+pub const MODERN_ERRORS: [i64; 3] = [
+    HEADER_MISMATCH,
+    MISSING_CLIENT_CAPABILITY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+];
 
 /// Judges the answer to a probe.
 #[must_use]
@@ -51,9 +54,18 @@ pub fn judge(evidence: Evidence<'_>) -> Finding {
         // Over stdio a handshake server may drop or die of a request before `initialize`; a network may do both at any time.
         Evidence::Silence(Channel::Stdio) | Evidence::Ended(Channel::Stdio) => Finding::Legacy,
         Evidence::Silence(Channel::Http) | Evidence::Ended(Channel::Http) => Finding::Nothing,
-        Evidence::Answer { status: Some(401 | 403), .. } => Finding::Nothing,
-        Evidence::Answer { status: Some(status), .. } if !is_evidence(status) => Finding::Nothing,
-        Evidence::Answer { status, message: Some(message) } => judge_message(status, message),
+        Evidence::Answer {
+            status: Some(401 | 403),
+            ..
+        } => Finding::Nothing,
+        Evidence::Answer {
+            status: Some(status),
+            ..
+        } if !is_evidence(status) => Finding::Nothing,
+        Evidence::Answer {
+            status,
+            message: Some(message),
+        } => judge_message(status, message),
         Evidence::Answer { message: None, .. } => Finding::Legacy,
     }
 }
@@ -91,9 +103,14 @@ fn discovered(result: &str) -> Option<Vec<String>> {
 /// The versions that an error names; empty if it names none.
 #[must_use]
 pub fn supported(error: &ErrorObject) -> Vec<String> {
-    let data = error.data.clone().and_then(|data| JsonObject::try_from(data).ok());
+    let data = error
+        .data
+        .clone()
+        .and_then(|data| JsonObject::try_from(data).ok());
     let versions = data.and_then(|data| data.get("supported"));
-    versions.and_then(|versions| versions.read().ok()).unwrap_or_default()
+    versions
+        .and_then(|versions| versions.read().ok())
+        .unwrap_or_default()
 }
 
 /// The revision to speak with a server of these versions: the newest per-request one, else the newest with a handshake.

@@ -37,6 +37,7 @@ pub mod era;
 mod options;
 mod output;
 mod peer;
+mod post;
 mod send;
 mod settle;
 mod stamp;
@@ -116,18 +117,29 @@ enum Purpose {
     Probe,
     Initialize,
     LogLevel,
-    Application { request: Box<Waiting>, progress_token: Option<Json>, losses: Vec<Loss> },
+    Application {
+        request: Box<Waiting>,
+        progress_token: Option<Json>,
+        losses: Vec<Loss>,
+    },
 }
 
 impl<App: Spoken> Client<App> {
     /// A client that has sent nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let mut translator =
-            Translator { app: App::REVISION, policy: options.policy, capabilities: None };
+        let mut translator = Translator {
+            app: App::REVISION,
+            policy: options.policy,
+            capabilities: None,
+        };
         let capabilities = options.profile.capabilities.text();
-        translator.capabilities =
-            translator.definition("ClientCapabilities", App::REVISION, Revision::V2026_07_28, capabilities);
+        translator.capabilities = translator.definition(
+            "ClientCapabilities",
+            App::REVISION,
+            Revision::V2026_07_28,
+            capabilities,
+        );
         Self {
             translator,
             state: State::of(options.verdict),
@@ -179,12 +191,30 @@ impl<App: Spoken> Client<App> {
         answers: impl IntoIterator<Item = (String, Json)>,
         now: Duration,
     ) -> Result<Token, Refused> {
-        let Retry { call, state, methods, revision } = retry;
+        let Retry {
+            call,
+            state,
+            methods,
+            revision,
+        } = retry;
         let responses = self.responses(&methods, answers, revision);
-        self.enqueue(call, Some(Resumed { responses, state, revision }), now)
+        self.enqueue(
+            call,
+            Some(Resumed {
+                responses,
+                state,
+                revision,
+            }),
+            now,
+        )
     }
 
-    fn enqueue(&mut self, call: Call, retry: Option<Resumed>, now: Duration) -> Result<Token, Refused> {
+    fn enqueue(
+        &mut self,
+        call: Call,
+        retry: Option<Resumed>,
+        now: Duration,
+    ) -> Result<Token, Refused> {
         if self.waiting.len() + self.pending.len() >= self.options.limits.pending {
             return Err(Refused::TooManyPending);
         }
@@ -193,7 +223,12 @@ impl<App: Spoken> Client<App> {
         }
         self.next_token += 1;
         let token = Token(self.next_token);
-        self.waiting.push_back(Waiting { token, call, retry, sent: 0 });
+        self.waiting.push_back(Waiting {
+            token,
+            call,
+            retry,
+            sent: 0,
+        });
         self.start(now);
         Ok(token)
     }
@@ -217,7 +252,11 @@ impl<App: Spoken> Client<App> {
     ///
     /// # Errors
     /// A request that has been answered, or a server that has been left.
-    pub fn respond(&mut self, request: ServerRequest, answer: Result<Json, ErrorObject>) -> Result<(), Refused> {
+    pub fn respond(
+        &mut self,
+        request: ServerRequest,
+        answer: Result<Json, ErrorObject>,
+    ) -> Result<(), Refused> {
         self.answer_server(request, answer)
     }
 
@@ -236,7 +275,14 @@ impl<App: Spoken> Client<App> {
 
     /// The HTTP answer to a POST: its status, its `Mcp-Session-Id`, and its whole body; none if it is a stream of events,
     /// whose messages then go to [`receive`](Self::receive) until [`ended`](Self::ended).
-    pub fn answered(&mut self, post: Post, status: u16, session: Option<&str>, body: Option<&[u8]>, now: Duration) {
+    pub fn answered(
+        &mut self,
+        post: Post,
+        status: u16,
+        session: Option<&str>,
+        body: Option<&[u8]>,
+        now: Duration,
+    ) {
         self.take_http(post, status, session, body, now);
     }
 
@@ -269,7 +315,9 @@ impl<App: Spoken> Client<App> {
     /// What was found out about the server, for the next client of the same process or origin.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        self.state.settled().map(|settled| Verdict(settled.revision))
+        self.state
+            .settled()
+            .map(|settled| Verdict(settled.revision))
     }
 
     /// The requests without an answer.
@@ -285,7 +333,16 @@ impl<App: Spoken> Client<App> {
 
     /// The one answer to a request.
     fn tell_answer(&mut self, request: Waiting, answer: Answer, losses: Vec<Loss>) {
-        let Waiting { token, call: Call { method, .. }, .. } = request;
-        self.tell(Event::Answer { token, method, answer, losses });
+        let Waiting {
+            token,
+            call: Call { method, .. },
+            ..
+        } = request;
+        self.tell(Event::Answer {
+            token,
+            method,
+            answer,
+            losses,
+        });
     }
 }

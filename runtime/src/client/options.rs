@@ -28,7 +28,10 @@ pub struct Profile {
 impl Profile {
     /// A client of this `Implementation` and these `ClientCapabilities`, both of the application's revision.
     pub fn new<I: Encode, C: Encode>(info: &I, capabilities: &C) -> Self {
-        Self { info: Json::of(info), capabilities: Json::of(capabilities) }
+        Self {
+            info: Json::of(info),
+            capabilities: Json::of(capabilities),
+        }
     }
 }
 

@@ -19,7 +19,13 @@ impl Call {
     /// A request of this method; its params are of the application's revision.
     #[must_use]
     pub fn new(method: impl Into<String>, params: Option<Json>) -> Self {
-        Self { method: method.into(), params, progress: false, log_level: None, headers: Vec::new() }
+        Self {
+            method: method.into(),
+            params,
+            progress: false,
+            log_level: None,
+            headers: Vec::new(),
+        }
     }
 
     /// A request whose params are a type of the application's revision.
@@ -47,7 +53,8 @@ impl Call {
     /// A parameter that a header repeats (`x-mcp-header` in the tool's schema): sent as `Mcp-Param-<name>` where the revision has it.
     #[must_use]
     pub fn with_param_header(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.headers.push((format!("Mcp-Param-{name}"), value.into()));
+        self.headers
+            .push((format!("Mcp-Param-{name}"), value.into()));
         self
     }
 }
@@ -219,7 +226,12 @@ pub struct ServerFacts {
 impl ServerFacts {
     /// A server of which nothing is known but the revision.
     pub(super) fn unknown(revision: Revision) -> Self {
-        Self { revision, info: None, capabilities: None, instructions: None }
+        Self {
+            revision,
+            info: None,
+            capabilities: None,
+            instructions: None,
+        }
     }
 }
 
@@ -253,18 +265,32 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NeedsAdapter(needs) => needs.fmt(f),
-            Self::Rejected(error) => write!(f, "cannot be carried over: {} ({})", error.message, error.code),
-            Self::InvalidParams(error) => write!(f, "params are not of the application's revision: {error}"),
+            Self::Rejected(error) => write!(
+                f,
+                "cannot be carried over: {} ({})",
+                error.message, error.code
+            ),
+            Self::InvalidParams(error) => {
+                write!(f, "params are not of the application's revision: {error}")
+            }
             Self::UnknownMethod(what) => f.write_str(what),
             Self::InvalidResult(what) => write!(f, "the server's answer is not valid: {what}"),
             Self::NoCommonRevision(versions) if versions.is_empty() => {
                 f.write_str("no revision in common with the server")
             }
             Self::NoCommonRevision(versions) => {
-                write!(f, "no revision in common with the server, which speaks {}", versions.join(", "))
+                write!(
+                    f,
+                    "no revision in common with the server, which speaks {}",
+                    versions.join(", ")
+                )
             }
             Self::HandshakeRefused(error) => {
-                write!(f, "the server refused `initialize`: {} ({})", error.message, error.code)
+                write!(
+                    f,
+                    "the server refused `initialize`: {} ({})",
+                    error.message, error.code
+                )
             }
             Self::Http(status) => write!(f, "HTTP status {status} without an answer"),
             Self::Closed => f.write_str("the connection ended before the answer"),
@@ -290,8 +316,12 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooManyPending => "too many requests wait for an answer: wait for some, or raise `Limits::pending`",
-            Self::NoRevisions => "the client speaks no revision: name some in `Options::with_revisions`",
+            Self::TooManyPending => {
+                "too many requests wait for an answer: wait for some, or raise `Limits::pending`"
+            }
+            Self::NoRevisions => {
+                "the client speaks no revision: name some in `Options::with_revisions`"
+            }
             Self::NotAsked => "no request of the server waits for that answer",
         })
     }

@@ -12,20 +12,31 @@ use crate::Spoken;
 impl<App: Spoken> Client<App> {
     /// A request of the server.
     pub(super) fn take_request(&mut self, request: RawRequest) {
-        let RawRequest { id, method, params, .. } = request;
+        let RawRequest {
+            id, method, params, ..
+        } = request;
         // Before the handshake is over a server may ask for a sign of life.
         let revision = match self.state.settled() {
             Some(settled) if settled.revision.era() == Era::PerRequest => {
                 return self.ignore(Ignored::Request(method));
             }
             Some(settled) => settled.revision,
-            None => self.options.revisions.newest(Era::Handshake).unwrap_or(Revision::V2025_11_25),
+            None => self
+                .options
+                .revisions
+                .newest(Era::Handshake)
+                .unwrap_or(Revision::V2025_11_25),
         };
         if method == "ping" {
             return self.post_answer(id, Ok(empty_object()), revision);
         }
-        if self.from_server.len() >= self.options.limits.pending || self.from_server.contains_key(&id) {
-            let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, "that id waits for its answer, or too many do");
+        if self.from_server.len() >= self.options.limits.pending
+            || self.from_server.contains_key(&id)
+        {
+            let error = ErrorObject::new(
+                ErrorObject::INVALID_REQUEST,
+                "that id waits for its answer, or too many do",
+            );
             self.post_answer(id, Err(error), revision);
             return self.ignore(Ignored::Request(method));
         }
@@ -35,7 +46,12 @@ impl<App: Spoken> Client<App> {
             Ok((params, losses)) => {
                 self.from_server.insert(id.clone(), method.clone());
                 let params = (given || params.text() != "{}").then_some(params);
-                self.tell(Event::Request { request: ServerRequest(id), method, params, losses });
+                self.tell(Event::Request {
+                    request: ServerRequest(id),
+                    method,
+                    params,
+                    losses,
+                });
             }
             Err(stopped) => {
                 self.report(&method, &stopped);
@@ -56,19 +72,36 @@ impl<App: Spoken> Client<App> {
     }
 
     /// The application's answer to a request of the server.
-    pub(super) fn answer_server(&mut self, request: ServerRequest, answer: Result<Json, ErrorObject>) -> Result<(), Refused> {
+    pub(super) fn answer_server(
+        &mut self,
+        request: ServerRequest,
+        answer: Result<Json, ErrorObject>,
+    ) -> Result<(), Refused> {
         let ServerRequest(id) = request;
         let method = self.from_server.remove(&id).ok_or(Refused::NotAsked)?;
-        let revision = self.state.settled().map(|settled| settled.revision).ok_or(Refused::NotAsked)?;
+        let revision = self
+            .state
+            .settled()
+            .map(|settled| settled.revision)
+            .ok_or(Refused::NotAsked)?;
         let answer = match answer {
-            Ok(result) => self.translator.result_out(&method, &result, revision).map(|it| it.0).map_err(Stopped::into_error),
+            Ok(result) => self
+                .translator
+                .result_out(&method, &result, revision)
+                .map(|it| it.0)
+                .map_err(Stopped::into_error),
             Err(error) => Err(self.translator.error_out(&method, error, revision)),
         };
         self.post_answer(id, answer, revision);
         Ok(())
     }
 
-    fn post_answer(&mut self, id: RequestId, answer: Result<Json, ErrorObject>, revision: Revision) {
+    fn post_answer(
+        &mut self,
+        id: RequestId,
+        answer: Result<Json, ErrorObject>,
+        revision: Revision,
+    ) {
         let headers = self.headers(revision, true, None, None, Vec::new());
         match answer {
             Ok(result) => self.send(&RawResponse::new(id, result), headers, None),
@@ -81,7 +114,9 @@ impl<App: Spoken> Client<App> {
         let RawNotification { method, params, .. } = notification;
         let about = self.about(&method, params.as_ref(), post);
         let revision = self.state.settled().map(|settled| settled.revision);
-        let revision = revision.or_else(|| self.options.revisions.newest(Era::Handshake)).unwrap_or(Revision::V2025_11_25);
+        let revision = revision
+            .or_else(|| self.options.revisions.newest(Era::Handshake))
+            .unwrap_or(Revision::V2025_11_25);
         if method == "notifications/cancelled" && revision.era() == Era::Handshake {
             self.forget_request(params.as_ref());
         }
@@ -90,7 +125,12 @@ impl<App: Spoken> Client<App> {
         match self.translator.params_in(&method, &params, revision) {
             Ok((params, losses)) => {
                 let params = (given || params.text() != "{}").then_some(params);
-                self.tell(Event::Notification { method, params, about, losses });
+                self.tell(Event::Notification {
+                    method,
+                    params,
+                    about,
+                    losses,
+                });
             }
             Err(stopped) => self.report(&method, &stopped),
         }
@@ -98,7 +138,9 @@ impl<App: Spoken> Client<App> {
 
     /// The server gives up one of its requests: it wants no answer any more.
     fn forget_request(&mut self, params: Option<&Json>) {
-        let id = params.and_then(|params| member(params, "requestId")).and_then(|id| id.read::<RequestId>().ok());
+        let id = params
+            .and_then(|params| member(params, "requestId"))
+            .and_then(|id| id.read::<RequestId>().ok());
         if let Some(id) = id {
             self.from_server.remove(&id);
         }
@@ -112,16 +154,28 @@ impl<App: Spoken> Client<App> {
         };
         if method == "notifications/progress" {
             let wanted = member(params?, "progressToken")?;
-            return self.pending.values().find_map(|pending| match &pending.purpose {
-                Purpose::Application { request, progress_token: Some(token), .. } if *token == wanted => Some(request.token),
-                _ => None,
-            });
+            return self
+                .pending
+                .values()
+                .find_map(|pending| match &pending.purpose {
+                    Purpose::Application {
+                        request,
+                        progress_token: Some(token),
+                        ..
+                    } if *token == wanted => Some(request.token),
+                    _ => None,
+                });
         }
         if let Some(id) = self.subscription(params) {
-            return self.pending.get(&id).and_then(|pending| token_of(&pending.purpose));
+            return self
+                .pending
+                .get(&id)
+                .and_then(|pending| token_of(&pending.purpose));
         }
         let id = self.posts.get(&post?).copied().flatten()?;
-        self.pending.get(&id).and_then(|pending| token_of(&pending.purpose))
+        self.pending
+            .get(&id)
+            .and_then(|pending| token_of(&pending.purpose))
     }
 
     /// The listen request that a notification of a subscription names.

@@ -10,8 +10,8 @@ use super::output::{Answer, Event, Failure, Output, ServerFacts};
 use super::send::member;
 use super::stamp::Stamp;
 use super::{Channel, Client, Pending, Purpose, Verdict};
-use crate::{RevisionSet, Spoken};
 use crate::meta::SERVER_INFO;
+use crate::{RevisionSet, Spoken};
 
 /// How far the client has come with the server.
 #[derive(Debug)]
@@ -19,7 +19,11 @@ pub(super) enum State {
     /// Nothing is known, or what is known was handed in.
     Unknown(Option<Verdict>),
     /// The probe is on its way.
-    Probing { claim: Revision, deadline: Option<Duration>, tried: RevisionSet },
+    Probing {
+        claim: Revision,
+        deadline: Option<Duration>,
+        tried: RevisionSet,
+    },
     /// `initialize` is on its way.
     Initializing { tried: RevisionSet },
     /// A revision is spoken.
@@ -42,7 +46,13 @@ pub(super) struct Settled {
 
 impl Settled {
     fn on(revision: Revision) -> Self {
-        Self { revision, session: None, confirmed: true, logging: false, log_level: None }
+        Self {
+            revision,
+            session: None,
+            confirmed: true,
+            logging: false,
+            log_level: None,
+        }
     }
 }
 
@@ -75,7 +85,9 @@ impl State {
 
     /// Takes note of a log level; the revision to ask for it in, if the session has another one.
     pub(super) fn new_log_level(&mut self, level: &str) -> Option<Revision> {
-        let Self::Settled(settled) = self else { return None };
+        let Self::Settled(settled) = self else {
+            return None;
+        };
         if !settled.logging || settled.log_level.as_deref() == Some(level) {
             return None;
         }
@@ -92,7 +104,10 @@ impl<App: Spoken> Client<App> {
                 let revision = verdict.0;
                 match revision.era() {
                     Era::PerRequest => {
-                        self.state = State::Settled(Settled { confirmed: false, ..Settled::on(revision) });
+                        self.state = State::Settled(Settled {
+                            confirmed: false,
+                            ..Settled::on(revision)
+                        });
                         self.tell(Event::Settled(ServerFacts::unknown(revision)));
                         self.send_waiting();
                     }
@@ -114,21 +129,40 @@ impl<App: Spoken> Client<App> {
             Channel::Stdio => Some(now + self.options.probe_timeout),
             Channel::Http => None,
         };
-        self.state = State::Probing { claim, deadline, tried };
+        self.state = State::Probing {
+            claim,
+            deadline,
+            tried,
+        };
         let id = self.fresh_id();
-        let stamp = Stamp { claim: self.claim(claim, None), progress_token: None };
-        self.post_request(id, "server/discover", stamp.put_into(None), claim, Purpose::Probe, &[]);
+        let stamp = Stamp {
+            claim: self.claim(claim, None),
+            progress_token: None,
+        };
+        self.post_request(
+            id,
+            "server/discover",
+            stamp.put_into(None),
+            claim,
+            Purpose::Probe,
+            &[],
+        );
     }
 
     /// The probe's answer, or that there is none.
     pub(super) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
-        let State::Probing { claim, tried, .. } = self.state else { return };
+        let State::Probing { claim, tried, .. } = self.state else {
+            return;
+        };
         match judge(evidence) {
             Finding::Legacy => self.fall_back(),
             Finding::Nothing => {
                 self.state = State::Unknown(None);
                 let failure = match evidence {
-                    Evidence::Answer { status: Some(status), .. } => Failure::Http(status),
+                    Evidence::Answer {
+                        status: Some(status),
+                        ..
+                    } => Failure::Http(status),
                     _ => Failure::Closed,
                 };
                 self.fail_waiting(&failure);
@@ -161,12 +195,20 @@ impl<App: Spoken> Client<App> {
 
     /// The revisions that have not been tried.
     pub(super) fn left(&self, tried: RevisionSet) -> RevisionSet {
-        self.options.revisions.iter().filter(|&revision| !tried.contains(revision)).collect()
+        self.options
+            .revisions
+            .iter()
+            .filter(|&revision| !tried.contains(revision))
+            .collect()
     }
 
     /// A server over stdio that keeps silent has had its time.
     pub(super) fn probe_timeout(&mut self, now: Duration) {
-        if self.state.deadline().is_some_and(|deadline| deadline <= now) {
+        if self
+            .state
+            .deadline()
+            .is_some_and(|deadline| deadline <= now)
+        {
             self.drop_settling();
             self.probed(Evidence::Silence(self.options.channel), now);
         }
@@ -183,7 +225,10 @@ impl<App: Spoken> Client<App> {
         self.state = State::Unknown(self.verdict());
         self.from_server.clear();
         for (_, Pending { purpose, .. }) in std::mem::take(&mut self.pending) {
-            if let Purpose::Application { request, losses, .. } = purpose {
+            if let Purpose::Application {
+                request, losses, ..
+            } = purpose
+            {
                 self.tell_answer(*request, Answer::Failed(Failure::Closed), losses);
             }
         }
@@ -192,7 +237,8 @@ impl<App: Spoken> Client<App> {
 
     /// Forgets the probe or `initialize`; an answer that still comes is one to nothing.
     fn drop_settling(&mut self) {
-        self.pending.retain(|_, pending| !matches!(pending.purpose, Purpose::Probe | Purpose::Initialize));
+        self.pending
+            .retain(|_, pending| !matches!(pending.purpose, Purpose::Probe | Purpose::Initialize));
     }
 
     /// The handshake with the newest revision that has one.
@@ -212,42 +258,72 @@ impl<App: Spoken> Client<App> {
         let mut params = Map::new();
         params.insert("protocolVersion", Json::of(offer.wire()));
         let capabilities = carry("ClientCapabilities", &profile.capabilities);
-        params.insert("capabilities", capabilities.unwrap_or_else(super::translate::empty_object));
+        params.insert(
+            "capabilities",
+            capabilities.unwrap_or_else(super::translate::empty_object),
+        );
         // What cannot be carried over is named all the same: the member must be there.
         let info = carry("Implementation", &profile.info).unwrap_or_else(|| profile.info.clone());
         params.insert("clientInfo", info);
         let id = self.fresh_id();
-        self.post_request(id, "initialize", Some(Json::of(&params)), offer, Purpose::Initialize, &[]);
+        self.post_request(
+            id,
+            "initialize",
+            Some(Json::of(&params)),
+            offer,
+            Purpose::Initialize,
+            &[],
+        );
     }
 
     /// The result of `initialize`.
     pub(super) fn initialized(&mut self, result: &Json) {
-        let version = member(result, "protocolVersion").and_then(|version| version.read::<String>().ok());
+        let version =
+            member(result, "protocolVersion").and_then(|version| version.read::<String>().ok());
         let Some(version) = version else {
-            let failure = Failure::InvalidResult("the answer to `initialize` names no protocolVersion".to_owned());
+            let failure = Failure::InvalidResult(
+                "the answer to `initialize` names no protocolVersion".to_owned(),
+            );
             return self.unsettle(&failure);
         };
-        let known = self.options.revisions.iter().find(|revision| {
-            revision.era() == Era::Handshake && revision.wire() == version
-        });
-        let Some(revision) = known else { return self.no_common_revision(vec![version]) };
+        let known = self
+            .options
+            .revisions
+            .iter()
+            .find(|revision| revision.era() == Era::Handshake && revision.wire() == version);
+        let Some(revision) = known else {
+            return self.no_common_revision(vec![version]);
+        };
         let facts = self.facts(result, revision, member(result, "serverInfo"));
-        let logging = member(result, "capabilities").is_some_and(|it| member(&it, "logging").is_some());
+        let logging =
+            member(result, "capabilities").is_some_and(|it| member(&it, "logging").is_some());
         let session = self.session_to_be.take();
-        self.state = State::Settled(Settled { session, logging, ..Settled::on(revision) });
+        self.state = State::Settled(Settled {
+            session,
+            logging,
+            ..Settled::on(revision)
+        });
         self.post_notification("notifications/initialized", None, revision);
         self.settled_now(facts);
     }
 
     /// An error in answer to `initialize`: once more with a revision that it names, if there is one.
     pub(super) fn handshake_refused(&mut self, error: ErrorObject) {
-        let State::Initializing { tried } = self.state else { return };
+        let State::Initializing { tried } = self.state else {
+            return;
+        };
         let versions = supported(&error);
         let left = self.left(tried);
         match choose(&versions, left) {
             Some(revision) if revision.era() == Era::Handshake => self.initialize(revision, tried),
             // It speaks a per-request revision after all: the verdict that led here was stale, or the probe got lost.
-            Some(revision) => self.settle(Settled { confirmed: false, ..Settled::on(revision) }, ServerFacts::unknown(revision)),
+            Some(revision) => self.settle(
+                Settled {
+                    confirmed: false,
+                    ..Settled::on(revision)
+                },
+                ServerFacts::unknown(revision),
+            ),
             None if versions.is_empty() => self.unsettle(&Failure::HandshakeRefused(error)),
             None => self.no_common_revision(versions),
         }
@@ -297,7 +373,11 @@ impl<App: Spoken> Client<App> {
 
     /// What a `DiscoverResult` says of the server.
     fn facts_of(&self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
-        let Evidence::Answer { message: Some(Message::Response(response)), .. } = evidence else {
+        let Evidence::Answer {
+            message: Some(Message::Response(response)),
+            ..
+        } = evidence
+        else {
             return ServerFacts::unknown(revision);
         };
         let info = member(&response.result, "_meta").and_then(|meta| member(&meta, SERVER_INFO));
@@ -305,11 +385,15 @@ impl<App: Spoken> Client<App> {
     }
 
     fn facts(&self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
-        let carry = |name, json: Json| self.translator.definition(name, revision, self.translator.app, json.text());
+        let carry = |name, json: Json| {
+            self.translator
+                .definition(name, revision, self.translator.app, json.text())
+        };
         ServerFacts {
             revision,
             info: info.and_then(|info| carry("Implementation", info)),
-            capabilities: member(result, "capabilities").and_then(|it| carry("ServerCapabilities", it)),
+            capabilities: member(result, "capabilities")
+                .and_then(|it| carry("ServerCapabilities", it)),
             instructions: member(result, "instructions").and_then(|it| it.read().ok()),
         }
     }

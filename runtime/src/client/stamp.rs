@@ -25,13 +25,22 @@ pub(super) struct Claim {
 impl Stamp {
     /// The params with it; keys that belong to the endpoint replace those of the application.
     pub(super) fn put_into(self, params: Option<Json>) -> Option<Json> {
-        let Self { claim, progress_token } = self;
+        let Self {
+            claim,
+            progress_token,
+        } = self;
         if claim.is_none() && progress_token.is_none() {
             return params;
         }
         let mut params = members(params);
         let mut meta = members(params.get("_meta").cloned());
-        if let Some(Claim { revision, capabilities, info, log_level }) = claim {
+        if let Some(Claim {
+            revision,
+            capabilities,
+            info,
+            log_level,
+        }) = claim
+        {
             meta.insert(PROTOCOL_VERSION, Json::of(revision.wire()));
             meta.insert(CLIENT_CAPABILITIES, capabilities);
             if let Some(info) = info {
@@ -77,7 +86,10 @@ fn meta_of(params: Option<&Json>) -> Option<JsonObject> {
 
 /// The members of an object, and none of anything else.
 fn members(object: Option<Json>) -> Map<Json> {
-    object.unwrap_or_else(empty_object).read().unwrap_or_default()
+    object
+        .unwrap_or_else(empty_object)
+        .read()
+        .unwrap_or_default()
 }
 
 /// The headers of a POST.
@@ -90,7 +102,10 @@ pub(super) fn headers(
 ) -> Vec<(String, String)> {
     let mut headers = vec![
         ("Content-Type".to_owned(), "application/json".to_owned()),
-        ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
+        (
+            "Accept".to_owned(),
+            "application/json, text/event-stream".to_owned(),
+        ),
     ];
     let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
     match revision.era() {

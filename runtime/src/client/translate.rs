@@ -27,7 +27,9 @@ impl Stopped {
         match self {
             Self::Needs(needs) => Failure::NeedsAdapter(needs),
             Self::Rejected(error) => Failure::Rejected(error),
-            Self::Swallowed(rule) => Failure::UnknownMethod(format!("the server's revision has no such notification ({rule})")),
+            Self::Swallowed(rule) => Failure::UnknownMethod(format!(
+                "the server's revision has no such notification ({rule})"
+            )),
             Self::Failed(ConvertFailure::Invalid(error)) => Failure::InvalidParams(error),
             Self::Failed(ConvertFailure::Unknown(what)) => Failure::UnknownMethod(what),
         }
@@ -44,13 +46,20 @@ impl Stopped {
     /// As the error that answers a request of the server.
     pub(super) fn into_error(self) -> ErrorObject {
         match self {
-            Self::Needs(needs) => ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, needs.to_string()),
+            Self::Needs(needs) => {
+                ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, needs.to_string())
+            }
             Self::Rejected(error) => error,
-            Self::Swallowed(rule) => ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, format!("not known here ({rule})")),
+            Self::Swallowed(rule) => ErrorObject::new(
+                ErrorObject::METHOD_NOT_FOUND,
+                format!("not known here ({rule})"),
+            ),
             Self::Failed(ConvertFailure::Invalid(error)) => {
                 ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string())
             }
-            Self::Failed(ConvertFailure::Unknown(what)) => ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what),
+            Self::Failed(ConvertFailure::Unknown(what)) => {
+                ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what)
+            }
         }
     }
 }
@@ -72,9 +81,17 @@ impl Translator {
         })
     }
 
-    fn run(&self, subject: Subject<'_>, from: Revision, to: Revision, text: &str) -> Result<Carried, Stopped> {
+    fn run(
+        &self,
+        subject: Subject<'_>,
+        from: Revision,
+        to: Revision,
+        text: &str,
+    ) -> Result<Carried, Stopped> {
         if same(from, to) {
-            return check(subject, from, text).map(|json| (json, Vec::new())).map_err(Stopped::Failed);
+            return check(subject, from, text)
+                .map(|json| (json, Vec::new()))
+                .map_err(Stopped::Failed);
         }
         match convert(subject, from, to, text, self.context(to)) {
             Err(failure) => Err(Stopped::Failed(failure)),
@@ -87,37 +104,76 @@ impl Translator {
     }
 
     /// Params of a request or notification of the application.
-    pub(super) fn params_out(&self, method: &str, params: &Json, to: Revision) -> Result<Carried, Stopped> {
+    pub(super) fn params_out(
+        &self,
+        method: &str,
+        params: &Json,
+        to: Revision,
+    ) -> Result<Carried, Stopped> {
         let subject = Subject::Method(method, Part::Params, Some(Direction::ClientToServer));
         self.run(subject, self.app, to, params.text())
     }
 
     /// The result of a request of the application.
-    pub(super) fn result_in(&self, method: &str, result: &Json, from: Revision) -> Result<Carried, Stopped> {
+    pub(super) fn result_in(
+        &self,
+        method: &str,
+        result: &Json,
+        from: Revision,
+    ) -> Result<Carried, Stopped> {
         let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
         self.run(subject, from, self.app, result.text())
     }
 
     /// Params of a message of the server.
-    pub(super) fn params_in(&self, method: &str, params: &Json, from: Revision) -> Result<Carried, Stopped> {
+    pub(super) fn params_in(
+        &self,
+        method: &str,
+        params: &Json,
+        from: Revision,
+    ) -> Result<Carried, Stopped> {
         let subject = Subject::Method(method, Part::Params, Some(Direction::ServerToClient));
         self.run(subject, from, self.app, params.text())
     }
 
     /// The application's answer to a request of the server.
-    pub(super) fn result_out(&self, method: &str, result: &Json, to: Revision) -> Result<Carried, Stopped> {
+    pub(super) fn result_out(
+        &self,
+        method: &str,
+        result: &Json,
+        to: Revision,
+    ) -> Result<Carried, Stopped> {
         let subject = Subject::Method(method, Part::Result, Some(Direction::ServerToClient));
         self.run(subject, self.app, to, result.text())
     }
 
     /// A definition, where no method names it.
-    pub(super) fn definition(&self, name: &str, from: Revision, to: Revision, text: &str) -> Option<Json> {
-        self.run(Subject::Type(name), from, to, text).ok().map(|carried| carried.0)
+    pub(super) fn definition(
+        &self,
+        name: &str,
+        from: Revision,
+        to: Revision,
+        text: &str,
+    ) -> Option<Json> {
+        self.run(Subject::Type(name), from, to, text)
+            .ok()
+            .map(|carried| carried.0)
     }
 
     /// An error that the server answered a request with.
-    pub(super) fn error_in(&self, method: &str, error: ErrorObject, from: Revision) -> Result<(ErrorObject, Vec<Loss>), Stopped> {
-        error_of(convert_error(method, from, self.app, error, self.context(self.app)))
+    pub(super) fn error_in(
+        &self,
+        method: &str,
+        error: ErrorObject,
+        from: Revision,
+    ) -> Result<(ErrorObject, Vec<Loss>), Stopped> {
+        error_of(convert_error(
+            method,
+            from,
+            self.app,
+            error,
+            self.context(self.app),
+        ))
     }
 
     /// An error that the application answers a request of the server with.
@@ -127,21 +183,44 @@ impl Translator {
     }
 
     /// The questions of an `input_required` result.
-    pub(super) fn questions(&self, result: &JsonObject, from: Revision) -> Result<Vec<Question>, String> {
-        let Some(requests) = result.get("inputRequests") else { return Ok(Vec::new()) };
-        let requests: Map<JsonObject> = requests.read().map_err(|error| format!("inputRequests: {error}"))?;
-        requests.into_iter().map(|(key, request)| self.question(key, &request, from)).collect()
+    pub(super) fn questions(
+        &self,
+        result: &JsonObject,
+        from: Revision,
+    ) -> Result<Vec<Question>, String> {
+        let Some(requests) = result.get("inputRequests") else {
+            return Ok(Vec::new());
+        };
+        let requests: Map<JsonObject> = requests
+            .read()
+            .map_err(|error| format!("inputRequests: {error}"))?;
+        requests
+            .into_iter()
+            .map(|(key, request)| self.question(key, &request, from))
+            .collect()
     }
 
-    fn question(&self, key: String, request: &JsonObject, from: Revision) -> Result<Question, String> {
-        let method = request.get("method").and_then(|method| method.read::<String>().ok());
+    fn question(
+        &self,
+        key: String,
+        request: &JsonObject,
+        from: Revision,
+    ) -> Result<Question, String> {
+        let method = request
+            .get("method")
+            .and_then(|method| method.read::<String>().ok());
         let method = method.ok_or_else(|| format!("inputRequests: `{key}` names no method"))?;
         let params = request.get("params").unwrap_or_else(empty_object);
         let (params, losses) = match self.params_in(&method, &params, from) {
             Ok((params, losses)) => (Ok(params), losses),
             Err(stopped) => (Err(stopped.into_error()), Vec::new()),
         };
-        Ok(Question { key, method, params, losses })
+        Ok(Question {
+            key,
+            method,
+            params,
+            losses,
+        })
     }
 }
 
@@ -152,7 +231,8 @@ fn check(subject: Subject<'_>, revision: Revision, text: &str) -> Result<Json, C
         Subject::Method(method, part, direction) => {
             let mut rows = methods(revision).iter().filter(|row| row.name == method);
             let row = rows.find(|row| direction.is_none_or(|direction| row.direction == direction));
-            let unknown = || ConvertFailure::Unknown(format!("revision {revision} has no method `{method}`"));
+            let unknown =
+                || ConvertFailure::Unknown(format!("revision {revision} has no method `{method}`"));
             part.of(row.ok_or_else(unknown)?)
         }
     };

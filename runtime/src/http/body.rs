@@ -60,13 +60,29 @@ impl Body {
     }
 
     /// The events of an exchange, up to its answer.
-    pub(super) fn exchange(first: Outgoing, queue: mpsc::Receiver<Outgoing>, guard: Option<HangUp>) -> Self {
-        Self(Kind::Events { first: Some(first), queue, ends: true, is_over: false, guard })
+    pub(super) fn exchange(
+        first: Outgoing,
+        queue: mpsc::Receiver<Outgoing>,
+        guard: Option<HangUp>,
+    ) -> Self {
+        Self(Kind::Events {
+            first: Some(first),
+            queue,
+            ends: true,
+            is_over: false,
+            guard,
+        })
     }
 
     /// The events of a session that belong to no exchange.
     pub(super) fn session(queue: mpsc::Receiver<Outgoing>) -> Self {
-        Self(Kind::Events { first: None, queue, ends: false, is_over: false, guard: None })
+        Self(Kind::Events {
+            first: None,
+            queue,
+            ends: false,
+            is_over: false,
+            guard: None,
+        })
     }
 }
 
@@ -80,7 +96,13 @@ impl http_body::Body for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let (first, queue, ends, is_over, guard) = match &mut self.0 {
             Kind::Text(text) => return Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
-            Kind::Events { first, queue, ends, is_over, guard } => (first, queue, *ends, is_over, guard),
+            Kind::Events {
+                first,
+                queue,
+                ends,
+                is_over,
+                guard,
+            } => (first, queue, *ends, is_over, guard),
         };
         if *is_over {
             return Poll::Ready(None);
@@ -117,7 +139,9 @@ impl http_body::Body for Body {
 
     fn size_hint(&self) -> http_body::SizeHint {
         match &self.0 {
-            Kind::Text(text) => http_body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64)),
+            Kind::Text(text) => {
+                http_body::SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
+            }
             Kind::Events { .. } => http_body::SizeHint::default(),
         }
     }

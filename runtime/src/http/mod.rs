@@ -15,7 +15,7 @@
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! });
 //! // On 127.0.0.1 alone: to be reached from elsewhere, bind a listener of your own, and allow its origins.
-//! http::serve(http::bind(8080).await?, service).await?;
+//! http::serve(http::bind(8080).await?, service).await;
 //! # Ok(())
 //! # }
 //! ```
@@ -46,7 +46,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { origins: Vec::new(), sessions: true, idle: Duration::from_secs(3600) }
+        Self {
+            origins: Vec::new(),
+            sessions: true,
+            idle: Duration::from_secs(3600),
+        }
     }
 }
 
@@ -80,14 +84,22 @@ impl Options {
 
     /// Whether a request of this `Origin` is taken.
     fn allows(&self, origin: &str) -> bool {
-        self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)) || is_loopback(origin)
+        self.origins
+            .iter()
+            .any(|allowed| allowed.eq_ignore_ascii_case(origin))
+            || is_loopback(origin)
     }
 }
 
 /// Whether an origin is one of this machine.
 fn is_loopback(origin: &str) -> bool {
     let lower = origin.to_ascii_lowercase();
-    let Some(host) = lower.strip_prefix("http://").or_else(|| lower.strip_prefix("https://")) else { return false };
+    let Some(host) = lower
+        .strip_prefix("http://")
+        .or_else(|| lower.strip_prefix("https://"))
+    else {
+        return false;
+    };
     let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) => (address, port),
         None => host.split_at(host.find(':').unwrap_or(host.len())),
@@ -103,12 +115,27 @@ mod tests {
 
     #[test]
     fn loopback_origins_are_told_from_those_that_look_like_it() {
-        for origin in ["http://localhost", "http://localhost:3000", "https://127.0.0.1:1", "http://[::1]:80", "HTTP://LOCALHOST"] {
+        for origin in [
+            "http://localhost",
+            "http://localhost:3000",
+            "https://127.0.0.1:1",
+            "http://[::1]:80",
+            "HTTP://LOCALHOST",
+        ] {
             assert!(is_loopback(origin), "{origin}");
         }
         for origin in [
-            "null", "", "localhost", "http://localhost.evil.com", "http://127.0.0.1.evil.com", "http://evil.com#localhost",
-            "http://localhost:x", "http://localhost@evil.com", "http://[::1]evil.com", "http://0.0.0.0", "file://localhost",
+            "null",
+            "",
+            "localhost",
+            "http://localhost.evil.com",
+            "http://127.0.0.1.evil.com",
+            "http://evil.com#localhost",
+            "http://localhost:x",
+            "http://localhost@evil.com",
+            "http://[::1]evil.com",
+            "http://0.0.0.0",
+            "file://localhost",
         ] {
             assert!(!is_loopback(origin), "{origin}");
         }

@@ -21,10 +21,16 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             Ok(lane) => lane,
             Err(response) => return *response,
         };
-        let pairs = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+        let pairs = headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
         let told = Headers::from_pairs(pairs);
         let (texts, queue) = mpsc::channel(QUEUE);
-        let Taken { reply, tokens, hangs_up } = lane.take(Some(&told), bytes, &texts).await;
+        let Taken {
+            reply,
+            tokens,
+            hangs_up,
+        } = lane.take(Some(&told), bytes, &texts).await;
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         match reply {
@@ -37,12 +43,22 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// Where a message belongs: to a session, or to nothing but itself.
-    fn lane(&self, headers: &HeaderMap, bytes: &[u8]) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
+    fn lane(
+        &self,
+        headers: &HeaderMap,
+        bytes: &[u8],
+    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
         let message = peek(bytes).ok();
         match message.is_some_and(|message| needs_session(&message, headers)) {
-            true if self.options.sessions && self.server.served().has(Era::Handshake) => self.session(headers),
+            true if self.options.sessions && self.server.served().has(Era::Handshake) => {
+                self.session(headers)
+            }
             // Nothing of a modern request is taken from an earlier one: its lane is its own.
-            _ => Ok(Lane::new(Arc::clone(&self.server), Arc::clone(&self.handler), self.start)),
+            _ => Ok(Lane::new(
+                Arc::clone(&self.server),
+                Arc::clone(&self.handler),
+                self.start,
+            )),
         }
     }
 
@@ -55,7 +71,9 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             },
             false => None,
         };
-        let Reply { status: code, body, .. } = reply;
+        let Reply {
+            status: code, body, ..
+        } = reply;
         let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match body {
             Some(body) => json(code, body),
@@ -70,7 +88,11 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     fn open(&self, lane: &Arc<Lane<App, H>>) -> Result<String, Box<Response<Body>>> {
         let Some(id) = fresh_id() else {
             let refusal = errors::internal("no randomness for the id of a session");
-            return Err(Box::new(refusal_of(None, &refusal, StatusCode::INTERNAL_SERVER_ERROR)));
+            return Err(Box::new(refusal_of(
+                None,
+                &refusal,
+                StatusCode::INTERNAL_SERVER_ERROR,
+            )));
         };
         let mut sessions = self.sessions();
         let limit = self.server.limits().sessions;
@@ -88,12 +110,19 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
 
 /// Whether a message says nothing of its revision by itself.
 fn needs_session(message: &Peeked<'_>, headers: &HeaderMap) -> bool {
-    let is_modern = |wire: &str| Revision::from_wire(wire).is_some_and(|revision| revision.era() == Era::PerRequest);
+    let is_modern = |wire: &str| {
+        Revision::from_wire(wire).is_some_and(|revision| revision.era() == Era::PerRequest)
+    };
     let has_session = headers.contains_key(headers::SESSION_ID);
     match message.kind {
         MessageKind::Request => match message.meta.protocol_version.map(Raw::as_str) {
             // A claim stands for itself; that of a handshake revision inside a session is the session's.
-            Some(claim) => has_session && claim.is_some_and(|claim| Revision::from_wire(&claim).is_some() && !is_modern(&claim)),
+            Some(claim) => {
+                has_session
+                    && claim.is_some_and(|claim| {
+                        Revision::from_wire(&claim).is_some() && !is_modern(&claim)
+                    })
+            }
             None if message.method.as_deref() == Some("initialize") => false,
             // A modern request that forgot its claim is told so.
             None => has_session || !text(headers, headers::PROTOCOL_VERSION).is_some_and(is_modern),
@@ -106,7 +135,10 @@ fn needs_session(message: &Peeked<'_>, headers: &HeaderMap) -> bool {
 }
 
 /// The answer of a call at work: one object if nothing is said before it, else a stream.
-async fn worked_on(mut queue: mpsc::Receiver<crate::server::Outgoing>, guard: Option<HangUp>) -> Response<Body> {
+async fn worked_on(
+    mut queue: mpsc::Receiver<crate::server::Outgoing>,
+    guard: Option<HangUp>,
+) -> Response<Body> {
     match queue.recv().await {
         Some(text) if text.last => {
             if let Some(guard) = guard {
@@ -129,7 +161,9 @@ async fn worked_on(mut queue: mpsc::Receiver<crate::server::Outgoing>, guard: Op
 fn json(code: StatusCode, body: String) -> Response<Body> {
     let mut response = Response::new(Body::text(body));
     *response.status_mut() = code;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
@@ -139,8 +173,15 @@ pub(super) fn refusal(id: Option<mcp_wire::RequestId>, refusal: &Refusal) -> Res
     refusal_of(id, refusal, code)
 }
 
-fn refusal_of(id: Option<mcp_wire::RequestId>, refusal: &Refusal, code: StatusCode) -> Response<Body> {
-    json(code, mcp_wire::to_string(&mcp_wire::RawError::new(id, refusal.error.clone())))
+fn refusal_of(
+    id: Option<mcp_wire::RequestId>,
+    refusal: &Refusal,
+    code: StatusCode,
+) -> Response<Body> {
+    json(
+        code,
+        mcp_wire::to_string(&mcp_wire::RawError::new(id, refusal.error.clone())),
+    )
 }
 
 /// 128 random bits as visible ASCII: whoever does not know a session's id cannot guess it.

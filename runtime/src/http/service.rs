@@ -37,7 +37,9 @@ impl<App, H> Clone for Service<App, H> {
 
 impl<App, H> std::fmt::Debug for Service<App, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Service").field("options", &self.0.options).finish_non_exhaustive()
+        f.debug_struct("Service")
+            .field("options", &self.0.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -53,7 +55,13 @@ impl<App: Spoken, H: Handler> Service<App, H> {
     pub fn with_options(server: Server<App>, handler: H, options: Options) -> Self {
         let sessions = Mutex::new(Sessions::new(server.limits().sessions));
         let (server, handler) = (Arc::new(server), Arc::new(handler));
-        Self(Arc::new(Inner { server, handler, options, sessions, start: Instant::now() }))
+        Self(Arc::new(Inner {
+            server,
+            handler,
+            options,
+            sessions,
+            start: Instant::now(),
+        }))
     }
 }
 
@@ -88,7 +96,9 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     {
         let (head, body) = request.into_parts();
         if let Some(origin) = head.headers.get(ORIGIN)
-            && !origin.to_str().is_ok_and(|origin| self.options.allows(origin))
+            && !origin
+                .to_str()
+                .is_ok_and(|origin| self.options.allows(origin))
         {
             return refused(StatusCode::FORBIDDEN, "this origin is not allowed");
         }
@@ -100,7 +110,10 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             _ => return self.wrong_method(),
         }
         if !is_json(&head.headers) {
-            return refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a message comes as application/json");
+            return refused(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "a message comes as application/json",
+            );
         }
         let limit = self.server.limits().message_bytes;
         match Limited::new(body, limit).collect().await {
@@ -117,16 +130,21 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     fn has_session_operations(&self, headers: &HeaderMap) -> bool {
         let named = text(headers, headers::PROTOCOL_VERSION).and_then(Revision::from_wire);
         let is_modern = named.is_some_and(|revision| revision.era() == Era::PerRequest);
-        self.options.sessions && !is_modern && ladder::takes_session_operations(self.server.served())
+        self.options.sessions
+            && !is_modern
+            && ladder::takes_session_operations(self.server.served())
     }
 
     fn wrong_method(&self) -> Response<Body> {
         let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
-        let allowed = match self.options.sessions && ladder::takes_session_operations(self.server.served()) {
-            true => "GET, POST, DELETE",
-            false => "POST",
-        };
-        response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+        let allowed =
+            match self.options.sessions && ladder::takes_session_operations(self.server.served()) {
+                true => "GET, POST, DELETE",
+                false => "POST",
+            };
+        response
+            .headers_mut()
+            .insert(ALLOW, HeaderValue::from_static(allowed));
         response
     }
 
@@ -150,13 +168,21 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// The session that a request names.
-    pub(super) fn session(&self, headers: &HeaderMap) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
+    pub(super) fn session(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
         let Some(id) = text(headers, headers::SESSION_ID) else {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
             return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
         };
         let lane = self.sessions().get(id).cloned();
-        lane.ok_or_else(|| Box::new(refused(StatusCode::NOT_FOUND, "no such session: open one with `initialize`")))
+        lane.ok_or_else(|| {
+            Box::new(refused(
+                StatusCode::NOT_FOUND,
+                "no such session: open one with `initialize`",
+            ))
+        })
     }
 
     pub(super) fn sessions(&self) -> std::sync::MutexGuard<'_, Sessions<Arc<Lane<App, H>>>> {
@@ -171,7 +197,11 @@ pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 fn is_json(headers: &HeaderMap) -> bool {
     let ty = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
-    ty.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+    ty.split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .eq_ignore_ascii_case("application/json")
 }
 
 pub(super) fn status(status: StatusCode) -> Response<Body> {
@@ -184,7 +214,9 @@ pub(super) fn status(status: StatusCode) -> Response<Body> {
 fn refused(code: StatusCode, why: &str) -> Response<Body> {
     let mut response = Response::new(Body::text(why));
     *response.status_mut() = code;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     response
 }
 
@@ -193,6 +225,9 @@ pub(super) fn events(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(
+        http::header::CACHE_CONTROL,
+        HeaderValue::from_static("no-cache"),
+    );
     response
 }

@@ -11,7 +11,9 @@ use tokio::task::AbortHandle;
 use super::{Handler, Line, Peer, send_all};
 use crate::Spoken;
 use crate::headers::Headers;
-use crate::server::{Call, Channel, Event, Exchange, Fate, Outgoing, PeerAnswer, Reply, Server, To, Token};
+use crate::server::{
+    Call, Channel, Event, Exchange, Fate, Outgoing, PeerAnswer, Reply, Server, To, Token,
+};
 
 /// The answer that will come, or why none will.
 pub(crate) type Asked = Result<oneshot::Receiver<PeerAnswer>, Fate>;
@@ -51,11 +53,19 @@ pub(crate) struct Taken {
 impl<App: Spoken, H: Handler> Lane<App, H> {
     /// A lane on which nothing has been said.
     pub(crate) fn new(server: Arc<Server<App>>, handler: Arc<H>, start: Instant) -> Arc<Self> {
-        Arc::new(Self { server, handler, start, state: Mutex::default() })
+        Arc::new(Self {
+            server,
+            handler,
+            start,
+            state: Mutex::default(),
+        })
     }
 
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    pub(crate) fn at_large(&self, route: mpsc::Sender<Outgoing>) -> Result<(), mpsc::Sender<Outgoing>> {
+    pub(crate) fn at_large(
+        &self,
+        route: mpsc::Sender<Outgoing>,
+    ) -> Result<(), mpsc::Sender<Outgoing>> {
         let mut state = self.state();
         match &state.at_large {
             Some(before) if !before.is_closed() => Err(route),
@@ -70,7 +80,10 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     #[cfg(feature = "http")]
     pub(crate) fn is_idle_since(&self, time: Duration) -> bool {
         let state = self.state();
-        let listens = state.at_large.as_ref().is_some_and(|route| !route.is_closed());
+        let listens = state
+            .at_large
+            .as_ref()
+            .is_some_and(|route| !route.is_closed());
         state.tasks.is_empty() && !listens && state.channel.last_heard() + time < self.now()
     }
 
@@ -95,11 +108,17 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         route: &mpsc::Sender<Outgoing>,
     ) -> (Taken, Vec<(mpsc::Sender<Outgoing>, Outgoing)>) {
         let mut state = self.state();
-        let received = self.server.receive(&mut state.channel, headers, bytes, self.now());
+        let received = self
+            .server
+            .receive(&mut state.channel, headers, bytes, self.now());
         if received.reply.is_none() {
             state.routes.insert(received.exchange, route.clone());
         }
-        let mut taken = Taken { reply: received.reply, tokens: Vec::new(), hangs_up: false };
+        let mut taken = Taken {
+            reply: received.reply,
+            tokens: Vec::new(),
+            hangs_up: false,
+        };
         let mut send = Vec::new();
         for event in received.events {
             match event {
@@ -115,7 +134,11 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     /// Does what an event asks for, but for calls; a text to send comes back with its route.
-    fn settle(&self, state: &mut State, event: Event) -> Option<(mpsc::Sender<Outgoing>, Outgoing)> {
+    fn settle(
+        &self,
+        state: &mut State,
+        event: Event,
+    ) -> Option<(mpsc::Sender<Outgoing>, Outgoing)> {
         match event {
             Event::Send(text) => return state.routed(text),
             Event::Notice(notice) => self.handler.notice(notice),
@@ -142,7 +165,11 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     fn start(self: &Arc<Self>, state: &mut State, call: Call, route: &mpsc::Sender<Outgoing>) {
         let token = call.token;
         let line: Arc<dyn Line> = Arc::<Self>::clone(self);
-        let peer = Peer { token, line, route: route.clone() };
+        let peer = Peer {
+            token,
+            line,
+            route: route.clone(),
+        };
         let lane = Arc::clone(self);
         let route = route.clone();
         // A task of its own for the handler: one that panics is answered for.
@@ -150,25 +177,38 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
             let handler = Arc::clone(&lane.handler);
             let work = tokio::spawn(async move { handler.call(call, peer).await });
             let _abort = AbortOnDrop(work.abort_handle());
-            let result = work.await.unwrap_or_else(|_| Err(crate::errors::internal("the handler failed").error));
+            let result = work
+                .await
+                .unwrap_or_else(|_| Err(crate::errors::internal("the handler failed").error));
             lane.answer(token, result, &route).await;
         });
         state.tasks.insert(token, work.abort_handle());
     }
 
-    async fn answer(&self, token: Token, result: Result<Json, ErrorObject>, route: &mpsc::Sender<Outgoing>) {
+    async fn answer(
+        &self,
+        token: Token,
+        result: Result<Json, ErrorObject>,
+        route: &mpsc::Sender<Outgoing>,
+    ) {
         // Room first, as for notifications; if nobody reads any more, the answer is for nobody.
         let room = route.reserve().await;
         let (mut texts, events) = {
             let mut state = self.state();
             state.tasks.remove(&token);
-            let output = self.server.answer(&mut state.channel, token, result, self.now());
+            let output = self
+                .server
+                .answer(&mut state.channel, token, result, self.now());
             for text in &output.send {
                 if let Some(exchange) = text.exchange.filter(|_| text.last) {
                     state.routes.remove(&exchange);
                 }
             }
-            let routed: Vec<_> = output.events.into_iter().filter_map(|event| self.settle(&mut state, event)).collect();
+            let routed: Vec<_> = output
+                .events
+                .into_iter()
+                .filter_map(|event| self.settle(&mut state, event))
+                .collect();
             (output.send.into_iter(), routed)
         };
         if let Ok(room) = room
@@ -187,7 +227,9 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     pub(crate) fn hung_up(&self, tokens: &[Token]) {
         let mut state = self.state();
         for &token in tokens {
-            let output = self.server.cancel(&mut state.channel, token, None, self.now());
+            let output = self
+                .server
+                .cancel(&mut state.channel, token, None, self.now());
             for event in output.events {
                 self.settle(&mut state, event);
             }
@@ -239,7 +281,13 @@ impl State {
 impl<App: Spoken, H: Handler> Line for Lane<App, H> {
     fn notify(&self, token: Token, method: &str, params: Option<&Json>) -> (Vec<Outgoing>, Fate) {
         let mut state = self.state();
-        let output = self.server.notify(&mut state.channel, To::Request(token), method, params, self.now());
+        let output = self.server.notify(
+            &mut state.channel,
+            To::Request(token),
+            method,
+            params,
+            self.now(),
+        );
         (output.send, output.fate)
     }
 
@@ -250,7 +298,14 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
         }
         state.last_key += 1;
         let key = state.last_key;
-        let output = self.server.ask(&mut state.channel, key, Some(token), method, params, self.now());
+        let output = self.server.ask(
+            &mut state.channel,
+            key,
+            Some(token),
+            method,
+            params,
+            self.now(),
+        );
         match output.fate {
             Fate::Sent | Fate::Adapted => {
                 let (answer, waits) = oneshot::channel();

@@ -61,7 +61,12 @@ pub struct Peer {
 /// What a [`Peer`] needs of its lane, whatever the application speaks.
 pub(crate) trait Line: Send + Sync {
     fn notify(&self, token: Token, method: &str, params: Option<&Json>) -> (Vec<Outgoing>, Fate);
-    fn ask(&self, token: Token, method: &str, params: Option<&Json>) -> (Vec<Outgoing>, lane::Asked);
+    fn ask(
+        &self,
+        token: Token,
+        method: &str,
+        params: Option<&Json>,
+    ) -> (Vec<Outgoing>, lane::Asked);
 }
 
 impl Peer {
@@ -70,7 +75,9 @@ impl Peer {
     /// What the peer did not ask for, or does not have, is not sent; the fate says so.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         // Room first: nobody holds the lane while a slow reader is waited for.
-        let Ok(room) = self.route.reserve().await else { return Fate::Unknown };
+        let Ok(room) = self.route.reserve().await else {
+            return Fate::Unknown;
+        };
         let (texts, fate) = self.line.notify(self.token, method, params);
         let mut texts = texts.into_iter();
         if let Some(text) = texts.next() {
@@ -91,7 +98,9 @@ impl Peer {
         match asked {
             Ok(answer) => answer.await.map_err(|_| gone())?.result,
             Err(Fate::Refused(error)) => Err(*error),
-            Err(Fate::NeedsAdapter(needs)) => Err(crate::errors::internal(&needs.to_string()).error),
+            Err(Fate::NeedsAdapter(needs)) => {
+                Err(crate::errors::internal(&needs.to_string()).error)
+            }
             Err(_) => Err(gone()),
         }
     }
@@ -99,7 +108,9 @@ impl Peer {
 
 impl std::fmt::Debug for Peer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Peer").field("token", &self.token).finish_non_exhaustive()
+        f.debug_struct("Peer")
+            .field("token", &self.token)
+            .finish_non_exhaustive()
     }
 }
 

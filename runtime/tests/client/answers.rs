@@ -32,7 +32,10 @@ fn a_result_without_result_type_is_complete_only_from_an_earlier_revision() {
     newest.call(call("add"), NOW).unwrap();
     let id = hear(&mut newest).only().1["id"].clone();
     say(&mut newest, &result(&id, json!({"content": []})));
-    assert_eq!(hear(&mut newest).answer().unwrap()["resultType"], "complete");
+    assert_eq!(
+        hear(&mut newest).answer().unwrap()["resultType"],
+        "complete"
+    );
 }
 
 #[test]
@@ -51,13 +54,26 @@ fn a_result_is_read_by_its_method_and_not_by_its_shape() {
 
 #[test]
 fn unknown_result_types_are_invalid() {
-    for (method, kind) in [("tools/call", "partial"), ("tools/list", "input_required"), ("tools/call", "")] {
+    for (method, kind) in [
+        ("tools/call", "partial"),
+        ("tools/list", "input_required"),
+        ("tools/call", ""),
+    ] {
         let mut client = settled("2026-07-28");
         let params = (method == "tools/call").then(|| Json::from(json!({"name": "x"})));
         let id = ask(&mut client, Call::new(method, params));
-        say(&mut client, &result(&id, json!({"resultType": kind, "requestState": "s", "tools": [], "content": [], "ttlMs": 0, "cacheScope": "private"})));
+        say(
+            &mut client,
+            &result(
+                &id,
+                json!({"resultType": kind, "requestState": "s", "tools": [], "content": [], "ttlMs": 0, "cacheScope": "private"}),
+            ),
+        );
         let failure = hear(&mut client).answer().unwrap_err();
-        assert!(failure.contains(&format!("resultType {kind:?}")), "{failure}");
+        assert!(
+            failure.contains(&format!("resultType {kind:?}")),
+            "{failure}"
+        );
     }
 }
 
@@ -66,12 +82,23 @@ fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
     let mut client = Client::<V2025_11_25>::new(options(Channel::Stdio));
     settle(&mut client, "2025-03-26");
     let params = json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": "v"}, "context": {"arguments": {"b": "c"}}});
-    client.call(Call::new("completion/complete", Some(params.into())), NOW).unwrap();
+    client
+        .call(Call::new("completion/complete", Some(params.into())), NOW)
+        .unwrap();
     let (_, sent) = hear(&mut client).only();
-    assert_eq!(sent["params"].get("context"), None, "2025-03-26 knows no context");
-    say(&mut client, &result(&sent["id"], json!({"completion": {"values": ["x"]}})));
+    assert_eq!(
+        sent["params"].get("context"),
+        None,
+        "2025-03-26 knows no context"
+    );
+    say(
+        &mut client,
+        &result(&sent["id"], json!({"completion": {"values": ["x"]}})),
+    );
     let heard = hear(&mut client);
-    let [Event::Answer { losses, .. }] = heard.events.as_slice() else { panic!("{:?}", heard.events) };
+    let [Event::Answer { losses, .. }] = heard.events.as_slice() else {
+        panic!("{:?}", heard.events)
+    };
     assert_eq!(losses.len(), 1, "{losses:?}");
     assert_eq!(losses[0].pointer, "/context");
 }
@@ -80,13 +107,23 @@ fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
 fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
     let mut client = settled("2026-07-28");
     let uri = Json::from(json!({"uri": "file:///a"}));
-    client.call(Call::new("resources/subscribe", Some(uri)), NOW).unwrap();
+    client
+        .call(Call::new("resources/subscribe", Some(uri)), NOW)
+        .unwrap();
     let heard = hear(&mut client);
     assert!(heard.sent.is_empty());
     let answers = heard.answers();
-    assert!(matches!(&answers[0].1, Answer::Failed(Failure::NeedsAdapter(needs)) if needs.adapter.as_str() == "subscription"), "{answers:?}");
+    assert!(
+        matches!(&answers[0].1, Answer::Failed(Failure::NeedsAdapter(needs)) if needs.adapter.as_str() == "subscription"),
+        "{answers:?}"
+    );
 
-    client.call(Call::new("tools/call", Some(Json::from(json!({"name": 5})))), NOW).unwrap();
+    client
+        .call(
+            Call::new("tools/call", Some(Json::from(json!({"name": 5})))),
+            NOW,
+        )
+        .unwrap();
     let failure = hear(&mut client).answer().unwrap_err();
     assert!(failure.contains("/name"), "{failure}");
     client.call(Call::new("tools/fly", None), NOW).unwrap();
@@ -98,10 +135,23 @@ fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
 fn errors_of_the_server_are_the_applications_own() {
     let mut client = settled("2026-07-28");
     let id = ask(&mut client, call("add"));
-    say(&mut client, &error(&id, -32021, json!({"requiredCapabilities": {"sampling": {}}})));
+    say(
+        &mut client,
+        &error(
+            &id,
+            -32021,
+            json!({"requiredCapabilities": {"sampling": {}}}),
+        ),
+    );
     let answers = hear(&mut client).answers();
-    let Answer::Error(error) = &answers[0].1 else { panic!("{answers:?}") };
-    assert_eq!(error.code.as_i64(), Some(-32602), "2025-11-25 has no such code");
+    let Answer::Error(error) = &answers[0].1 else {
+        panic!("{answers:?}")
+    };
+    assert_eq!(
+        error.code.as_i64(),
+        Some(-32602),
+        "2025-11-25 has no such code"
+    );
     assert!(error.data.as_ref().unwrap().text().contains("sampling"));
 }
 
@@ -121,20 +171,43 @@ fn what_answers_nothing_is_reported_and_disturbs_nothing() {
     for message in stray {
         say(&mut client, &message);
         let heard = hear(&mut client);
-        assert!(matches!(heard.events.as_slice(), [Event::Ignored(Ignored::AnswerToNothing(_) | Ignored::ServerError(_))]), "{message}: {:?}", heard.events);
+        assert!(
+            matches!(
+                heard.events.as_slice(),
+                [Event::Ignored(
+                    Ignored::AnswerToNothing(_) | Ignored::ServerError(_)
+                )]
+            ),
+            "{message}: {:?}",
+            heard.events
+        );
     }
     // The same answer twice: once to the request, once to nothing.
     say(&mut client, &result(&id, json!({"content": []})));
     say(&mut client, &result(&id, json!({"content": []})));
     let heard = hear(&mut client);
-    assert!(matches!(heard.events.as_slice(), [Event::Answer { .. }, Event::Ignored(Ignored::AnswerToNothing(Some(_)))]), "{:?}", heard.events);
+    assert!(
+        matches!(
+            heard.events.as_slice(),
+            [
+                Event::Answer { .. },
+                Event::Ignored(Ignored::AnswerToNothing(Some(_)))
+            ]
+        ),
+        "{:?}",
+        heard.events
+    );
 }
 
 #[test]
 fn an_id_is_the_same_in_another_spelling() {
     let mut client = settled("2025-11-25");
     let id = ask(&mut client, call("add")).as_i64().unwrap();
-    client.receive(None, format!(r#"{{"jsonrpc":"2.0","id":{id}.0,"result":{{"content":[]}}}}"#).as_bytes(), NOW);
+    client.receive(
+        None,
+        format!(r#"{{"jsonrpc":"2.0","id":{id}.0,"result":{{"content":[]}}}}"#).as_bytes(),
+        NOW,
+    );
     assert!(hear(&mut client).answer().is_ok());
 }
 
@@ -143,11 +216,28 @@ fn hostile_bytes_are_reported_and_disturb_nothing() {
     let mut client = settled("2025-11-25");
     let id = ask(&mut client, call("add"));
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let texts: [&[u8]; 9] = [b"", b"{", b"null", b"[]", b"\xff\xfe", b"{\"jsonrpc\":\"2.0\"}", b"{\"jsonrpc\":\"1.0\",\"id\":1,\"result\":{}}", b"\"text\"", deep.as_bytes()];
+    let texts: [&[u8]; 9] = [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"{\"jsonrpc\":\"2.0\"}",
+        b"{\"jsonrpc\":\"1.0\",\"id\":1,\"result\":{}}",
+        b"\"text\"",
+        deep.as_bytes(),
+    ];
     for text in texts {
         client.receive(None, text, NOW);
         let heard = hear(&mut client);
-        assert!(matches!(heard.events.as_slice(), [Event::Ignored(Ignored::Unreadable(_))]), "{:?}", heard.events);
+        assert!(
+            matches!(
+                heard.events.as_slice(),
+                [Event::Ignored(Ignored::Unreadable(_))]
+            ),
+            "{:?}",
+            heard.events
+        );
     }
     say(&mut client, &result(&id, json!({"content": []})));
     assert!(hear(&mut client).answer().is_ok());
@@ -155,7 +245,12 @@ fn hostile_bytes_are_reported_and_disturb_nothing() {
 
 #[test]
 fn limits_hold_and_disturb_nothing() {
-    let limits = Limits { pending: 3, message_bytes: 1000, batch_length: 2, ..Limits::default() };
+    let limits = Limits {
+        pending: 3,
+        message_bytes: 1000,
+        batch_length: 2,
+        ..Limits::default()
+    };
     let mut client = Client::<V2025_11_25>::new(options(Channel::Stdio).with_limits(limits));
     settle(&mut client, "2025-03-26");
     for _ in 0..3 {
@@ -171,7 +266,16 @@ fn limits_hold_and_disturb_nothing() {
     let ping = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     say(&mut client, &json!([ping, ping, ping]));
     let told = hear(&mut client).events;
-    assert!(matches!(told.as_slice(), [Event::Ignored(Ignored::TooLong(_)), Event::Ignored(Ignored::Batch(3))]), "{told:?}");
+    assert!(
+        matches!(
+            told.as_slice(),
+            [
+                Event::Ignored(Ignored::TooLong(_)),
+                Event::Ignored(Ignored::Batch(3))
+            ]
+        ),
+        "{told:?}"
+    );
 
     say(&mut client, &result(id, json!({"tools": []})));
     assert!(hear(&mut client).answer().is_ok());
@@ -180,12 +284,27 @@ fn limits_hold_and_disturb_nothing() {
 
 #[test]
 fn a_batch_is_taken_from_a_server_of_2025_03_26_alone() {
-    for (version, taken) in [("2025-03-26", true), ("2024-11-05", false), ("2025-06-18", false), ("2026-07-28", false)] {
+    for (version, taken) in [
+        ("2025-03-26", true),
+        ("2024-11-05", false),
+        ("2025-06-18", false),
+        ("2026-07-28", false),
+    ] {
         let mut client = settled(version);
         let one = ask(&mut client, Call::new("resources/list", None));
         let two = ask(&mut client, list());
-        say(&mut client, &json!([result(&two, json!({"tools": []})), result(&one, json!({"resources": []}))]));
-        assert_eq!(hear(&mut client).answers().len(), if taken { 2 } else { 0 }, "{version}");
+        say(
+            &mut client,
+            &json!([
+                result(&two, json!({"tools": []})),
+                result(&one, json!({"resources": []}))
+            ]),
+        );
+        assert_eq!(
+            hear(&mut client).answers().len(),
+            if taken { 2 } else { 0 },
+            "{version}"
+        );
     }
 }
 

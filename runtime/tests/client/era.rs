@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Channel, Client, Event, Options, Verdict};
-use mcp_revisions::{Revision, RevisionSet, V2025_11_25};
+use mcp_revisions::client::{Channel, Client, Event, Options};
+use mcp_revisions::{RevisionSet, V2025_11_25};
 use serde_json::{Value, json};
 
-use crate::{NOW, client, discovered, error, hear, initialized, list, options, profile, result, say};
+use crate::{NOW, client, discovered, error, hear, list, options, profile, result, say};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Found {
@@ -20,7 +20,12 @@ use Found::{Legacy, Modern, Nothing};
 fn found(client: &mut Client<V2025_11_25>) -> Found {
     let heard = hear(client);
     let methods = heard.methods();
-    match methods.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match methods
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         ["tools/list"] => Modern,
         ["initialize"] => Legacy,
         [] => {
@@ -33,12 +38,15 @@ fn found(client: &mut Client<V2025_11_25>) -> Found {
 }
 
 /// The probe has been sent; its id.
-fn probed(client: &mut Client<V2025_11_25>) -> (mcp_revisions::client::Post, Value) {
+pub(crate) fn probed(client: &mut Client<V2025_11_25>) -> (mcp_revisions::client::Post, Value) {
     client.call(list(), NOW).unwrap();
     let (send, probe) = hear(client).only();
     assert_eq!(probe["method"], "server/discover");
     let meta = &probe["params"]["_meta"];
-    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    assert_eq!(
+        meta["io.modelcontextprotocol/protocolVersion"],
+        "2026-07-28"
+    );
     assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "tester");
     assert!(meta["io.modelcontextprotocol/clientCapabilities"].is_object());
     (send.post, probe["id"].clone())
@@ -48,24 +56,60 @@ fn probed(client: &mut Client<V2025_11_25>) -> (mcp_revisions::client::Post, Val
 fn stdio_each_answer_to_the_probe() {
     let cases = [
         (json!({"result": discovered()}), Modern),
-        (json!({"error": {"code": -32020, "message": "headers"}}), Modern),
-        (json!({"error": {"code": -32021, "message": "capability"}}), Modern),
-        (json!({"error": {"code": -32022, "message": "version"}}), Modern),
-        (json!({"error": {"code": -32022, "message": "version", "data": {"supported": ["2025-06-18"]}}}), Legacy),
-        (json!({"error": {"code": -32601, "message": "unknown"}}), Legacy),
-        (json!({"error": {"code": -32600, "message": "not initialized"}}), Legacy),
-        (json!({"error": {"code": -32602, "message": "params"}}), Legacy),
-        (json!({"error": {"code": -32603, "message": "crash"}}), Legacy),
-        (json!({"error": {"code": -32000, "message": "first initialize"}}), Legacy),
-        (json!({"error": {"code": -32002, "message": "not ready"}}), Legacy),
+        (
+            json!({"error": {"code": -32020, "message": "headers"}}),
+            Modern,
+        ),
+        (
+            json!({"error": {"code": -32021, "message": "capability"}}),
+            Modern,
+        ),
+        (
+            json!({"error": {"code": -32022, "message": "version"}}),
+            Modern,
+        ),
+        (
+            json!({"error": {"code": -32022, "message": "version", "data": {"supported": ["2025-06-18"]}}}),
+            Legacy,
+        ),
+        (
+            json!({"error": {"code": -32601, "message": "unknown"}}),
+            Legacy,
+        ),
+        (
+            json!({"error": {"code": -32600, "message": "not initialized"}}),
+            Legacy,
+        ),
+        (
+            json!({"error": {"code": -32602, "message": "params"}}),
+            Legacy,
+        ),
+        (
+            json!({"error": {"code": -32603, "message": "crash"}}),
+            Legacy,
+        ),
+        (
+            json!({"error": {"code": -32000, "message": "first initialize"}}),
+            Legacy,
+        ),
+        (
+            json!({"error": {"code": -32002, "message": "not ready"}}),
+            Legacy,
+        ),
         (json!({"result": {}}), Legacy),
-        (json!({"result": {"supportedVersions": "2026-07-28"}}), Legacy),
+        (
+            json!({"result": {"supportedVersions": "2026-07-28"}}),
+            Legacy,
+        ),
     ];
     for (answer, expected) in cases {
         let mut client = client(Channel::Stdio);
         let (_, id) = probed(&mut client);
         let mut message = json!({"jsonrpc": "2.0", "id": id});
-        message.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
+        message
+            .as_object_mut()
+            .unwrap()
+            .extend(answer.as_object().unwrap().clone());
         say(&mut client, &message);
         assert_eq!(found(&mut client), expected, "{answer}");
     }
@@ -73,7 +117,9 @@ fn stdio_each_answer_to_the_probe() {
 
 #[test]
 fn stdio_silence_is_legacy_when_the_time_is_over_and_not_before() {
-    let mut client = Client::<V2025_11_25>::new(options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)));
+    let mut client = Client::<V2025_11_25>::new(
+        options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)),
+    );
     let (_, id) = probed(&mut client);
     let deadline = client.deadline().unwrap();
     assert_eq!(deadline, NOW + Duration::from_secs(3));
@@ -86,7 +132,11 @@ fn stdio_silence_is_legacy_when_the_time_is_over_and_not_before() {
     // The answer that comes after all is one to nothing: the handshake goes on.
     say(&mut client, &result(&id, discovered()));
     let heard = hear(&mut client);
-    assert!(matches!(heard.events.as_slice(), [Event::Ignored(_)]), "{:?}", heard.events);
+    assert!(
+        matches!(heard.events.as_slice(), [Event::Ignored(_)]),
+        "{:?}",
+        heard.events
+    );
     assert!(heard.sent.is_empty());
 }
 
@@ -103,14 +153,20 @@ fn stdio_a_server_that_ends_is_started_again_and_legacy() {
     client.closed(NOW);
     let heard = hear(&mut client);
     assert_eq!((heard.restarts, heard.sent.len()), (0, 0));
-    assert_eq!(heard.answer(), Err("the connection ended before the answer".to_owned()));
+    assert_eq!(
+        heard.answer(),
+        Err("the connection ended before the answer".to_owned())
+    );
 }
 
 #[test]
 fn http_each_answer_to_the_probe() {
     let message = |content: Value| {
         let mut message = json!({"jsonrpc": "2.0", "id": 1});
-        message.as_object_mut().unwrap().extend(content.as_object().unwrap().clone());
+        message
+            .as_object_mut()
+            .unwrap()
+            .extend(content.as_object().unwrap().clone());
         message.to_string()
     };
     let failed = |code: i64| message(json!({"error": {"code": code, "message": "no"}}));
@@ -177,7 +233,11 @@ fn http_a_probe_may_be_answered_by_a_stream() {
     let mut client = client(Channel::Http);
     let (post, id) = probed(&mut client);
     client.answered(post, 200, None, None, NOW);
-    client.receive(Some(post), result(&id, discovered()).to_string().as_bytes(), NOW);
+    client.receive(
+        Some(post),
+        result(&id, discovered()).to_string().as_bytes(),
+        NOW,
+    );
     assert_eq!(found(&mut client), Modern);
     client.ended(post, NOW);
     assert!(client.poll().is_none());
@@ -197,7 +257,14 @@ fn the_version_that_both_speak_is_taken() {
     for (supported, expected) in cases {
         let mut client = client(Channel::Stdio);
         let (_, id) = probed(&mut client);
-        say(&mut client, &error(&id, -32022, json!({"supported": supported, "requested": "2026-07-28"})));
+        say(
+            &mut client,
+            &error(
+                &id,
+                -32022,
+                json!({"supported": supported, "requested": "2026-07-28"}),
+            ),
+        );
         let heard = hear(&mut client);
         match expected {
             Some(version) => {
@@ -206,7 +273,10 @@ fn the_version_that_both_speak_is_taken() {
             }
             None => {
                 let failure = heard.answer().unwrap_err();
-                assert!(failure.starts_with("no revision in common") && failure.contains(supported[0]), "{failure}");
+                assert!(
+                    failure.starts_with("no revision in common") && failure.contains(supported[0]),
+                    "{failure}"
+                );
             }
         }
     }
@@ -225,131 +295,20 @@ fn a_dual_era_server_whose_modern_revision_is_unknown_is_spoken_to_in_its_newest
 
 #[test]
 fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
-    let mut legacy = Client::<V2025_11_25>::new(options(Channel::Http).with_revisions(RevisionSet::legacy()));
+    let mut legacy =
+        Client::<V2025_11_25>::new(options(Channel::Http).with_revisions(RevisionSet::legacy()));
     legacy.call(list(), NOW).unwrap();
     assert_eq!(hear(&mut legacy).methods(), ["initialize"]);
 
-    let mut modern = Client::<V2025_11_25>::new(options(Channel::Stdio).with_revisions(RevisionSet::modern()));
+    let mut modern =
+        Client::<V2025_11_25>::new(options(Channel::Stdio).with_revisions(RevisionSet::modern()));
     let (_, id) = probed(&mut modern);
     say(&mut modern, &error(&id, -32601, Value::Null));
-    assert_eq!(hear(&mut modern).answer(), Err("no revision in common with the server".to_owned()));
+    assert_eq!(
+        hear(&mut modern).answer(),
+        Err("no revision in common with the server".to_owned())
+    );
 
     let none = Options::new(Channel::Stdio, profile()).with_revisions(RevisionSet::none());
     assert!(Client::<V2025_11_25>::new(none).call(list(), NOW).is_err());
-}
-
-#[test]
-fn a_verdict_spares_the_probe() {
-    for (version, first) in [("2026-07-28", "tools/list"), ("2025-06-18", "initialize")] {
-        let verdict: Verdict = version.parse().unwrap();
-        let mut client = Client::<V2025_11_25>::new(options(Channel::Http).with_verdict(verdict));
-        client.call(list(), NOW).unwrap();
-        assert_eq!(hear(&mut client).methods(), [first]);
-        assert_eq!(verdict.to_string(), version);
-    }
-    // One that the client may not act upon is as good as none.
-    let options = options(Channel::Http).with_revisions(RevisionSet::legacy()).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = Client::<V2025_11_25>::new(options);
-    client.call(list(), NOW).unwrap();
-    assert_eq!(hear(&mut client).methods(), ["initialize"]);
-}
-
-#[test]
-fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
-    // The server was exchanged for one of the handshake era.
-    let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = Client::<V2025_11_25>::new(options);
-    client.call(list(), NOW).unwrap();
-    let (send, _) = hear(&mut client).only();
-    client.answered(send.post, 400, None, Some(b"Bad Request: no session"), NOW);
-    let (send, probe) = hear(&mut client).only();
-    assert_eq!(probe["method"], "server/discover");
-    client.answered(send.post, 400, None, Some(b"Bad Request: no session"), NOW);
-    let (send, initialize) = hear(&mut client).only();
-    assert_eq!(initialize["method"], "initialize");
-    client.answered(send.post, 200, Some("s1"), Some(result(&initialize["id"], initialized("2025-11-25")).to_string().as_bytes()), NOW);
-    let heard = hear(&mut client);
-    assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
-    let id = heard.messages()[1]["id"].clone();
-    client.answered(heard.sent[1].post, 200, None, Some(result(&id, json!({"tools": []})).to_string().as_bytes()), NOW);
-    assert_eq!(hear(&mut client).answer().unwrap(), json!({"tools": []}));
-    assert_eq!(client.verdict().unwrap().to_string(), "2025-11-25");
-}
-
-#[test]
-fn a_request_that_is_refused_for_its_version_is_sent_again_in_another() {
-    let options = options(Channel::Stdio).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = Client::<V2025_11_25>::new(options);
-    let token = client.call(list(), NOW).unwrap();
-    let heard = hear(&mut client);
-    let request = heard.messages().remove(0);
-    say(&mut client, &error(&request["id"], -32022, json!({"supported": ["2025-06-18"]})));
-    let (_, initialize) = hear(&mut client).only();
-    assert_eq!(initialize["params"]["protocolVersion"], "2025-06-18");
-    say(&mut client, &result(&initialize["id"], initialized("2025-06-18")));
-    let heard = hear(&mut client);
-    let again = heard.messages().remove(1);
-    assert_eq!(again["method"], "tools/list");
-    assert_ne!(again["id"], request["id"], "a new id");
-    say(&mut client, &result(&again["id"], json!({"tools": []})));
-    let answers = hear(&mut client).answers();
-    assert_eq!(answers.len(), 1);
-    assert_eq!(answers[0].0, token);
-}
-
-#[test]
-fn what_the_server_says_of_itself_reaches_the_application_in_its_revision() {
-    for version in ["2026-07-28", "2025-11-25", "2024-11-05"] {
-        let mut client = client(Channel::Stdio);
-        client.connect(NOW).unwrap();
-        let (_, probe) = hear(&mut client).only();
-        if version == "2026-07-28" {
-            say(&mut client, &result(&probe["id"], discovered()));
-        } else {
-            say(&mut client, &error(&probe["id"], -32601, Value::Null));
-            let (_, initialize) = hear(&mut client).only();
-            say(&mut client, &result(&initialize["id"], initialized(version)));
-        }
-        let heard = hear(&mut client);
-        let [Event::Settled(facts)] = heard.events.as_slice() else { panic!("{:?}", heard.events) };
-        assert_eq!(facts.revision.id(), version);
-        assert_eq!(facts.instructions.as_deref(), Some("be kind"));
-        assert!(facts.capabilities.as_ref().unwrap().text().contains("tools"));
-        assert!(facts.info.as_ref().unwrap().text().contains("version"));
-    }
-}
-
-#[test]
-fn initialize_takes_the_version_that_the_server_offers_if_the_client_speaks_it() {
-    for (version, expected) in [("2024-11-05", true), ("2025-11-25", true), ("2026-07-28", false), ("1999-01-01", false)] {
-        let mut client = client(Channel::Stdio);
-        let (_, id) = probed(&mut client);
-        say(&mut client, &error(&id, -32601, Value::Null));
-        let (_, initialize) = hear(&mut client).only();
-        assert_eq!(initialize["params"]["clientInfo"]["name"], "tester");
-        assert_eq!(initialize["params"]["capabilities"]["roots"]["listChanged"], true);
-        say(&mut client, &result(&initialize["id"], initialized(version)));
-        let heard = hear(&mut client);
-        match expected {
-            true => assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]),
-            false => assert_eq!(
-                heard.answer(),
-                Err(format!("no revision in common with the server, which speaks {version}"))
-            ),
-        }
-    }
-}
-
-#[test]
-fn a_refused_handshake_is_tried_once_more_with_a_version_that_is_named() {
-    let mut client = client(Channel::Stdio);
-    let (_, id) = probed(&mut client);
-    say(&mut client, &error(&id, -32601, Value::Null));
-    let (_, first) = hear(&mut client).only();
-    say(&mut client, &error(&first["id"], -32602, json!({"supported": ["2024-11-05"]})));
-    let (_, second) = hear(&mut client).only();
-    assert_eq!(second["params"]["protocolVersion"], "2024-11-05");
-    say(&mut client, &error(&second["id"], -32602, json!({"supported": ["2024-11-05"]})));
-    let failure = hear(&mut client).answer().unwrap_err();
-    assert!(failure.contains("2024-11-05"), "{failure}");
 }

@@ -8,11 +8,20 @@ use serde_json::{Value, json};
 use crate::{NOW, call, client, discovered, hear, initialized, list, options, result};
 
 fn header<'a>(send: &'a Send, name: &str) -> Option<&'a str> {
-    send.headers.iter().find(|header| header.0.eq_ignore_ascii_case(name)).map(|header| header.1.as_str())
+    send.headers
+        .iter()
+        .find(|header| header.0.eq_ignore_ascii_case(name))
+        .map(|header| header.1.as_str())
 }
 
 fn answer(client: &mut Client<V2025_11_25>, post: Post, session: Option<&str>, message: &Value) {
-    client.answered(post, 200, session, Some(message.to_string().as_bytes()), NOW);
+    client.answered(
+        post,
+        200,
+        session,
+        Some(message.to_string().as_bytes()),
+        NOW,
+    );
 }
 
 fn modern() -> Client<V2025_11_25> {
@@ -21,7 +30,12 @@ fn modern() -> Client<V2025_11_25> {
     let (send, probe) = hear(&mut client).only();
     assert_eq!(header(&send, "MCP-Protocol-Version"), Some("2026-07-28"));
     assert_eq!(header(&send, "Mcp-Method"), Some("server/discover"));
-    answer(&mut client, send.post, None, &result(&probe["id"], discovered()));
+    answer(
+        &mut client,
+        send.post,
+        None,
+        &result(&probe["id"], discovered()),
+    );
     hear(&mut client);
     client
 }
@@ -39,9 +53,22 @@ fn legacy(version: &str, session: Option<&str>) -> Client<V2025_11_25> {
 fn shake_hands(client: &mut Client<V2025_11_25>, version: &str, session: Option<&str>) {
     let (send, initialize) = hear(client).only();
     assert_eq!(initialize["method"], "initialize");
-    assert_eq!(header(&send, "Mcp-Session-Id"), None, "there is no session yet");
-    assert_eq!(header(&send, "MCP-Protocol-Version"), None, "nothing is negotiated yet");
-    answer(client, send.post, session, &result(&initialize["id"], initialized(version)));
+    assert_eq!(
+        header(&send, "Mcp-Session-Id"),
+        None,
+        "there is no session yet"
+    );
+    assert_eq!(
+        header(&send, "MCP-Protocol-Version"),
+        None,
+        "nothing is negotiated yet"
+    );
+    answer(
+        client,
+        send.post,
+        session,
+        &result(&initialize["id"], initialized(version)),
+    );
     let heard = hear(client);
     assert_eq!(header(&heard.sent[0], "Mcp-Session-Id"), session);
     client.answered(heard.sent[0].post, 202, None, Some(b""), NOW);
@@ -68,30 +95,59 @@ fn headers_of_a_modern_request_repeat_its_body() {
     let cases = [
         (call("add"), "tools/call", Some("add")),
         (call(name), "tools/call", Some("=?base64?Z3LDtsOfZQ==?=")),
-        (Call::new("prompts/get", Some(Json::from(json!({"name": " p"})))), "prompts/get", Some("=?base64?IHA=?=")),
-        (Call::new("resources/read", Some(Json::from(json!({"uri": "file:///a b"})))), "resources/read", Some("file:///a b")),
+        (
+            Call::new("prompts/get", Some(Json::from(json!({"name": " p"})))),
+            "prompts/get",
+            Some("=?base64?IHA=?="),
+        ),
+        (
+            Call::new(
+                "resources/read",
+                Some(Json::from(json!({"uri": "file:///a b"}))),
+            ),
+            "resources/read",
+            Some("file:///a b"),
+        ),
         (list(), "tools/list", None),
     ];
     for (call, method, name) in cases {
-        client.call(call.with_param_header("Region", "zürich"), NOW).unwrap();
+        client
+            .call(call.with_param_header("Region", "zürich"), NOW)
+            .unwrap();
         let (send, _) = hear(&mut client).only();
         assert_eq!(header(&send, "MCP-Protocol-Version"), Some("2026-07-28"));
         assert_eq!(header(&send, "Mcp-Method"), Some(method));
         assert_eq!(header(&send, "Mcp-Name"), name);
-        assert_eq!(header(&send, "Mcp-Param-Region"), Some("=?base64?esO8cmljaA==?="));
+        assert_eq!(
+            header(&send, "Mcp-Param-Region"),
+            Some("=?base64?esO8cmljaA==?=")
+        );
         assert_eq!(header(&send, "Mcp-Session-Id"), None);
-        assert_eq!(header(&send, "Accept"), Some("application/json, text/event-stream"));
+        assert_eq!(
+            header(&send, "Accept"),
+            Some("application/json, text/event-stream")
+        );
     }
 }
 
 #[test]
 fn headers_of_a_session_are_those_of_its_revision() {
-    for (version, names_version) in [("2024-11-05", false), ("2025-03-26", false), ("2025-06-18", true), ("2025-11-25", true)] {
+    for (version, names_version) in [
+        ("2024-11-05", false),
+        ("2025-03-26", false),
+        ("2025-06-18", true),
+        ("2025-11-25", true),
+    ] {
         let mut client = legacy(version, Some("s-1"));
-        client.call(call("add").with_param_header("Region", "x"), NOW).unwrap();
+        client
+            .call(call("add").with_param_header("Region", "x"), NOW)
+            .unwrap();
         let (send, sent) = hear(&mut client).only();
         assert_eq!(header(&send, "Mcp-Session-Id"), Some("s-1"));
-        assert_eq!(header(&send, "MCP-Protocol-Version"), names_version.then_some(version));
+        assert_eq!(
+            header(&send, "MCP-Protocol-Version"),
+            names_version.then_some(version)
+        );
         assert_eq!(header(&send, "Mcp-Method"), None);
         assert_eq!(header(&send, "Mcp-Param-Region"), None);
         assert_eq!(sent["params"].get("_meta"), None);
@@ -106,15 +162,31 @@ fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
     let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "Session not found"}});
     client.answered(send.post, 404, None, Some(body.to_string().as_bytes()), NOW);
     let (send, initialize) = hear(&mut client).only();
-    assert_eq!((&initialize["method"], &initialize["params"]["protocolVersion"]), (&json!("initialize"), &json!("2025-06-18")));
+    assert_eq!(
+        (
+            &initialize["method"],
+            &initialize["params"]["protocolVersion"]
+        ),
+        (&json!("initialize"), &json!("2025-06-18"))
+    );
     assert_eq!(header(&send, "Mcp-Session-Id"), None);
-    answer(&mut client, send.post, Some("s-2"), &result(&initialize["id"], initialized("2025-06-18")));
+    answer(
+        &mut client,
+        send.post,
+        Some("s-2"),
+        &result(&initialize["id"], initialized("2025-06-18")),
+    );
     let heard = hear(&mut client);
     assert_eq!(heard.methods(), ["notifications/initialized", "tools/call"]);
     let send = &heard.sent[1];
     assert_eq!(header(send, "Mcp-Session-Id"), Some("s-2"));
     let id = heard.messages()[1]["id"].clone();
-    answer(&mut client, send.post, None, &result(&id, json!({"content": []})));
+    answer(
+        &mut client,
+        send.post,
+        None,
+        &result(&id, json!({"content": []})),
+    );
     let answers = hear(&mut client).answers();
     assert_eq!((answers.len(), answers[0].0), (1, token));
 }
@@ -130,26 +202,45 @@ fn a_server_that_forgets_every_session_is_not_asked_forever() {
         assert!(posts < 50, "it goes on and on");
         for (send, message) in heard.sent.iter().zip(heard.messages()) {
             match message["method"].as_str() {
-                Some("initialize") => answer(&mut client, send.post, Some("s"), &result(&message["id"], initialized("2025-06-18"))),
+                Some("initialize") => answer(
+                    &mut client,
+                    send.post,
+                    Some("s"),
+                    &result(&message["id"], initialized("2025-06-18")),
+                ),
                 Some("tools/call") => client.answered(send.post, 404, None, Some(b""), NOW),
                 _ => client.answered(send.post, 202, None, Some(b""), NOW),
             }
         }
         answers = heard.answers();
     }
-    assert_eq!(answers[0].1.read::<Json>(), Err("HTTP status 404 without an answer".to_owned()));
+    assert_eq!(
+        answers[0].1.read::<Json>(),
+        Err("HTTP status 404 without an answer".to_owned())
+    );
 }
 
 #[test]
 fn a_status_without_an_answer_is_the_answer() {
-    for (status, body) in [(500, ""), (400, "no"), (401, ""), (404, ""), (200, ""), (202, ""), (200, "{}")] {
+    for (status, body) in [
+        (500, ""),
+        (400, "no"),
+        (401, ""),
+        (404, ""),
+        (200, ""),
+        (202, ""),
+        (200, "{}"),
+    ] {
         let mut client = modern();
         client.call(list(), NOW).unwrap();
         let (send, _) = hear(&mut client).only();
         client.answered(send.post, status, None, Some(body.as_bytes()), NOW);
         let heard = hear(&mut client);
         assert!(heard.sent.is_empty(), "{status}: {:?}", heard.methods());
-        assert_eq!(heard.answer(), Err(format!("HTTP status {status} without an answer")));
+        assert_eq!(
+            heard.answer(),
+            Err(format!("HTTP status {status} without an answer"))
+        );
         assert_eq!(client.pending(), 0);
     }
 }
@@ -167,14 +258,23 @@ fn an_error_with_a_status_is_the_servers_answer() {
 #[test]
 fn a_stream_brings_notifications_first_and_then_the_answer() {
     let mut client = modern();
-    let token = client.call(call("slow").with_log_level("info"), NOW).unwrap();
+    let token = client
+        .call(call("slow").with_log_level("info"), NOW)
+        .unwrap();
     let (send, message) = hear(&mut client).only();
     client.answered(send.post, 200, None, None, NOW);
     let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "on it"}});
     client.receive(Some(send.post), log.to_string().as_bytes(), NOW);
     let heard = hear(&mut client);
-    assert!(matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token), "{:?}", heard.events);
-    let answer = result(&message["id"], json!({"resultType": "complete", "content": []}));
+    assert!(
+        matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token),
+        "{:?}",
+        heard.events
+    );
+    let answer = result(
+        &message["id"],
+        json!({"resultType": "complete", "content": []}),
+    );
     client.receive(Some(send.post), answer.to_string().as_bytes(), NOW);
     assert!(hear(&mut client).answer().is_ok());
     client.ended(send.post, NOW);
@@ -188,7 +288,10 @@ fn a_stream_that_ends_early_is_the_answer() {
     let (send, _) = hear(&mut client).only();
     client.answered(send.post, 200, None, None, NOW);
     client.ended(send.post, NOW);
-    assert_eq!(hear(&mut client).answer(), Err("the connection ended before the answer".to_owned()));
+    assert_eq!(
+        hear(&mut client).answer(),
+        Err("the connection ended before the answer".to_owned())
+    );
 }
 
 #[test]
@@ -206,16 +309,24 @@ fn a_modern_request_is_cancelled_by_closing_its_stream() {
     hear(&mut old);
     old.cancel(token, None);
     let heard = hear(&mut old);
-    assert_eq!((heard.closed, heard.methods()), (0, vec!["notifications/cancelled".to_owned()]));
+    assert_eq!(
+        (heard.closed, heard.methods()),
+        (0, vec!["notifications/cancelled".to_owned()])
+    );
 }
 
 #[test]
 fn a_notification_that_is_not_accepted_is_reported() {
     let mut client = legacy("2025-11-25", None);
-    client.notify("notifications/roots/list_changed", None).unwrap();
+    client
+        .notify("notifications/roots/list_changed", None)
+        .unwrap();
     let (send, _) = hear(&mut client).only();
     client.answered(send.post, 400, None, Some(b""), NOW);
-    assert!(matches!(hear(&mut client).events.as_slice(), [Event::Ignored(Ignored::Status(400))]));
+    assert!(matches!(
+        hear(&mut client).events.as_slice(),
+        [Event::Ignored(Ignored::Status(400))]
+    ));
 }
 
 #[test]
@@ -225,13 +336,30 @@ fn one_post_cannot_answer_for_another() {
     client.call(list(), NOW).unwrap();
     client.call(call("add"), NOW).unwrap();
     let heard = hear(&mut client);
-    let ids: Vec<Value> = heard.messages().iter().map(|message| message["id"].clone()).collect();
+    let ids: Vec<Value> = heard
+        .messages()
+        .iter()
+        .map(|message| message["id"].clone())
+        .collect();
     let complete = json!({"resultType": "complete", "content": [], "tools": [], "ttlMs": 0, "cacheScope": "private"});
     // The answer to the second request comes as that to the first.
-    answer(&mut client, heard.sent[0].post, None, &result(&ids[1], complete.clone()));
-    answer(&mut client, heard.sent[1].post, None, &result(&ids[1], complete));
+    answer(
+        &mut client,
+        heard.sent[0].post,
+        None,
+        &result(&ids[1], complete.clone()),
+    );
+    answer(
+        &mut client,
+        heard.sent[1].post,
+        None,
+        &result(&ids[1], complete),
+    );
     let answers = hear(&mut client).answers();
     assert_eq!(answers.len(), 2, "{answers:?}");
-    assert_eq!(answers[0].1.read::<Json>(), Err("HTTP status 200 without an answer".to_owned()));
+    assert_eq!(
+        answers[0].1.read::<Json>(),
+        Err("HTTP status 200 without an answer".to_owned())
+    );
     assert!(answers[1].1.read::<Json>().is_ok());
 }

@@ -13,10 +13,13 @@ mod http;
 mod multi;
 mod once;
 mod peer;
+mod verdict;
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Answer, Call, Channel, Client, Event, Options, Output, Profile, Send, Token};
+use mcp_revisions::client::{
+    Answer, Call, Channel, Client, Event, Options, Output, Profile, Send, Token,
+};
 use mcp_revisions::{V2025_11_25, v2025_11_25 as app};
 use serde_json::{Value, json};
 
@@ -25,7 +28,10 @@ pub(crate) const NOW: Duration = Duration::from_secs(100);
 pub(crate) fn profile() -> Profile {
     Profile::new(
         &app::Implementation::new("tester", "1.0"),
-        &mcp_wire::from_str::<app::ClientCapabilities>(r#"{"elicitation":{"form":{}},"roots":{"listChanged":true}}"#).unwrap(),
+        &mcp_wire::from_str::<app::ClientCapabilities>(
+            r#"{"elicitation":{"form":{}},"roots":{"listChanged":true}}"#,
+        )
+        .unwrap(),
     )
 }
 
@@ -59,12 +65,18 @@ pub(crate) struct Heard {
 impl Heard {
     /// The messages as JSON.
     pub(crate) fn messages(&self) -> Vec<Value> {
-        self.sent.iter().map(|send| serde_json::from_str(&send.text).unwrap()).collect()
+        self.sent
+            .iter()
+            .map(|send| serde_json::from_str(&send.text).unwrap())
+            .collect()
     }
 
     /// The methods of the messages, in order.
     pub(crate) fn methods(&self) -> Vec<String> {
-        self.messages().iter().map(|message| message["method"].as_str().unwrap_or("answer").to_owned()).collect()
+        self.messages()
+            .iter()
+            .map(|message| message["method"].as_str().unwrap_or("answer").to_owned())
+            .collect()
     }
 
     /// The one message that was sent.
@@ -87,7 +99,9 @@ impl Heard {
         let mut answers = self.answers();
         assert_eq!(answers.len(), 1, "one answer: {answers:?}");
         let answer = answers.remove(0).1;
-        answer.read::<mcp_wire::Json>().map(|json| json.parse().unwrap())
+        answer
+            .read::<mcp_wire::Json>()
+            .map(|json| json.parse().unwrap())
     }
 }
 

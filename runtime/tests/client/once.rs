@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_revisions::client::{Answer, Call, Channel, Client, Event, Output, Post, Send, Token};
 use mcp_revisions::V2025_11_25;
+use mcp_revisions::client::{Answer, Call, Channel, Client, Event, Output, Post, Send, Token};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -72,14 +72,26 @@ impl Run {
     fn new(server: Server) -> Self {
         let client = Client::new(options(server.channel));
         let now = Duration::ZERO;
-        Self { server, client, on_the_way: Vec::new(), asked: BTreeMap::new(), answered: BTreeMap::new(), cancelled: 0, stray: 0, now }
+        Self {
+            server,
+            client,
+            on_the_way: Vec::new(),
+            asked: BTreeMap::new(),
+            answered: BTreeMap::new(),
+            cancelled: 0,
+            stray: 0,
+            now,
+        }
     }
 
     fn ask(&mut self, number: usize) {
         let cursor = format!("c{number}");
         let call = Call::new("tools/list", Some(Json::from(json!({"cursor": cursor}))));
         let token = self.client.call(call, self.now).unwrap();
-        assert!(self.asked.insert(token, cursor).is_none(), "a token comes once");
+        assert!(
+            self.asked.insert(token, cursor).is_none(),
+            "a token comes once"
+        );
     }
 
     fn pump(&mut self) {
@@ -93,11 +105,19 @@ impl Run {
                 Output::Restart => panic!("no server has ended"),
                 Output::Event(Event::Answer { token, answer, .. }) => {
                     let told = match answer {
-                        Answer::Result(result) => Ok(result.parse::<Value>().unwrap()["nextCursor"].as_str().unwrap().to_owned()),
+                        Answer::Result(result) => {
+                            Ok(result.parse::<Value>().unwrap()["nextCursor"]
+                                .as_str()
+                                .unwrap()
+                                .to_owned())
+                        }
                         Answer::Error(error) => Err(error.data.unwrap().parse().unwrap()),
                         other => Err(format!("{other:?}")),
                     };
-                    assert!(self.answered.insert(token, told).is_none(), "a second answer to {token:?}");
+                    assert!(
+                        self.answered.insert(token, told).is_none(),
+                        "a second answer to {token:?}"
+                    );
                 }
                 Output::Event(Event::Ignored(_)) => self.stray += 1,
                 Output::Event(_) => {}
@@ -123,7 +143,8 @@ impl Run {
                     self.client.receive(Some(post), text.as_bytes(), self.now);
                     self.client.ended(post, self.now);
                 } else {
-                    self.client.answered(post, 200, None, Some(text.as_bytes()), self.now);
+                    self.client
+                        .answered(post, 200, None, Some(text.as_bytes()), self.now);
                 }
             }
         }
@@ -170,9 +191,13 @@ fn every_request_gets_one_answer_and_it_is_its_own() {
     for version in ["2026-07-28", "2025-11-25", "2024-11-05"] {
         for channel in [Channel::Stdio, Channel::Http] {
             for seed in 1..=60_u64 {
-                let run = Run::new(Server { version, channel }).random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                let run = Run::new(Server { version, channel })
+                    .random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
                 assert_eq!(run.client.pending(), 0, "{version} {channel:?} {seed}");
-                assert!(run.asked.keys().eq(run.answered.keys()), "{version} {channel:?} {seed}");
+                assert!(
+                    run.asked.keys().eq(run.answered.keys()),
+                    "{version} {channel:?} {seed}"
+                );
                 for (token, answer) in &run.answered {
                     let cursor = &run.asked[token];
                     match answer {
@@ -192,5 +217,8 @@ fn every_request_gets_one_answer_and_it_is_its_own() {
         }
     }
     // The runs went through all of it.
-    assert!(results > 10_000 && errors > 500 && cancelled > 500 && stray > 100, "{results} {errors} {cancelled} {stray}");
+    assert!(
+        results > 10_000 && errors > 500 && cancelled > 500 && stray > 100,
+        "{results} {errors} {cancelled} {stray}"
+    );
 }

@@ -1,6 +1,8 @@
 //! What the server sends by itself, and what the client tells it beside requests.
 
-use mcp_revisions::client::{Call, Channel, Client, Event, Failure, Ignored, Refused, ServerRequest};
+use mcp_revisions::client::{
+    Call, Channel, Client, Event, Failure, Ignored, Refused, ServerRequest,
+};
 use mcp_revisions::{V2024_11_05, V2026_07_28};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
@@ -10,7 +12,12 @@ use crate::{NOW, call, hear, list, options, result, say, settle, settled};
 fn asked(heard: crate::Heard) -> (ServerRequest, String, Option<Json>) {
     assert!(heard.sent.is_empty(), "{:?}", heard.methods());
     match heard.events.into_iter().next() {
-        Some(Event::Request { request, method, params, .. }) => (request, method, params),
+        Some(Event::Request {
+            request,
+            method,
+            params,
+            ..
+        }) => (request, method, params),
         other => panic!("{other:?}"),
     }
 }
@@ -30,10 +37,24 @@ fn a_request_of_a_legacy_server_is_asked_and_answered_in_both_revisions() {
     assert_eq!(method, "elicitation/create");
     let params: Value = params.unwrap().parse().unwrap();
     assert_eq!(params["message"], "who?");
-    client.respond(request.clone(), Ok(Json::from(json!({"action": "accept", "content": {"name": "me"}})))).unwrap();
+    client
+        .respond(
+            request.clone(),
+            Ok(Json::from(
+                json!({"action": "accept", "content": {"name": "me"}}),
+            )),
+        )
+        .unwrap();
     let (_, sent) = hear(&mut client).only();
-    assert_eq!(sent, json!({"jsonrpc": "2.0", "id": "q1", "result": {"action": "accept", "content": {"name": "me"}}}));
-    assert_eq!(client.respond(request, Err(ErrorObject::new(-1, "late"))), Err(Refused::NotAsked), "one answer");
+    assert_eq!(
+        sent,
+        json!({"jsonrpc": "2.0", "id": "q1", "result": {"action": "accept", "content": {"name": "me"}}})
+    );
+    assert_eq!(
+        client.respond(request, Err(ErrorObject::new(-1, "late"))),
+        Err(Refused::NotAsked),
+        "one answer"
+    );
 }
 
 #[test]
@@ -43,8 +64,19 @@ fn a_question_that_the_application_cannot_be_asked_is_refused_for_it() {
     say(&mut client, &elicit(&json!(7)));
     let heard = hear(&mut client);
     let (_, sent) = heard.only();
-    assert_eq!((&sent["id"], &sent["error"]["code"]), (&json!(7), &json!(-32601)), "{sent}");
-    assert!(matches!(heard.events.as_slice(), [Event::Ignored(Ignored::Invalid(..))]), "{:?}", heard.events);
+    assert_eq!(
+        (&sent["id"], &sent["error"]["code"]),
+        (&json!(7), &json!(-32601)),
+        "{sent}"
+    );
+    assert!(
+        matches!(
+            heard.events.as_slice(),
+            [Event::Ignored(Ignored::Invalid(..))]
+        ),
+        "{:?}",
+        heard.events
+    );
 }
 
 #[test]
@@ -52,16 +84,27 @@ fn an_answer_that_is_not_valid_is_an_error_to_the_server() {
     let mut client = settled("2025-11-25");
     say(&mut client, &elicit(&json!(7)));
     let (request, ..) = asked(hear(&mut client));
-    client.respond(request, Ok(Json::from(json!({"action": "shrug"})))).unwrap();
+    client
+        .respond(request, Ok(Json::from(json!({"action": "shrug"}))))
+        .unwrap();
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent["id"], 7);
-    assert!(sent["error"]["message"].as_str().unwrap().contains("/action"), "{sent}");
+    assert!(
+        sent["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("/action"),
+        "{sent}"
+    );
 }
 
 #[test]
 fn a_sign_of_life_is_given_without_the_application() {
     let mut client = settled("2025-03-26");
-    say(&mut client, &json!({"jsonrpc": "2.0", "id": "p", "method": "ping"}));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "id": "p", "method": "ping"}),
+    );
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
 }
@@ -70,10 +113,19 @@ fn a_sign_of_life_is_given_without_the_application() {
 fn a_modern_server_may_not_ask() {
     let mut client = settled("2026-07-28");
     say(&mut client, &elicit(&json!(1)));
-    say(&mut client, &json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
+    );
     let heard = hear(&mut client);
     assert!(heard.sent.is_empty());
-    assert!(matches!(heard.events.as_slice(), [Event::Ignored(Ignored::Request(_)), Event::Ignored(Ignored::Request(_))]));
+    assert!(matches!(
+        heard.events.as_slice(),
+        [
+            Event::Ignored(Ignored::Request(_)),
+            Event::Ignored(Ignored::Request(_))
+        ]
+    ));
 }
 
 #[test]
@@ -84,7 +136,9 @@ fn an_id_that_the_server_uses_twice_is_answered_once_by_the_application() {
     say(&mut client, &elicit(&json!(7)));
     let heard = hear(&mut client);
     assert_eq!(heard.only().1["error"]["code"], -32600);
-    client.respond(request, Ok(Json::from(json!({"action": "cancel"})))).unwrap();
+    client
+        .respond(request, Ok(Json::from(json!({"action": "cancel"}))))
+        .unwrap();
     assert_eq!(hear(&mut client).only().1["result"]["action"], "cancel");
 }
 
@@ -93,10 +147,18 @@ fn a_request_that_the_server_gave_up_is_not_answered() {
     let mut client = settled("2025-11-25");
     say(&mut client, &elicit(&json!("q")));
     let (request, ..) = asked(hear(&mut client));
-    say(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q"}}));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q"}}),
+    );
     let heard = hear(&mut client);
-    assert!(matches!(heard.events.as_slice(), [Event::Notification { method, .. }] if method == "notifications/cancelled"));
-    assert_eq!(client.respond(request, Ok(Json::from(json!({"action": "cancel"})))), Err(Refused::NotAsked));
+    assert!(
+        matches!(heard.events.as_slice(), [Event::Notification { method, .. }] if method == "notifications/cancelled")
+    );
+    assert_eq!(
+        client.respond(request, Ok(Json::from(json!({"action": "cancel"})))),
+        Err(Refused::NotAsked)
+    );
 }
 
 #[test]
@@ -109,27 +171,51 @@ fn progress_names_the_request() {
         let progress = &sent["params"]["_meta"]["progressToken"];
         let mut params = json!({"progress": 1});
         params["progressToken"] = progress.clone();
-        say(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
+        say(
+            &mut client,
+            &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
+        );
         let heard = hear(&mut client);
-        assert!(matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token), "{version}: {:?}", heard.events);
+        assert!(
+            matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token),
+            "{version}: {:?}",
+            heard.events
+        );
         params["progressToken"] = json!("another");
-        say(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
+        say(
+            &mut client,
+            &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
+        );
         let heard = hear(&mut client);
-        assert!(matches!(heard.events.as_slice(), [Event::Notification { about: None, .. }]));
+        assert!(matches!(
+            heard.events.as_slice(),
+            [Event::Notification { about: None, .. }]
+        ));
     }
 }
 
 #[test]
 fn a_token_of_the_applications_own_stays() {
     let mut client = settled("2026-07-28");
-    let params = json!({"name": "slow", "_meta": {"progressToken": "mine", "com.example/trace": 1}});
-    let token = client.call(Call::new("tools/call", Some(params.into())).with_progress(), NOW).unwrap();
+    let params =
+        json!({"name": "slow", "_meta": {"progressToken": "mine", "com.example/trace": 1}});
+    let token = client
+        .call(
+            Call::new("tools/call", Some(params.into())).with_progress(),
+            NOW,
+        )
+        .unwrap();
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent["params"]["_meta"]["progressToken"], "mine");
     assert_eq!(sent["params"]["_meta"]["com.example/trace"], 1);
-    say(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "mine", "progress": 1}}));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "mine", "progress": 1}}),
+    );
     let heard = hear(&mut client);
-    assert!(matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token));
+    assert!(
+        matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token)
+    );
 }
 
 #[test]
@@ -137,7 +223,11 @@ fn the_log_level_goes_where_the_revision_has_it() {
     const LEVEL: &str = "io.modelcontextprotocol/logLevel";
     let mut new = settled("2026-07-28");
     new.call(list(), NOW).unwrap();
-    assert_eq!(hear(&mut new).only().1["params"]["_meta"].get(LEVEL), None, "not asked for");
+    assert_eq!(
+        hear(&mut new).only().1["params"]["_meta"].get(LEVEL),
+        None,
+        "not asked for"
+    );
     new.set_log_level(Some("info"));
     new.call(list(), NOW).unwrap();
     new.call(list().with_log_level("debug"), NOW).unwrap();
@@ -149,15 +239,22 @@ fn the_log_level_goes_where_the_revision_has_it() {
     old.set_log_level(Some("info"));
     old.set_log_level(Some("info"));
     let (_, sent) = hear(&mut old).only();
-    assert_eq!((&sent["method"], &sent["params"]), (&json!("logging/setLevel"), &json!({"level": "info"})));
+    assert_eq!(
+        (&sent["method"], &sent["params"]),
+        (&json!("logging/setLevel"), &json!({"level": "info"}))
+    );
     say(&mut old, &result(&sent["id"], json!({})));
-    assert!(hear(&mut old).events.is_empty(), "nobody asked for the answer");
+    assert!(
+        hear(&mut old).events.is_empty(),
+        "nobody asked for the answer"
+    );
 
     // An application of the newest revision asks in `_meta`, which an older server does not read.
     let mut app = Client::<V2026_07_28>::new(options(Channel::Stdio));
     settle(&mut app, "2025-06-18");
     let params = json!({"name": "x", "_meta": {LEVEL: "error"}});
-    app.call(Call::new("tools/call", Some(params.into())), NOW).unwrap();
+    app.call(Call::new("tools/call", Some(params.into())), NOW)
+        .unwrap();
     let heard = hear(&mut app);
     assert_eq!(heard.methods(), ["logging/setLevel", "tools/call"]);
     assert!(!heard.sent[1].text.contains("logLevel"));
@@ -176,9 +273,19 @@ fn a_cancelled_request_is_answered_at_once_and_never_again() {
         assert_eq!(sent["params"], json!({"requestId": id, "reason": "bored"}));
         assert_eq!(heard.answer(), Err(Failure::Cancelled.to_string()));
         client.cancel(token, None);
-        say(&mut client, &result(&id, json!({"content": [], "resultType": "complete"})));
+        say(
+            &mut client,
+            &result(&id, json!({"content": [], "resultType": "complete"})),
+        );
         let heard = hear(&mut client);
-        assert!(matches!(heard.events.as_slice(), [Event::Ignored(Ignored::AnswerToNothing(_))]), "{:?}", heard.events);
+        assert!(
+            matches!(
+                heard.events.as_slice(),
+                [Event::Ignored(Ignored::AnswerToNothing(_))]
+            ),
+            "{:?}",
+            heard.events
+        );
         assert!(heard.sent.is_empty());
     }
 }
@@ -187,9 +294,14 @@ fn a_cancelled_request_is_answered_at_once_and_never_again() {
 fn notifications_of_the_application_go_where_the_revision_has_them() {
     let mut old = settled("2025-03-26");
     assert!(old.notify("notifications/roots/list_changed", None).is_ok());
-    assert_eq!(hear(&mut old).methods(), ["notifications/roots/list_changed"]);
+    assert_eq!(
+        hear(&mut old).methods(),
+        ["notifications/roots/list_changed"]
+    );
     let mut new = settled("2026-07-28");
-    let failure = new.notify("notifications/roots/list_changed", None).unwrap_err();
+    let failure = new
+        .notify("notifications/roots/list_changed", None)
+        .unwrap_err();
     assert!(failure.to_string().contains("roots-changed"), "{failure}");
     assert!(hear(&mut new).sent.is_empty());
 }
@@ -197,11 +309,28 @@ fn notifications_of_the_application_go_where_the_revision_has_them() {
 #[test]
 fn notifications_of_the_server_are_the_applications_own() {
     let mut client = settled("2026-07-28");
-    say(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": {}}}));
-    say(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/unheard", "params": {}}));
-    say(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1.0}}));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": {}}}),
+    );
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/unheard", "params": {}}),
+    );
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1.0}}),
+    );
     let heard = hear(&mut client);
-    let [Event::Ignored(Ignored::NeedsAdapter(..)), Event::Ignored(Ignored::Invalid(..)), Event::Notification { params: Some(params), .. }] = heard.events.as_slice() else {
+    let [
+        Event::Ignored(Ignored::NeedsAdapter(..)),
+        Event::Ignored(Ignored::Invalid(..)),
+        Event::Notification {
+            params: Some(params),
+            ..
+        },
+    ] = heard.events.as_slice()
+    else {
         panic!("{:?}", heard.events)
     };
     assert_eq!(params.text(), r#"{"data":1.0,"level":"info"}"#);

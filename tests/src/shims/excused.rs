@@ -32,7 +32,8 @@ pub static ALL: &[Excuse] = &[
         applies: into_requests_that_stand_alone,
         level: |value| {
             if let Value::Object(members) = value {
-                members.retain(|(name, value)| name != "_meta" || *value != Value::Object(Vec::new()));
+                members
+                    .retain(|(name, value)| name != "_meta" || *value != Value::Object(Vec::new()));
             }
         },
     },
@@ -48,7 +49,8 @@ pub static ALL: &[Excuse] = &[
                 for (_, meta) in members.iter_mut().filter(|(name, _)| name == "_meta") {
                     take_session_facts(meta);
                 }
-                members.retain(|(name, value)| name != "_meta" || *value != Value::Object(Vec::new()));
+                members
+                    .retain(|(name, value)| name != "_meta" || *value != Value::Object(Vec::new()));
             }
         },
     },
@@ -74,7 +76,10 @@ fn into_requests_that_stand_alone(way: &Way) -> bool {
 }
 
 fn take_session_facts(value: &mut Value) {
-    let facts = ["io.modelcontextprotocol/clientCapabilities", "io.modelcontextprotocol/protocolVersion"];
+    let facts = [
+        "io.modelcontextprotocol/clientCapabilities",
+        "io.modelcontextprotocol/protocolVersion",
+    ];
     if let Value::Object(members) = value {
         members.retain(|(name, _)| !facts.contains(&name.as_str()));
     }

@@ -1,7 +1,7 @@
 //! Every conversion between neighbours, with the way back, run on texts.
 
-use mcp_shims::{Context, Outcome, Policy, Session, TABLES};
 use mcp_convert::dynamic::{Codec, Hop};
+use mcp_shims::{Context, Outcome, Policy, Session, TABLES};
 use mcp_wire::Json;
 
 /// A conversion of one type between neighbours, and the one that goes back.
@@ -30,12 +30,17 @@ pub struct Way {
 pub fn all() -> Vec<Way> {
     let mut ways = Vec::new();
     for (index, pair) in TABLES.pairs.iter().enumerate() {
-        let (Some(old), Some(new)) = (TABLES.revisions.get(index), TABLES.revisions.get(index + 1)) else {
+        let (Some(old), Some(new)) = (TABLES.revisions.get(index), TABLES.revisions.get(index + 1))
+        else {
             continue;
         };
         for up in [true, false] {
             let (from, to) = if up { (old, new) } else { (new, old) };
-            let (hops, others) = if up { (pair.up, pair.down) } else { (pair.down, pair.up) };
+            let (hops, others) = if up {
+                (pair.up, pair.down)
+            } else {
+                (pair.down, pair.up)
+            };
             let (name, other) = match up {
                 true => (pair.up_hop, pair.down_hop),
                 false => (pair.down_hop, pair.up_hop),
@@ -44,11 +49,14 @@ pub fn all() -> Vec<Way> {
                 let codec = |codecs: &'static [Codec], name: &str| {
                     codecs.iter().find(|codec| codec.rust_name == name)
                 };
-                let (Some(source), Some(target)) = (codec(from.codecs, there.from), codec(to.codecs, there.to))
+                let (Some(source), Some(target)) =
+                    (codec(from.codecs, there.from), codec(to.codecs, there.to))
                 else {
                     continue;
                 };
-                let back = others.iter().find(|hop| hop.from == there.to && hop.to == there.from);
+                let back = others
+                    .iter()
+                    .find(|hop| hop.from == there.to && hop.to == there.from);
                 ways.push(Way {
                     from: from.id,
                     to: to.id,
@@ -70,7 +78,10 @@ impl Way {
     /// What people call it.
     #[must_use]
     pub fn label(&self) -> String {
-        format!("{}: {} to {}", self.name, self.source.rust_name, self.target.rust_name)
+        format!(
+            "{}: {} to {}",
+            self.name, self.source.rust_name, self.target.rust_name
+        )
     }
 
     /// Whether there is a conversion from the target to the source.
@@ -84,7 +95,14 @@ impl Way {
     /// # Errors
     /// A text that is not of the source type.
     pub fn there(&self, text: &str, policy: Policy) -> Result<Outcome<String>, String> {
-        run(self.there, self.name, self.source, self.target, text, policy)
+        run(
+            self.there,
+            self.name,
+            self.source,
+            self.target,
+            text,
+            policy,
+        )
     }
 
     /// Converts a text of the target back.
@@ -105,7 +123,9 @@ fn run(
     text: &str,
     policy: Policy,
 ) -> Result<Outcome<String>, String> {
-    let value = source.read(text).map_err(|error| format!("not read as {}: {error}", source.rust_name))?;
+    let value = source
+        .read(text)
+        .map_err(|error| format!("not read as {}: {error}", source.rust_name))?;
     let mut cx = context(policy);
     cx.enter(name);
     let result = (hop.run)(value, &mut cx);

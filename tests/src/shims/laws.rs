@@ -39,7 +39,17 @@ pub struct Findings {
 impl Findings {
     /// Adds what other samples have shown.
     pub fn join(&mut self, other: Self) {
-        let Self { samples, exact, lossy, stopped, lost, excused, stops, passed, failures } = other;
+        let Self {
+            samples,
+            exact,
+            lossy,
+            stopped,
+            lost,
+            excused,
+            stops,
+            passed,
+            failures,
+        } = other;
         self.samples += samples;
         self.exact += exact;
         self.lossy += lossy;
@@ -123,7 +133,10 @@ fn check_one(
         let stray = search.of(way.target.rust_name, &value);
         add(&mut findings.passed, &search.passed);
         if !stray.is_empty() {
-            return Err(format!("members of the newer revision at {}\n  to: {there}", stray.join(", ")));
+            return Err(format!(
+                "members of the newer revision at {}\n  to: {there}",
+                stray.join(", ")
+            ));
         }
     }
     unknown_survive(instance, &there, &losses)?;
@@ -133,9 +146,9 @@ fn check_one(
         Outcome::Exact(text) | Outcome::Lossy(text, _) => text,
         stopped => {
             let excuse = match &stopped {
-                Outcome::NeedsState(needs) if policy == Policy::Strict => {
-                    excused::STOPS.iter().position(|stop| stop.rule == needs.rule)
-                }
+                Outcome::NeedsState(needs) if policy == Policy::Strict => excused::STOPS
+                    .iter()
+                    .position(|stop| stop.rule == needs.rule),
                 _ => None,
             };
             let count = excuse.and_then(|excuse| findings.stops.get_mut(excuse));
@@ -154,7 +167,9 @@ fn check_one(
         let mut fewer = all.clone();
         let loss = fewer.remove(left_out);
         // Without one, another may have no place: that too shows that it was needed.
-        let Ok(fewer) = put_back(&back, &fewer) else { continue };
+        let Ok(fewer) = put_back(&back, &fewer) else {
+            continue;
+        };
         if fewer == before {
             return Err(format!("a loss that is none: {loss}{shown}"));
         }
@@ -171,8 +186,9 @@ fn listed(losses: &[Loss]) -> String {
 fn reason(outcome: &Outcome<String>) -> Result<String, String> {
     Ok(match outcome {
         Outcome::NeedsState(needs) => format!("{} needs the {} adapter", needs.rule, needs.adapter),
-        Outcome::Rejected(error) if error.code == mcp_wire::ErrorObject::INTERNAL_ERROR
-            && error.message.starts_with("rule ") =>
+        Outcome::Rejected(error)
+            if error.code == mcp_wire::ErrorObject::INTERNAL_ERROR
+                && error.message.starts_with("rule ") =>
         {
             return Err(format!("a rule is wrong: {}", error.message));
         }
@@ -196,7 +212,13 @@ fn named_by_rules(world: &World<'_>, way: &Way, losses: &[Loss]) -> Result<(), S
     Ok(())
 }
 
-fn equal(way: &Way, policy: Policy, before: &Value, after: &Value, findings: &mut Findings) -> bool {
+fn equal(
+    way: &Way,
+    policy: Policy,
+    before: &Value,
+    after: &Value,
+    findings: &mut Findings,
+) -> bool {
     if before == after {
         return true;
     }
@@ -220,10 +242,17 @@ fn equal(way: &Way, policy: Policy, before: &Value, after: &Value, findings: &mu
 /// Unknown members, and keys of `_meta` that are nobody's, stand where they stood, unless a loss tells of their place.
 fn unknown_survive(instance: &Instance, there: &str, losses: &[Loss]) -> Result<(), String> {
     let read = |text: &str| text::parse(text).map_err(|at| format!("no JSON at {at}"));
-    let mut search = Survival { here: read(&instance.text)?, there: read(there)?, losses, missing: None };
+    let mut search = Survival {
+        here: read(&instance.text)?,
+        there: read(there)?,
+        losses,
+        missing: None,
+    };
     search.of(&instance.node, &mut Vec::new());
     match search.missing {
-        Some(pointer) => Err(format!("an unknown member did not survive: {pointer}\n  to: {there}")),
+        Some(pointer) => Err(format!(
+            "an unknown member did not survive: {pointer}\n  to: {there}"
+        )),
         None => Ok(()),
     }
 }
@@ -236,52 +265,61 @@ struct Survival<'l> {
 }
 
 impl Survival<'_> {
-fn of(&mut self, node: &Node, path: &mut Vec<String>) {
-    let at = pointer(path);
-    if self.losses.iter().any(|loss| loss.pointer == at) {
-        return;
-    }
-    match &node.value {
-        Drawn::Object(members) if node.facts.kind != Kind::Opaque && node.facts.kind != Kind::SchemaText => {
-            for member in members {
-                path.push(member.name.clone());
-                if member.standing == Standing::Unknown && is_opaque(&member.node) {
-                    let lost = self.losses.iter().any(|loss| loss.pointer == pointer(path));
-                    let found = find(&mut self.there, path);
-                    if !lost && (found.is_none() || found != find(&mut self.here, path)) {
-                        self.missing.get_or_insert(pointer(path));
+    fn of(&mut self, node: &Node, path: &mut Vec<String>) {
+        let at = pointer(path);
+        if self.losses.iter().any(|loss| loss.pointer == at) {
+            return;
+        }
+        match &node.value {
+            Drawn::Object(members)
+                if node.facts.kind != Kind::Opaque && node.facts.kind != Kind::SchemaText =>
+            {
+                for member in members {
+                    path.push(member.name.clone());
+                    if member.standing == Standing::Unknown && is_opaque(&member.node) {
+                        let lost = self.losses.iter().any(|loss| loss.pointer == pointer(path));
+                        let found = find(&mut self.there, path);
+                        if !lost && (found.is_none() || found != find(&mut self.here, path)) {
+                            self.missing.get_or_insert(pointer(path));
+                        }
+                    } else {
+                        self.of(&member.node, path);
                     }
-                } else {
-                    self.of(&member.node, path);
+                    path.pop();
                 }
-                path.pop();
             }
+            Drawn::List(items) if node.facts.kind == Kind::List => {
+                // Where items are left out or split, those after them stand elsewhere.
+                let moved = self.losses.iter().any(|loss| {
+                    loss.pointer
+                        .strip_prefix(&at)
+                        .and_then(|rest| rest.strip_prefix('/'))
+                        .is_some_and(|rest| {
+                            !rest.contains('/') && loss.change == mcp_shims::Change::Removed
+                        })
+                });
+                if moved {
+                    return;
+                }
+                for (index, item) in items.iter().enumerate() {
+                    path.push(index.to_string());
+                    self.of(item, path);
+                    path.pop();
+                }
+            }
+            _ => {}
         }
-        Drawn::List(items) if node.facts.kind == Kind::List => {
-            // Where items are left out or split, those after them stand elsewhere.
-            let moved = self.losses.iter().any(|loss| {
-                loss.pointer.strip_prefix(&at).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| {
-                    !rest.contains('/') && loss.change == mcp_shims::Change::Removed
-                })
-            });
-            if moved {
-                return;
-            }
-            for (index, item) in items.iter().enumerate() {
-                path.push(index.to_string());
-                self.of(item, path);
-                path.pop();
-            }
-        }
-        _ => {}
     }
-}
 }
 
 fn is_opaque(node: &Node) -> bool {
-    matches!(node.facts.kind, Kind::Opaque | Kind::OpaqueObject | Kind::OpaqueArray | Kind::SchemaText)
+    matches!(
+        node.facts.kind,
+        Kind::Opaque | Kind::OpaqueObject | Kind::OpaqueArray | Kind::SchemaText
+    )
 }
 
 fn find<'v>(value: &'v mut Value, path: &[String]) -> Option<&'v mut Value> {
-    path.iter().try_fold(value, |value, step| super::put_back::child(value, step))
+    path.iter()
+        .try_fold(value, |value, step| super::put_back::child(value, step))
 }

@@ -79,9 +79,10 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
 /// The value below another one.
 pub(super) fn child<'v>(value: &'v mut Value, step: &str) -> Option<&'v mut Value> {
     match value {
-        Value::Object(members) => {
-            members.iter_mut().find(|(name, _)| name == step).map(|(_, value)| value)
-        }
+        Value::Object(members) => members
+            .iter_mut()
+            .find(|(name, _)| name == step)
+            .map(|(_, value)| value),
         Value::Array(items) => items.get_mut(step.parse::<usize>().ok()?),
         Value::Word(_) | Value::String(_) => None,
     }

@@ -37,7 +37,13 @@ pub static PASSED: &[Passed] = &[
 ];
 
 /// Texts of an author, in which any name may stand.
-const AUTHORED: &[&str] = &["inputSchema", "outputSchema", "structuredContent", "arguments", "input"];
+const AUTHORED: &[&str] = &[
+    "inputSchema",
+    "outputSchema",
+    "structuredContent",
+    "arguments",
+    "input",
+];
 
 /// Looks through values of the older revision.
 #[derive(Debug)]
@@ -52,7 +58,11 @@ impl<'w, 'm> Search<'w, 'm> {
     /// A search for names of `new` in values of `old`.
     #[must_use]
     pub fn new(old: &'w Side<'m>, new: &'w Side<'m>) -> Self {
-        Self { old, new, passed: vec![0; PASSED.len()] }
+        Self {
+            old,
+            new,
+            passed: vec![0; PASSED.len()],
+        }
     }
 
     /// The pointers of all members that only the newer revision can have named.
@@ -66,8 +76,16 @@ impl<'w, 'm> Search<'w, 'm> {
         self.old.model
     }
 
-    fn named(&mut self, name: &str, value: &Value, path: &mut Vec<String>, found: &mut Vec<String>) {
-        let Some(def) = self.model().get(name) else { return };
+    fn named(
+        &mut self,
+        name: &str,
+        value: &Value,
+        path: &mut Vec<String>,
+        found: &mut Vec<String>,
+    ) {
+        let Some(def) = self.model().get(name) else {
+            return;
+        };
         match &def.shape {
             Shape::Object(object) => {
                 for (key, value) in value.as_object().into_iter().flatten() {
@@ -139,7 +157,9 @@ impl<'w, 'm> Search<'w, 'm> {
         if !self.new.names.contains(key) {
             return;
         }
-        let entry = PASSED.iter().position(|entry| entry.old == self.old.id && entry.name == key);
+        let entry = PASSED
+            .iter()
+            .position(|entry| entry.old == self.old.id && entry.name == key);
         match entry.and_then(|entry| self.passed.get_mut(entry)) {
             Some(count) => *count += 1,
             None => found.push(pointer(path)),

@@ -41,16 +41,35 @@ impl<'m> World<'m> {
     /// # Errors
     /// A spec that cannot be planned, or a schema that cannot be judged by.
     pub fn new(spec: &Spec, models: &'m Models<'_>) -> Result<Self, String> {
-        let by_id: BTreeMap<&str, &RevisionModel<'_>> =
-            models.revisions.iter().map(|of| (of.revision.id.as_str(), of)).collect();
+        let by_id: BTreeMap<&str, &RevisionModel<'_>> = models
+            .revisions
+            .iter()
+            .map(|of| (of.revision.id.as_str(), of))
+            .collect();
         let side = |id: &'static str| -> Result<Side<'m>, String> {
             let of = by_id.get(id).ok_or_else(|| format!("no model of {id}"))?;
-            Ok(Side { id, model: &of.model, judge: Judge::new(of.revision, &of.model)?, names: names(&of.model) })
+            Ok(Side {
+                id,
+                model: &of.model,
+                judge: Judge::new(of.revision, &of.model)?,
+                names: names(&of.model),
+            })
         };
-        let sides = TABLES.revisions.iter().map(|row| side(row.id)).collect::<Result<_, _>>()?;
+        let sides = TABLES
+            .revisions
+            .iter()
+            .map(|row| side(row.id))
+            .collect::<Result<_, _>>()?;
         let plans = models.plan_shims(spec).map_err(|error| error.to_string())?;
-        let rules = plans.iter().map(|plan| rule_ids(spec, plan)).collect::<Result<_, _>>()?;
-        Ok(Self { sides, plans, rules })
+        let rules = plans
+            .iter()
+            .map(|plan| rule_ids(spec, plan))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            sides,
+            plans,
+            rules,
+        })
     }
 
     /// A revision.
@@ -65,11 +84,15 @@ fn names(model: &Model) -> BTreeSet<&str> {
         Shape::Object(object) => Some(object),
         _ => None,
     });
-    objects.flat_map(|object| object.members.iter().map(|member| member.wire.as_str())).collect()
+    objects
+        .flat_map(|object| object.members.iter().map(|member| member.wire.as_str()))
+        .collect()
 }
 
 fn rule_ids(spec: &Spec, plan: &PairPlan) -> Result<BTreeSet<String>, String> {
-    let file = spec.rules.get(&format!("shims/{}..{}.toml", plan.old, plan.new));
+    let file = spec
+        .rules
+        .get(&format!("shims/{}..{}.toml", plan.old, plan.new));
     let rules = PairRules::read(file).map_err(|error| error.to_string())?;
     Ok(rules.rules().map(|rule| rule.id.clone()).collect())
 }

@@ -34,14 +34,20 @@ pub(super) fn cell(steps: &Steps, role: Role, revision: &str) -> Cell {
             return Cell::Failed(step.to_owned(), "did not happen".to_owned());
         };
         if let Some(error) = told.get("error") {
-            return Cell::Failed(step.to_owned(), error.as_str().unwrap_or_default().to_owned());
+            return Cell::Failed(
+                step.to_owned(),
+                error.as_str().unwrap_or_default().to_owned(),
+            );
         }
         let found = match role {
             Role::Client => told["value"].clone(),
             Role::Server => essence(step, &told["value"]),
         };
         if found != expected {
-            return Cell::Failed(step.to_owned(), format!("expected {expected}, found {found}"));
+            return Cell::Failed(
+                step.to_owned(),
+                format!("expected {expected}, found {found}"),
+            );
         }
     }
     Cell::Passed
@@ -60,8 +66,14 @@ fn expected(role: Role, revision: &str) -> Vec<(&'static str, Value)> {
     ];
     steps.extend(match role {
         Role::Client => vec![
-            ("tools/list", json!(["add", "count", "fail", "pixel", "weather"])),
-            ("tools/call", json!({"add": "3", "pixel": "image/png", "weather": weather, "fail": true})),
+            (
+                "tools/list",
+                json!(["add", "count", "fail", "pixel", "weather"]),
+            ),
+            (
+                "tools/call",
+                json!({"add": "3", "pixel": "image/png", "weather": weather, "fail": true}),
+            ),
         ],
         Role::Server => vec![
             ("tools/list", json!(["add", "fail", "pixel", "weather"])),
@@ -78,7 +90,11 @@ fn expected(role: Role, revision: &str) -> Vec<(&'static str, Value)> {
 fn essence(step: &str, result: &Value) -> Value {
     match step {
         "tools/list" => {
-            let names = result["tools"].as_array().into_iter().flatten().map(|tool| tool["name"].clone());
+            let names = result["tools"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|tool| tool["name"].clone());
             let mut names: Vec<Value> = names.collect();
             names.sort_by_key(|name| name.as_str().map(str::to_owned));
             names.into()

@@ -60,23 +60,67 @@ const EVERY: &[&str] = &super::REVISIONS;
 
 /// All of them.
 pub(super) fn all() -> [Peer; 5] {
-    const HANDSHAKE: &[Mode] = &[Mode { name: "initialize", revisions: LEGACY }];
+    const HANDSHAKE: &[Mode] = &[Mode {
+        name: "initialize",
+        revisions: LEGACY,
+    }];
     const NAMED: &[Mode] = &[
-        Mode { name: "legacy", revisions: LEGACY },
-        Mode { name: "2026-07-28", revisions: MODERN },
-        Mode { name: "auto", revisions: EVERY },
+        Mode {
+            name: "legacy",
+            revisions: LEGACY,
+        },
+        Mode {
+            name: "2026-07-28",
+            revisions: MODERN,
+        },
+        Mode {
+            name: "auto",
+            revisions: EVERY,
+        },
     ];
     const RMCP: &[Mode] = &[
-        Mode { name: "initialize", revisions: LEGACY },
-        Mode { name: "discover", revisions: MODERN },
-        Mode { name: "auto", revisions: EVERY },
+        Mode {
+            name: "initialize",
+            revisions: LEGACY,
+        },
+        Mode {
+            name: "discover",
+            revisions: MODERN,
+        },
+        Mode {
+            name: "auto",
+            revisions: EVERY,
+        },
     ];
-    const OURS: &[Mode] = &[Mode { name: "server/discover", revisions: EVERY }];
-    let peer = |name, role, modes, source| Peer { name, role, modes, source };
+    const OURS: &[Mode] = &[Mode {
+        name: "server/discover",
+        revisions: EVERY,
+    }];
+    let peer = |name, role, modes, source| Peer {
+        name,
+        role,
+        modes,
+        source,
+    };
     [
-        peer("TypeScript SDK", Role::Client, HANDSHAKE, Source::Npm("@modelcontextprotocol/sdk@1", "typescript-1.mjs")),
-        peer("TypeScript client", Role::Client, NAMED, Source::Npm("@modelcontextprotocol/client@2", "typescript-2.mjs")),
-        peer("Python SDK", Role::Client, NAMED, Source::PyPi("mcp", "python_client.py")),
+        peer(
+            "TypeScript SDK",
+            Role::Client,
+            HANDSHAKE,
+            Source::Npm("@modelcontextprotocol/sdk@1", "typescript-1.mjs"),
+        ),
+        peer(
+            "TypeScript client",
+            Role::Client,
+            NAMED,
+            Source::Npm("@modelcontextprotocol/client@2", "typescript-2.mjs"),
+        ),
+        peer(
+            "Python SDK",
+            Role::Client,
+            NAMED,
+            Source::PyPi("mcp", "python_client.py"),
+        ),
         peer("rmcp", Role::Client, RMCP, Source::Cargo("rmcp", "client")),
         peer("rmcp", Role::Server, OURS, Source::Cargo("rmcp", "server")),
     ]
@@ -102,7 +146,13 @@ pub(super) fn install(peer: &Peer, workspace: &Path, folder: &Path) -> anyhow::R
     }
 }
 
-fn npm(role: Role, package: &str, script: &str, scripts: &Path, folder: &Path) -> anyhow::Result<Installed> {
+fn npm(
+    role: Role,
+    package: &str,
+    script: &str,
+    scripts: &Path,
+    folder: &Path,
+) -> anyhow::Result<Installed> {
     output(Command::new("node").arg("--version"))?;
     let folder = folder.join(script.trim_end_matches(".mjs"));
     fs::create_dir_all(&folder)?;
@@ -110,29 +160,61 @@ fn npm(role: Role, package: &str, script: &str, scripts: &Path, folder: &Path) -
     for file in [script, "steps.mjs"] {
         copy(&scripts.join(file), &folder.join(file))?;
     }
-    output(Command::new("npm").args(["install", "--no-audit", "--no-fund", package]).current_dir(&folder))?;
+    output(
+        Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", package])
+            .current_dir(&folder),
+    )?;
     let (name, _) = package.rsplit_once('@').unwrap_or((package, ""));
     let manifest = fs::read_to_string(folder.join("node_modules").join(name).join("package.json"))?;
     let manifest: serde_json::Value = serde_json::from_str(&manifest)?;
     let version = manifest["version"].as_str().unwrap_or("?").to_owned();
-    Ok(Installed { role, version, program: "node".into(), arguments: vec![folder.join(script)] })
+    Ok(Installed {
+        role,
+        version,
+        program: "node".into(),
+        arguments: vec![folder.join(script)],
+    })
 }
 
-fn pypi(role: Role, package: &str, script: &str, scripts: &Path, folder: &Path) -> anyhow::Result<Installed> {
+fn pypi(
+    role: Role,
+    package: &str,
+    script: &str,
+    scripts: &Path,
+    folder: &Path,
+) -> anyhow::Result<Installed> {
     let folder = folder.join("python");
     fs::create_dir_all(&folder)?;
     copy(&scripts.join(script), &folder.join(script))?;
     let program = folder.join("venv/bin/python");
     if !program.exists() {
-        output(Command::new("python3").args(["-m", "venv", "venv"]).current_dir(&folder))?;
+        output(
+            Command::new("python3")
+                .args(["-m", "venv", "venv"])
+                .current_dir(&folder),
+        )?;
     }
     output(Command::new(&program).args(["-m", "pip", "install", "--quiet", "--upgrade", package]))?;
     let ask = format!("import importlib.metadata as m; print(m.version('{package}'))");
-    let version = output(Command::new(&program).args(["-c", &ask]))?.trim().to_owned();
-    Ok(Installed { role, version, program, arguments: vec![folder.join(script)] })
+    let version = output(Command::new(&program).args(["-c", &ask]))?
+        .trim()
+        .to_owned();
+    Ok(Installed {
+        role,
+        version,
+        program,
+        arguments: vec![folder.join(script)],
+    })
 }
 
-fn cargo(role: Role, name: &str, binary: &str, scripts: &Path, folder: &Path) -> anyhow::Result<Installed> {
+fn cargo(
+    role: Role,
+    name: &str,
+    binary: &str,
+    scripts: &Path,
+    folder: &Path,
+) -> anyhow::Result<Installed> {
     let folder = folder.join(name);
     fs::create_dir_all(folder.join("src/bin"))?;
     for file in ["Cargo.toml", "src/bin/client.rs", "src/bin/server.rs"] {
@@ -141,28 +223,49 @@ fn cargo(role: Role, name: &str, binary: &str, scripts: &Path, folder: &Path) ->
     let target = folder.join("target");
     let cargo = |arguments: &[&str]| {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(arguments).current_dir(&folder).env("CARGO_TARGET_DIR", &target);
+        command
+            .args(arguments)
+            .current_dir(&folder)
+            .env("CARGO_TARGET_DIR", &target);
         output(&mut command)
     };
     cargo(&["update"])?;
     cargo(&["build", "--bin", binary])?;
     let package = cargo(&["pkgid", name])?;
-    let version = package.trim().rsplit(['@', '#']).next().unwrap_or("?").to_owned();
-    Ok(Installed { role, version, program: target.join("debug").join(binary), arguments: Vec::new() })
+    let version = package
+        .trim()
+        .rsplit(['@', '#'])
+        .next()
+        .unwrap_or("?")
+        .to_owned();
+    Ok(Installed {
+        role,
+        version,
+        program: target.join("debug").join(binary),
+        arguments: Vec::new(),
+    })
 }
 
 fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
-    fs::copy(from, to).with_context(|| format!("cannot copy {}", from.display())).map(drop)
+    fs::copy(from, to)
+        .with_context(|| format!("cannot copy {}", from.display()))
+        .map(drop)
 }
 
 /// What a command prints; the last thing that it complained of, if it fails.
 fn output(command: &mut Command) -> anyhow::Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("`{program}` cannot be started"))?;
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("`{program}` cannot be started"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    let last = complaint.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no reason given");
+    let last = complaint
+        .lines()
+        .rfind(|line| !line.trim().is_empty())
+        .unwrap_or("no reason given");
     bail!("`{program}` failed: {last}")
 }

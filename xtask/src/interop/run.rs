@@ -27,7 +27,14 @@ impl Examples {
     pub(super) fn build(workspace: &Path) -> anyhow::Result<Self> {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let output = Command::new(cargo)
-            .args(["build", "--package", "mcp-revisions", "--examples", "--message-format", "json"])
+            .args([
+                "build",
+                "--package",
+                "mcp-revisions",
+                "--examples",
+                "--message-format",
+                "json",
+            ])
             .current_dir(workspace)
             .stderr(Stdio::inherit())
             .output()
@@ -36,19 +43,32 @@ impl Examples {
             bail!("the examples do not build");
         }
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let messages: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let messages: Vec<Value> = text
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
         let example = |name: &str| {
             let built = messages.iter().find(|message| {
                 message["target"]["name"] == name && message["target"]["kind"][0] == "example"
             });
-            let path = built.and_then(|message| message["executable"].as_str()).map(PathBuf::from);
+            let path = built
+                .and_then(|message| message["executable"].as_str())
+                .map(PathBuf::from);
             path.with_context(|| format!("cargo did not build the example `{name}`"))
         };
         let stdio_server = example("stdio_server")?;
         // target/debug/examples/stdio_server
-        let target = stdio_server.ancestors().nth(3).context("the examples are not below a target folder")?;
+        let target = stdio_server
+            .ancestors()
+            .nth(3)
+            .context("the examples are not below a target folder")?;
         let folder = target.join("interop");
-        Ok(Self { http_server: example("http_server")?, stdio_client: example("stdio_client")?, folder, stdio_server })
+        Ok(Self {
+            http_server: example("http_server")?,
+            stdio_client: example("stdio_client")?,
+            folder,
+            stdio_server,
+        })
     }
 }
 
@@ -71,12 +91,17 @@ pub(super) fn one(
         }
         Role::Server => {
             let mut command = Command::new(&examples.stdio_client);
-            command.args(["--only", revision]).arg(&peer.program).args(&peer.arguments);
+            command
+                .args(["--only", revision])
+                .arg(&peer.program)
+                .args(&peer.arguments);
             return told(command);
         }
     };
     if channel == "stdio" {
-        command.arg(&examples.stdio_server).args(["--only", revision]);
+        command
+            .arg(&examples.stdio_server)
+            .args(["--only", revision]);
         return told(command);
     }
     let mut server = Server::start(&examples.http_server, revision)?;
@@ -90,8 +115,13 @@ struct Server(Child);
 impl Server {
     fn start(program: &Path, revision: &str) -> anyhow::Result<Self> {
         let mut command = Command::new(program);
-        command.args(["0", "--only", revision]).stdout(Stdio::piped());
-        command.spawn().map(Self).context("the example over HTTP cannot be started")
+        command
+            .args(["0", "--only", revision])
+            .stdout(Stdio::piped());
+        command
+            .spawn()
+            .map(Self)
+            .context("the example over HTTP cannot be started")
     }
 
     fn url(&mut self) -> anyhow::Result<String> {
@@ -99,7 +129,8 @@ impl Server {
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
         let url = line.split_whitespace().next_back();
-        url.map(str::to_owned).context("the example over HTTP does not say where it listens")
+        url.map(str::to_owned)
+            .context("the example over HTTP does not say where it listens")
     }
 }
 
@@ -112,7 +143,10 @@ impl Drop for Server {
 
 /// The steps that a client tells of, one JSON line for each.
 fn told(mut command: Command) -> anyhow::Result<Steps> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut client = command.spawn().context("the client cannot be started")?;
     let output = client.stdout.take().context("no standard output")?;
     let reader = std::thread::spawn(move || {
@@ -129,6 +163,11 @@ fn told(mut command: Command) -> anyhow::Result<Steps> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let Ok(text) = reader.join() else { bail!("the output of the client was not read") };
-    Ok(text?.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    let Ok(text) = reader.join() else {
+        bail!("the output of the client was not read")
+    };
+    Ok(text?
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect())
 }

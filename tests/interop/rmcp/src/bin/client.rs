@@ -2,7 +2,9 @@
 
 use std::fmt::Display;
 
-use rmcp::model::{CallToolRequestParams, GetPromptRequestParams, ProtocolVersion, ReadResourceRequestParams};
+use rmcp::model::{
+    CallToolRequestParams, GetPromptRequestParams, ProtocolVersion, ReadResourceRequestParams,
+};
 use rmcp::service::RunningService;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
@@ -21,10 +23,19 @@ async fn main() {
     let mode = match mode.as_str() {
         "initialize" => ClientLifecycleMode::Initialize,
         "discover" => ClientLifecycleMode::Discover { preferred_versions },
-        _ => ClientLifecycleMode::Auto { preferred_versions, legacy_version: None },
+        _ => ClientLifecycleMode::Auto {
+            preferred_versions,
+            legacy_version: None,
+        },
     };
     let client = match channel.as_str() {
-        "http" => ().serve_with_lifecycle(StreamableHttpClientTransport::from_uri(command.as_str()), mode).await,
+        "http" => {
+            ().serve_with_lifecycle(
+                StreamableHttpClientTransport::from_uri(command.as_str()),
+                mode,
+            )
+            .await
+        }
         _ => {
             let mut server = Command::new(command);
             server.args(rest);
@@ -41,20 +52,41 @@ async fn main() {
 }
 
 async fn steps(client: &Client) {
-    let revision = client.peer_info().map(|info| info.protocol_version.to_string());
+    let revision = client
+        .peer_info()
+        .map(|info| info.protocol_version.to_string());
     say("connect", Ok::<_, String>(revision));
     let tools = client.list_all_tools().await;
-    say("tools/list", tools.map(|tools| {
-        let mut names: Vec<String> = tools.into_iter().map(|tool| tool.name.to_string()).collect();
-        names.sort();
-        names
-    }));
+    say(
+        "tools/list",
+        tools.map(|tools| {
+            let mut names: Vec<String> = tools
+                .into_iter()
+                .map(|tool| tool.name.to_string())
+                .collect();
+            names.sort();
+            names
+        }),
+    );
     say("tools/call", call(client).await);
-    let read = client.read_resource(ReadResourceRequestParams::new("example://greeting")).await;
-    say("resources/read", read.map(|read| json!(read)["contents"][0]["text"].clone()));
-    let arguments = json!({"name": "Ada"}).as_object().cloned().unwrap_or_default();
-    let prompt = client.get_prompt(GetPromptRequestParams::new("greet").with_arguments(arguments)).await;
-    say("prompts/get", prompt.map(|prompt| json!(prompt)["messages"][0]["content"]["text"].clone()));
+    let read = client
+        .read_resource(ReadResourceRequestParams::new("example://greeting"))
+        .await;
+    say(
+        "resources/read",
+        read.map(|read| json!(read)["contents"][0]["text"].clone()),
+    );
+    let arguments = json!({"name": "Ada"})
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
+    let prompt = client
+        .get_prompt(GetPromptRequestParams::new("greet").with_arguments(arguments))
+        .await;
+    say(
+        "prompts/get",
+        prompt.map(|prompt| json!(prompt)["messages"][0]["content"]["text"].clone()),
+    );
 }
 
 async fn call(client: &Client) -> Result<Value, rmcp::ServiceError> {

@@ -1,9 +1,10 @@
 //! rmcp as a server over stdio, with the tools, the resource and the prompt of the project's examples.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    ListToolsResult, PaginatedRequestParams, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -13,7 +14,11 @@ struct Example;
 
 impl ServerHandler for Example {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .build();
         ServerConfig::new(capabilities)
     }
 
@@ -23,7 +28,10 @@ impl ServerHandler for Example {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = ["add", "pixel", "weather", "fail"].map(|name| {
-            let schema = json!({"type": "object"}).as_object().cloned().unwrap_or_default();
+            let schema = json!({"type": "object"})
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
             Tool::new(name, "", schema)
         });
         Ok(ListToolsResult::with_all_items(tools.into()))
@@ -35,9 +43,16 @@ impl ServerHandler for Example {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let number = |name: &str| arguments.get(name).and_then(Value::as_f64).unwrap_or_default();
+        let number = |name: &str| {
+            arguments
+                .get(name)
+                .and_then(Value::as_f64)
+                .unwrap_or_default()
+        };
         let result = match request.name.as_ref() {
-            "add" => CallToolResult::success(vec![ContentBlock::text((number("a") + number("b")).to_string())]),
+            "add" => CallToolResult::success(vec![ContentBlock::text(
+                (number("a") + number("b")).to_string(),
+            )]),
             "pixel" => CallToolResult::success(vec![ContentBlock::image("AAAA", "image/png")]),
             "weather" => CallToolResult::structured(json!({"degrees": 21.5, "sky": "clear"})),
             "fail" => CallToolResult::error(vec![ContentBlock::text("there is no such city")]),
@@ -60,7 +75,9 @@ impl ServerHandler for Example {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let name = request.arguments.and_then(|arguments| Some(arguments.get("name")?.as_str()?.to_owned()));
+        let name = request
+            .arguments
+            .and_then(|arguments| Some(arguments.get("name")?.as_str()?.to_owned()));
         let text = format!("Greet {} in one sentence.", name.unwrap_or_default());
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }

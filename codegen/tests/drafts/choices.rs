@@ -1,0 +1,207 @@
+//! Changes of constants, enums, unions and of the language itself, and what the generator makes of each.
+
+use serde_json::json;
+
+use crate::changes::Change;
+use crate::changes::Outcome::{Crate, Refusal};
+use crate::draft::{every, reference};
+
+/// Choices: constants, enums and unions.
+pub(crate) const CHOICES: &[Change] = &[
+    (
+        "change a tag",
+        |draft| draft.put("TextContent/properties/type", "const", json!("plain")),
+        Crate(&[
+            "Plain(TextContent),",
+            "Tag::new(\n            \"ContentBlock\",\n            \"type\",\n            &[\"audio\", \"image\", \"plain\",",
+        ]),
+    ),
+    (
+        "two tags of one value",
+        |draft| draft.put("ImageContent/properties/type", "const", json!("text")),
+        Crate(&["reader.first_present(&PATHS)?"]),
+    ),
+    (
+        "a tag becomes any string",
+        |draft| drop(draft.take("TextContent/properties/type", "const")),
+        Crate(&["reader.tag_or_other(&TAG)?"]),
+    ),
+    (
+        "a tag becomes optional",
+        |draft| draft.put("TextContent", "required", json!(["text"])),
+        Crate(&["Tag::optional("]),
+    ),
+    (
+        "a constant that is a number",
+        |draft| {
+            draft.put(
+                "Tool/properties",
+                "version",
+                json!({"type": "integer", "const": 2}),
+            );
+            draft.push("Tool/required", json!("version"));
+        },
+        Crate(&["object.constant_integer(\"version\", 2);"]),
+    ),
+    (
+        "a constant number that may be absent",
+        |draft| {
+            draft.put(
+                "Tool/properties",
+                "version",
+                json!({"type": "integer", "const": 2}),
+            )
+        },
+        Refusal(&[
+            "#/$defs/Tool/properties/version: ",
+            "a constant that is a string",
+        ]),
+    ),
+    (
+        "add a choice to an enum",
+        |draft| draft.push("LoggingLevel/enum", json!("trace")),
+        Crate(&["pub const ALL: [Self; 9] = ["]),
+    ),
+    (
+        "add a choice that is another one in capitals",
+        |draft| draft.push("LoggingLevel/enum", json!("Error")),
+        Refusal(&["#/$defs/LoggingLevel: ", "choices whose Rust names differ"]),
+    ),
+    (
+        "an enum of numbers",
+        |draft| *draft.at("LoggingLevel") = json!({"enum": [1, 2, 3], "type": "integer"}),
+        Refusal(&[
+            "#/$defs/LoggingLevel: ",
+            "an `enum` of strings, found [1,2,3]",
+        ]),
+    ),
+    (
+        "an enum becomes any string",
+        |draft| *draft.at("LoggingLevel") = json!({"type": "string"}),
+        Crate(&["pub struct LoggingLevel(pub String);"]),
+    ),
+    (
+        "an enum of one",
+        |draft| *draft.at("Role") = json!({"enum": ["user"], "type": "string"}),
+        Crate(&["pub const ALL: [Self; 1] = [Self::User];"]),
+    ),
+    (
+        "reorder a union",
+        |draft| {
+            draft
+                .at("ContentBlock/anyOf")
+                .as_array_mut()
+                .unwrap()
+                .reverse()
+        },
+        Crate(&["pub enum ContentBlock {"]),
+    ),
+    (
+        "a union of one",
+        |draft| *draft.at("ContentBlock/anyOf") = json!([reference("TextContent")]),
+        Crate(&["pub enum ContentBlock {", "reader.value().map(Self::"]),
+    ),
+    (
+        "a union of none",
+        |draft| *draft.at("ContentBlock/anyOf") = json!([]),
+        Refusal(&[
+            "#/$defs/ContentBlock/anyOf: ",
+            "a list of schemas, not empty",
+        ]),
+    ),
+    (
+        "a union with the same twice",
+        |draft| draft.push("ContentBlock/anyOf", reference("TextContent")),
+        Crate(&["pub enum ContentBlock {"]),
+    ),
+    (
+        "a union that no one can tell apart",
+        |draft| {
+            let text = draft.at("TextContent").clone();
+            draft.define("NoteContent", text);
+            draft.push("ContentBlock/anyOf", reference("NoteContent"));
+        },
+        Refusal(&[
+            "#/$defs/ContentBlock: ",
+            "`TextContent`, `NoteContent`",
+            "add a [[union]] with at = \"ContentBlock\" to spec/unions.toml",
+        ]),
+    ),
+    (
+        "an object becomes a union",
+        |draft| {
+            let old = draft.drop("Annotations");
+            draft.define("OldAnnotations", old);
+            draft.define("NewAnnotations", json!({"type": "object", "properties": {"for": {"type": "string"}}, "required": ["for"]}));
+            draft.define(
+                "Annotations",
+                json!({"anyOf": [reference("OldAnnotations"), reference("NewAnnotations")]}),
+            );
+        },
+        Crate(&["pub enum Annotations {", "New(NewAnnotations),"]),
+    ),
+    (
+        "a union within a union",
+        |draft| {
+            draft.define(
+                "MediaContent",
+                json!({"anyOf": [reference("ImageContent"), reference("AudioContent")]}),
+            );
+            *draft.at("ContentBlock/anyOf") =
+                json!([reference("TextContent"), reference("MediaContent")]);
+        },
+        Crate(&["TagFound::Other => reader.value().map(Self::Media),"]),
+    ),
+    (
+        "members beside a union",
+        |draft| {
+            draft.put(
+                "ContentBlock",
+                "properties",
+                json!({"id": {"type": "string"}}),
+            )
+        },
+        Refusal(&["#/$defs/ContentBlock: ", "`anyOf` or `oneOf` alone"]),
+    ),
+    (
+        "a keyword that is new",
+        |draft| draft.put("Tool/properties/name", "contentEncoding", json!("base64")),
+        Refusal(&[
+            "#/$defs/Tool/properties/name/contentEncoding: ",
+            "the keyword `contentEncoding`",
+        ]),
+    ),
+    (
+        "a tuple",
+        |draft| {
+            draft.put(
+                "Annotations/properties",
+                "range",
+                json!({"type": "array", "prefixItems": [{"type": "number"}]}),
+            )
+        },
+        Refusal(&["#/$defs/Annotations/properties/range/prefixItems: "]),
+    ),
+    (
+        "never valid",
+        |draft| draft.put("Tool/properties", "never", json!(false)),
+        Refusal(&["#/$defs/Tool/properties/never: ", "found `false`"]),
+    ),
+    (
+        "a dialect that is new",
+        |draft| draft.0["$schema"] = json!("https://json-schema.org/draft/2030-01/schema"),
+        Refusal(&["#/$schema: ", "a new dialect needs a look"]),
+    ),
+    (
+        "every reference into another file",
+        |draft| {
+            every(&mut draft.0, &mut |node| {
+                if let Some(name) = node.get("$ref").and_then(|target| target.as_str()) {
+                    let target = format!("common.json{name}");
+                    *node = json!({"$ref": target});
+                }
+            });
+        },
+        Refusal(&["/$ref: ", "a reference within this file"]),
+    ),
+];

@@ -1,0 +1,312 @@
+//! `mcp-rev convert` on files: what it prints where, and each of its exit codes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// What a run came to.
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn run(arguments: &[&str], input: &str) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("convert")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A run that ends before it reads closes the pipe.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A file with this text.
+fn file(name: &str, text: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+const DOWN: [&str; 4] = ["--from", "2026-07-28", "--to", "2025-03-26"];
+const RESULT: [&str; 4] = ["--method", "tools/call", "--part", "result"];
+
+fn down(more: &[&str], input: &str) -> Run {
+    run(&[&DOWN[..], more, &["-"]].concat(), input)
+}
+
+#[test]
+fn a_file_that_loses_nothing_is_exact() {
+    let path = file(
+        "exact.json",
+        r#"{"name":"t","inputSchema":{"type":"object"}}"#,
+    );
+    let path = path.to_str().unwrap();
+    let run = run(
+        &[
+            "--from",
+            "2024-11-05",
+            "--to",
+            "2026-07-28",
+            "--type",
+            "Tool",
+            path,
+        ],
+        "",
+    );
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    let value: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(
+        value,
+        json!({"name": "t", "inputSchema": {"type": "object"}})
+    );
+}
+
+const LOSSY: &str = r#"{"content":[],"structuredContent":{"a":1.50},"resultType":"complete"}"#;
+
+#[test]
+fn losses_are_told_beside_the_value() {
+    let run = down(&RESULT, LOSSY);
+    assert_eq!(run.code, 4, "{}", run.err);
+    assert_eq!(
+        run.out,
+        "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1.50}\"}]}\n"
+    );
+    assert_eq!(
+        run.err.lines().collect::<Vec<_>>(),
+        [
+            "cosmetic loss at /content/0 (2025-06-18..2025-03-26, structured-content-text): added",
+            "semantic loss at /structuredContent (2025-06-18..2025-03-26, structured-content): removed {\"a\":1.50}",
+        ]
+    );
+}
+
+#[test]
+fn value_and_losses_are_one_object_if_asked_for() {
+    let run = down(&[&RESULT[..], &["--json"]].concat(), LOSSY);
+    assert_eq!((run.code, run.err.as_str()), (4, ""));
+    assert!(
+        run.out.contains("{\\\"a\\\":1.50}"),
+        "numbers keep their spelling: {}",
+        run.out
+    );
+    let row: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(row["status"], "lossy");
+    assert_eq!(
+        row["losses"][1],
+        json!({
+            "pointer": "/structuredContent", "hop": "2025-06-18..2025-03-26", "rule": "structured-content",
+            "kind": "semantic", "change": "removed", "value": {"a": 1.5},
+        })
+    );
+    assert_eq!(row["losses"][0]["value"], Value::Null);
+}
+
+#[test]
+fn carried_members_travel_and_come_back() {
+    let carried = down(&[&RESULT[..], &["--policy", "carry"]].concat(), LOSSY);
+    assert_eq!((carried.code, carried.err.as_str()), (0, ""));
+    let up = ["--from", "2025-03-26", "--to", "2026-07-28"];
+    let back = run(&[&up[..], &RESULT, &["-"]].concat(), &carried.out);
+    assert_eq!(back.code, 0);
+    let values =
+        [back.out.as_str(), LOSSY].map(|text| serde_json::from_str::<Value>(text).unwrap());
+    assert_eq!(values[0], values[1]);
+}
+
+#[test]
+fn what_needs_state_names_the_adapter() {
+    let asks = r#"{"resultType":"input_required","requestState":"x"}"#;
+    let told = down(&RESULT, asks);
+    assert_eq!((told.code, told.out.as_str()), (5, ""));
+    assert_eq!(
+        told.err,
+        "needs the multi-round-trip adapter (2026-07-28..2025-11-25, input-required)\n"
+    );
+    let told = down(&[&RESULT[..], &["--json"]].concat(), asks);
+    assert_eq!((told.code, told.err.as_str()), (5, ""));
+    let row: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(
+        row,
+        json!({
+            "status": "needs-state", "adapter": "multi-round-trip", "rule": "input-required",
+            "hop": "2026-07-28..2025-11-25",
+        })
+    );
+}
+
+#[test]
+fn a_session_lets_requests_go_up() {
+    let up = [
+        "--from",
+        "2025-11-25",
+        "--to",
+        "2026-07-28",
+        "--method",
+        "tools/call",
+        "--part",
+        "params",
+    ];
+    let call = r#"{"name":"t"}"#;
+    assert_eq!(run(&[&up[..], &["-"]].concat(), call).code, 5);
+    let session = [
+        "--session-version",
+        "2026-07-28",
+        "--session-capabilities",
+        "{}",
+    ];
+    let told = run(&[&up[..], &session, &["-"]].concat(), call);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let value: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(
+        value["_meta"]["io.modelcontextprotocol/protocolVersion"],
+        "2026-07-28"
+    );
+    let wrong = run(
+        &[&up[..], &["--session-capabilities", "{", "-"]].concat(),
+        call,
+    );
+    assert_eq!(wrong.code, 2);
+    assert!(
+        wrong.err.contains("--session-capabilities is not JSON"),
+        "{}",
+        wrong.err
+    );
+}
+
+#[test]
+fn what_is_rejected_or_swallowed_has_no_value() {
+    let to = [
+        "--from",
+        "2025-11-25",
+        "--to",
+        "2025-06-18",
+        "--part",
+        "params",
+        "--method",
+    ];
+    let tasks = run(
+        &[&to[..], &["tasks/get", "-"]].concat(),
+        r#"{"taskId":"1"}"#,
+    );
+    assert_eq!((tasks.code, tasks.out.as_str()), (6, ""));
+    assert_eq!(
+        tasks.err,
+        "rejected: tasks are not part of revision 2025-06-18 (-32601)\n"
+    );
+    let done = r#"{"elicitationId":"e"}"#;
+    let done = run(
+        &[
+            &to[..],
+            &["notifications/elicitation/complete", "--json", "-"],
+        ]
+        .concat(),
+        done,
+    );
+    assert_eq!(done.code, 6);
+    let row: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(
+        row,
+        json!({"status": "swallowed", "rule": "elicitation-complete"})
+    );
+}
+
+#[test]
+fn an_error_gets_the_code_of_the_other_revision() {
+    let up = [
+        "--from",
+        "2025-11-25",
+        "--to",
+        "2026-07-28",
+        "--method",
+        "resources/read",
+        "--part",
+        "error",
+        "-",
+    ];
+    let told = run(
+        &up,
+        r#"{"code":-32002,"message":"no such resource","data":{"uri":"file:///a"}}"#,
+    );
+    assert_eq!(told.code, 4, "{}", told.err);
+    let value: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(value["code"], -32602);
+    assert_eq!(value["data"], json!({"uri": "file:///a"}));
+}
+
+#[test]
+fn a_file_that_is_not_valid_says_where() {
+    let told = down(&["--type", "Tool"], r#"{"name":7,"inputSchema":{}}"#);
+    assert_eq!((told.code, told.out.as_str()), (1, ""));
+    assert!(told.err.contains("/name"), "{}", told.err);
+    let told = down(&["--type", "Tool", "--json"], "{");
+    assert_eq!((told.code, told.err.as_str()), (1, ""));
+    let row: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(row["status"], "invalid");
+}
+
+#[test]
+fn what_makes_no_sense_is_a_matter_of_usage() {
+    let tool = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
+    for (arguments, told) in [
+        (&["--type", "Tol"][..], "mcp-rev types"),
+        (
+            &["--method", "tools/cal", "--part", "result"],
+            "no method `tools/cal`",
+        ),
+        (&["--method", "tools/call"], "--part"),
+        (
+            &["--type", "Tool", "--method", "tools/call"],
+            "cannot be used with",
+        ),
+        (&["--type", "Tool", "--policy", "hope"], "carry"),
+        (&[], "--type"),
+    ] {
+        let run = down(arguments, tool);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}");
+        assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
+    }
+    let run = run(
+        &[
+            "--from",
+            "2024-01-01",
+            "--to",
+            "2025-03-26",
+            "--type",
+            "Tool",
+            "-",
+        ],
+        tool,
+    );
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("2024-11-05"), "{}", run.err);
+}
+
+#[test]
+fn a_file_that_is_not_there_cannot_be_read() {
+    let run = run(
+        &[&DOWN[..], &["--type", "Tool", "no-such-file.json"]].concat(),
+        "",
+    );
+    assert_eq!((run.code, run.out.as_str()), (3, ""));
+    assert!(run.err.contains("no-such-file.json"), "{}", run.err);
+}

@@ -1,0 +1,81 @@
+//! What the decisions between neighbours come to, one by one, on messages written by hand.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+use mcp_shims::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+use mcp_shims::{
+    Adapter, Change, Context, LossKind, Outcome, Part, Policy, Revision, Session, Subject,
+};
+use mcp_tests::text;
+use mcp_wire::{ErrorObject, Json};
+
+/// Converts a text of a type under the strict policy, without a session.
+fn of_type(name: &str, from: Revision, to: Revision, text: &str) -> Outcome<String> {
+    under(Policy::Strict, name, from, to, text)
+}
+
+fn under(policy: Policy, name: &str, from: Revision, to: Revision, text: &str) -> Outcome<String> {
+    convert(Subject::Type(name), from, to, text, Context::new(policy))
+}
+
+fn convert(
+    subject: Subject<'_>,
+    from: Revision,
+    to: Revision,
+    text: &str,
+    cx: Context,
+) -> Outcome<String> {
+    match mcp_shims::convert(subject, from, to, text, cx) {
+        Ok(outcome) => outcome.map(Json::into_text),
+        Err(failure) => panic!("{failure}: {text}"),
+    }
+}
+
+/// The value, with the rule, place, kind and change of each loss.
+#[track_caller]
+fn says(outcome: &Outcome<String>, expected: &str, losses: &[(&str, &str, LossKind, Change)]) {
+    let value = match outcome {
+        Outcome::Exact(value) | Outcome::Lossy(value, _) => value,
+        stopped => panic!("{stopped:?}"),
+    };
+    assert!(text::same(value, expected), "{value}\nexpected {expected}");
+    let found: Vec<_> = outcome
+        .losses()
+        .iter()
+        .map(|loss| (loss.rule, loss.pointer.as_str(), loss.kind, loss.change))
+        .collect();
+    assert_eq!(found, losses);
+}
+
+#[track_caller]
+fn rejected(outcome: &Outcome<String>, code: i64) {
+    match outcome {
+        Outcome::Rejected(error) => assert_eq!(error.code, code, "{error:?}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn needs(outcome: &Outcome<String>, adapter: Adapter) {
+    match outcome {
+        Outcome::NeedsState(needs) => assert_eq!(needs.adapter, adapter),
+        other => panic!("{other:?}"),
+    }
+}
+
+use Change::{Added, Removed, Replaced};
+use LossKind::{Cosmetic, Interaction, Safety, Semantic};
+
+mod blocks;
+mod elicitation;
+mod errors;
+mod requests;
+mod results;
+mod structured;
+mod tools;
+mod unknown;

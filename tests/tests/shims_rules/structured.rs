@@ -1,0 +1,144 @@
+//! Structured content and the schemas of tools.
+
+use super::*;
+
+#[test]
+fn any_structured_content_is_wrapped_and_comes_back() {
+    for value in ["[1,2.50]", "\"x\"", "null", "1e2", "true"] {
+        for meta in ["", r#","_meta":{}"#, r#","_meta":{"com.example/key":1}"#] {
+            let newer = format!(
+                r#"{{"content":[],"resultType":"complete","structuredContent":{value}{meta}}}"#
+            );
+            let down = of_type("CallToolResult", V2026_07_28, V2025_11_25, &newer);
+            let Outcome::Exact(older) = &down else {
+                panic!("{down:?}")
+            };
+            let wrapped = format!(r#""structuredContent":{{"result":{value}}}"#);
+            assert!(
+                older.contains(&wrapped) && older.contains("mcp-revisions/wrapped"),
+                "{older}"
+            );
+            says(
+                &of_type("CallToolResult", V2025_11_25, V2026_07_28, older),
+                &newer,
+                &[],
+            );
+        }
+    }
+}
+
+#[test]
+fn an_object_is_left_as_it_is_even_if_it_looks_like_a_wrap() {
+    let newer = r#"{"content":[],"resultType":"complete","structuredContent":{"result" : 1}}"#;
+    let down = of_type("CallToolResult", V2026_07_28, V2025_11_25, newer);
+    let older = r#"{"content":[],"structuredContent":{"result" : 1}}"#;
+    says(&down, older, &[]);
+    says(
+        &of_type("CallToolResult", V2025_11_25, V2026_07_28, older),
+        newer,
+        &[],
+    );
+}
+
+#[test]
+fn somebody_elses_key_of_that_name_is_left_alone() {
+    let older = r#"{"content":[],"structuredContent":{"result":1,"more":2},"_meta":{"mcp-revisions/wrapped":{"alone":true}}}"#;
+    let newer = older.replacen('{', r#"{"resultType":"complete","#, 1);
+    says(
+        &of_type("CallToolResult", V2025_11_25, V2026_07_28, older),
+        &newer,
+        &[],
+    );
+}
+
+#[test]
+fn structured_content_becomes_text_for_those_who_have_none() {
+    let text = r#"{"content":[],"structuredContent":{"a":1.0}}"#;
+    let down = of_type("CallToolResult", V2025_06_18, V2025_03_26, text);
+    says(
+        &down,
+        r#"{"content":[{"type":"text","text":"{\"a\":1.0}"}]}"#,
+        &[
+            ("structured-content-text", "/content/0", Cosmetic, Added),
+            (
+                "structured-content",
+                "/structuredContent",
+                Semantic,
+                Removed,
+            ),
+        ],
+    );
+    let said =
+        r#"{"content":[{"type":"text","text":"{ \"a\": 1.0 }"}],"structuredContent":{"a":1.0}}"#;
+    let down = of_type("CallToolResult", V2025_06_18, V2025_03_26, said);
+    says(
+        &down,
+        r#"{"content":[{"type":"text","text":"{ \"a\": 1.0 }"}]}"#,
+        &[(
+            "structured-content",
+            "/structuredContent",
+            Semantic,
+            Removed,
+        )],
+    );
+}
+
+#[test]
+fn an_output_schema_of_no_object_is_wrapped_and_comes_back() {
+    let schema = r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","anyOf":[{"$ref":"#/$defs/a"},{"const":{"$ref":"#"}}],"$defs":{"a":{"type":"null"}}}"##;
+    let newer =
+        format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"outputSchema":{schema}}}"#);
+    let down = of_type("Tool", V2026_07_28, V2025_11_25, &newer);
+    let Outcome::Exact(older) = &down else {
+        panic!("{down:?}")
+    };
+    let tool: serde_json::Value = serde_json::from_str(older).unwrap();
+    let inner = &tool["outputSchema"]["properties"]["result"];
+    assert_eq!(tool["outputSchema"]["type"], "object");
+    assert_eq!(
+        tool["outputSchema"]["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    assert_eq!(inner["anyOf"][0]["$ref"], "#/properties/result/$defs/a");
+    assert_eq!(
+        inner["anyOf"][1]["const"]["$ref"], "#",
+        "data is no reference"
+    );
+    says(
+        &of_type("Tool", V2025_11_25, V2026_07_28, older),
+        &newer,
+        &[],
+    );
+}
+
+#[test]
+fn boolean_properties_become_objects_that_say_the_same() {
+    let newer = r#"{"name":"t","inputSchema":{"type":"object","properties":{"a/b":true,"c":{"default":true},"d":false}},
+        "outputSchema":{"type":"object","properties":{"e":true}}}"#;
+    let older = r#"{"name":"t","inputSchema":{"type":"object","properties":{"a/b":{},"c":{"default":true},"d":{"not":{}}}},
+        "outputSchema":{"type":"object","properties":{"e":{}}}}"#;
+    says(
+        &of_type("Tool", V2026_07_28, V2025_11_25, newer),
+        older,
+        &[
+            (
+                "schema-booleans",
+                "/inputSchema/properties/a~1b",
+                Cosmetic,
+                Replaced,
+            ),
+            (
+                "schema-booleans",
+                "/inputSchema/properties/d",
+                Cosmetic,
+                Replaced,
+            ),
+            (
+                "schema-booleans",
+                "/outputSchema/properties/e",
+                Cosmetic,
+                Replaced,
+            ),
+        ],
+    );
+}
