@@ -315,22 +315,22 @@ fn an_area() {
         (
             "wall/paint",
             "Wall",
-            "the area has to be the name of a module",
+            "the area is no file name: it has to be the name of a module",
         ),
         (
             "wall/paint",
             "lib",
-            "the area has to be the name of a module",
+            "the area is no file name: it has to be the name of a module",
         ),
         (
             "wall/paint",
             "type",
-            "the area has to be the name of a module",
+            "the area is no file name: it has to be the name of a module",
         ),
         (
             "wall/paint",
             "../wall",
-            "the area has to be the name of a module",
+            "the area is no file name: it has to be the name of a module",
         ),
     ] {
         let start = format!("spec/methods.toml:5: area of `{method}`: {problem}");

@@ -23,7 +23,7 @@ enum Command {
     Import(Import),
     /// Check that every schema is canonical, every erratum applies and every rule matches
     Verify {
-        /// Compare with the upstream files DIR/<revision>/schema.json as well
+        /// Compare with the upstream files DIR/REVISION/schema.json as well
         #[arg(long, value_name = "DIR")]
         upstream: Option<PathBuf>,
     },

@@ -119,7 +119,7 @@ impl MethodRules {
     ) {
         let methods: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
         for (method, area) in areas {
-            let odd = format!("the area has to be {AREA}");
+            let odd = format!("the area is no file name: it has to be {AREA}");
             let problem = if !methods.contains(method.get_ref()) {
                 "no revision has that method"
             } else if default_area(method.get_ref()) == area {

@@ -1,0 +1,305 @@
+//! A function per pair of types and direction, in files by area, and the tables that name them.
+
+mod object;
+mod step;
+mod words;
+
+use words::{adapter, kind, path, reject};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
+use super::scaffold;
+use crate::emit::{CrateFiles, named};
+use crate::model::naming::snake_case;
+use crate::{Error, format};
+
+/// The files of the crate of all pairs.
+///
+/// # Errors
+/// Tokens that do not parse, and templates that do not render.
+pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<CrateFiles, Error> {
+    let mut files = CrateFiles::new();
+    let mut add = |path: String, tokens: TokenStream| -> Result<(), Error> {
+        let text = format::rust(tokens, &path)?;
+        files.insert(path, format!("{}{text}", facts.header()));
+        Ok(())
+    };
+    for plan in plans {
+        let module = scaffold::module(&plan.old, &plan.new);
+        for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
+            let emitter = Emitter::new(conversions, way == "up");
+            let mut areas: BTreeMap<&str, Vec<&Conversion>> = BTreeMap::new();
+            for conversion in conversions {
+                areas.entry(&conversion.area).or_default().push(conversion);
+            }
+            for (area, conversions) in &areas {
+                let functions = conversions.iter().map(|one| emitter.function(one));
+                let body = quote!(#(#functions)*);
+                let about = format!(" Types of {}, {way}.", area.replace('_', " "));
+                let own = conversions
+                    .iter()
+                    .map(|one| emitter.name(one).to_string())
+                    .collect();
+                let imports = scaffold::imports(plan, &body, &emitter.elsewhere(&body, &own));
+                add(
+                    format!("src/{module}/{way}/{area}.rs"),
+                    quote!(#![doc = #about] #imports #body),
+                )?;
+            }
+            let names: BTreeSet<&str> = areas.keys().copied().collect();
+            let hops = emitter.hops(conversions);
+            let body = scaffold::way(plan, way, &names, &hops);
+            add(format!("src/{module}/{way}/mod.rs"), body)?;
+        }
+        add(format!("src/{module}/mod.rs"), scaffold::pair(plan))?;
+    }
+    add("src/tables.rs".to_owned(), scaffold::tables(plans, facts))?;
+    files.extend(scaffold::files(plans, facts)?);
+    Ok(files)
+}
+
+/// One direction of a pair.
+struct Emitter {
+    up: bool,
+    names: BTreeMap<(End, End), Ident>,
+    exact: BTreeSet<(End, End)>,
+}
+
+impl Emitter {
+    fn new(conversions: &[Conversion], up: bool) -> Self {
+        let mut by_source: BTreeMap<&End, usize> = BTreeMap::new();
+        for one in conversions {
+            *by_source.entry(&one.from).or_default() += 1;
+        }
+        let mut names = BTreeMap::new();
+        let mut exact = BTreeSet::new();
+        for one in conversions {
+            let (from, to) = (&one.from, &one.to);
+            let same = from.name() == to.name();
+            let name = match same
+                || (by_source[from] == 1 && matches!((from, to), (End::Type(_), End::Type(_))))
+            {
+                true => snake_case(from.name()),
+                false => format!("{}_to_{}", snake_case(from.name()), snake_case(to.name())),
+            };
+            // The direction in the name keeps it apart from the fields that it converts.
+            let way = if up { "up" } else { "down" };
+            names.insert((from.clone(), to.clone()), format_ident!("{name}_{way}"));
+            if one.exact {
+                exact.insert((from.clone(), to.clone()));
+            }
+        }
+        Self { up, names, exact }
+    }
+
+    fn name(&self, one: &Conversion) -> &Ident {
+        &self.names[&(one.from.clone(), one.to.clone())]
+    }
+
+    /// The functions of other files that some code names.
+    fn elsewhere(&self, body: &TokenStream, own: &BTreeSet<String>) -> Vec<Ident> {
+        let named = named(body);
+        let mut names: Vec<Ident> = self
+            .names
+            .values()
+            .filter(|name| named.contains(&name.to_string()) && !own.contains(&name.to_string()))
+            .cloned()
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn sides(&self) -> (Ident, Ident) {
+        match self.up {
+            true => (format_ident!("old"), format_ident!("new")),
+            false => (format_ident!("new"), format_ident!("old")),
+        }
+    }
+
+    fn end(side: &Ident, end: &End) -> TokenStream {
+        match end {
+            End::Type(name) => {
+                let name = format_ident!("{name}");
+                quote!(#side::#name)
+            }
+            End::Map => quote!(Extra),
+            End::Opaque => quote!(JsonObject),
+        }
+    }
+
+    /// The function, and the trait that makes it a method of its source.
+    fn function(&self, one: &Conversion) -> TokenStream {
+        let Conversion {
+            from,
+            to,
+            exact,
+            body,
+            ..
+        } = one;
+        let name = &self.names[&(from.clone(), to.clone())];
+        let (source, target) = self.sides();
+        let from_type = Self::end(&source, from);
+        let to_type = Self::end(&target, to);
+        let inner = self.body(one, body);
+        let doc = format!(" `{}` to `{}`.", from.name(), to.name());
+        let function = match exact {
+            true => quote! {
+                #[doc = #doc]
+                pub(crate) fn #name(value: #from_type) -> #to_type { #inner }
+            },
+            false => quote! {
+                #[doc = #doc]
+                pub(crate) fn #name(value: #from_type, cx: &mut Context) -> Result<#to_type, Stop> { #inner }
+            },
+        };
+        let methods = matches!((from, to), (End::Type(_), End::Type(_))).then(|| {
+            let (way, run, exactly) = match self.up {
+                true => (quote!(Upgrade), quote!(upgrade_in), quote!(UpgradeExact)),
+                false => (
+                    quote!(Downgrade),
+                    quote!(downgrade_in),
+                    quote!(DowngradeExact),
+                ),
+            };
+            let (context, call) = match exact {
+                true => (quote!(_), quote!(Ok(#name(self)))),
+                false => (quote!(cx), quote!(#name(self, cx))),
+            };
+            let exactly = exact.then(|| {
+                let run = match self.up {
+                    true => quote!(upgrade_exact),
+                    false => quote!(downgrade_exact),
+                };
+                quote! {
+                    impl crate::#exactly<#to_type> for #from_type {
+                        fn #run(self) -> #to_type { #name(self) }
+                    }
+                }
+            });
+            let hop = quote!(
+                const HOP: &'static str = super::HOP;
+            );
+            quote! {
+                impl crate::#way<#to_type> for #from_type {
+                    #hop
+                    fn #run(self, #context: &mut Context) -> Result<#to_type, Stop> { #call }
+                }
+                #exactly
+            }
+        });
+        quote!(#function #methods)
+    }
+
+    fn body(&self, one: &Conversion, body: &Body) -> TokenStream {
+        let (source, target) = self.sides();
+        let from = Self::end(&source, &one.from);
+        let to = Self::end(&target, &one.to);
+        let done = |value: TokenStream| if one.exact { value } else { quote!(Ok(#value)) };
+        match body {
+            Body::Object {
+                before,
+                fields,
+                dropped,
+                after,
+            } => self.object(one, before, fields, dropped, after),
+            Body::Union(arms) => {
+                let arms = arms.iter().map(|arm| self.arm(arm, &from, &to, one.exact));
+                quote!(match value { #(#arms)* })
+            }
+            Body::Strings(values) => {
+                let arms = values.iter().map(|value| {
+                    let variant = format_ident!("{}", crate::model::naming::pascal_case(value));
+                    quote!(#from::#variant => #to::#variant,)
+                });
+                done(quote!(match value { #(#arms)* }))
+            }
+            Body::IntoVariant(variant, boxed, step) => {
+                let variant = format_ident!("{variant}");
+                let value = self.convert(step, quote!(value));
+                let value = if *boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                };
+                done(quote!(#to::#variant(#value)))
+            }
+            Body::Custom(hook) => {
+                let path = path(&hook.path);
+                quote!(#path(value, cx))
+            }
+        }
+    }
+
+    fn arm(
+        &self,
+        plan: &ArmPlan,
+        from: &TokenStream,
+        to: &TokenStream,
+        exact: bool,
+    ) -> TokenStream {
+        let variant = format_ident!("{}", plan.variant);
+        let value = if plan.boxed {
+            quote!(*value)
+        } else {
+            quote!(value)
+        };
+        let then = match &plan.arm {
+            Arm::Same {
+                variant,
+                boxed,
+                step,
+            } => {
+                let value = self.convert(step, value);
+                let value = if *boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                };
+                let value = match variant {
+                    Some(variant) => {
+                        let variant = format_ident!("{variant}");
+                        quote!(#to::#variant(#value))
+                    }
+                    None => value,
+                };
+                if exact { value } else { quote!(Ok(#value)) }
+            }
+            Arm::Custom(hook) => {
+                let path = path(&hook.path);
+                quote!(#path(#value, cx))
+            }
+            Arm::NeedsState { rule, adapter } => {
+                let adapter = self::adapter(adapter);
+                return quote!(#from::#variant(_) => Err(cx.needs(#rule, #adapter)),);
+            }
+            Arm::Reject { error, .. } => {
+                let reject = reject(error);
+                return quote!(#from::#variant(_) => Err(#reject),);
+            }
+        };
+        quote!(#from::#variant(value) => #then,)
+    }
+
+    /// The rows by which a value whose type is only known at run time is converted.
+    fn hops(&self, conversions: &[Conversion]) -> TokenStream {
+        let (source, target) = self.sides();
+        let rows = conversions.iter().filter_map(|one| {
+            let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else { return None };
+            let name = &self.names[&(one.from.clone(), one.to.clone())];
+            let from_type = Self::end(&source, &one.from);
+            let run = match one.exact {
+                true => quote!(|value, _| Ok(#name(value))),
+                false => quote!(#name),
+            };
+            let to_type = Self::end(&target, &one.to);
+            Some(quote! {
+                Hop { from: #from, to: #to, run: |value, cx| carry::<#from_type, #to_type>(value, cx, #run) },
+            })
+        });
+        quote!(#(#rows)*)
+    }
+}

@@ -1,0 +1,318 @@
+//! Objects: the members of the target, and what the source has beside them.
+
+use super::super::plan::{
+    Conversion, DroppedPlan, End, FieldPlan, Filter, Hook, Missing, Source, Step,
+};
+use super::super::rules::{Action, SessionFact};
+use super::*;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+impl Emitter {
+    pub(super) fn object(
+        &self,
+        one: &Conversion,
+        before: &[Hook],
+        fields: &[FieldPlan],
+        dropped: &[DroppedPlan],
+        after: &[Hook],
+    ) -> TokenStream {
+        let (source, target) = self.sides();
+        let from = Self::end(&source, &one.from);
+        let to = Self::end(&target, &one.to);
+        let adopts =
+            |field: &FieldPlan| matches!(field.source, Source::Adopt { .. } | Source::Fill(_));
+        let carries = |plan: &DroppedPlan| {
+            !matches!(
+                plan.action,
+                Action::Only(_) | Action::NeedsState(_) | Action::Reject(_)
+            )
+        };
+        let changes = fields.iter().any(adopts) || dropped.iter().any(carries);
+        let extra = if changes {
+            quote!(mut extra)
+        } else {
+            quote!(extra)
+        };
+        let hooks = before.iter().map(|hook| {
+            let path = path(&hook.path);
+            quote!(#path(&mut value, cx)?;)
+        });
+        let rebound = (!before.is_empty()).then(|| quote!(let mut value = value;));
+        let open = match &one.from {
+            // Every member of the source is named here: a new one is a compile error until it has a plan.
+            End::Type(_) => {
+                let mut names: BTreeSet<&str> =
+                    dropped.iter().map(|plan| plan.field.as_str()).collect();
+                names.extend(fields.iter().filter_map(|plan| match &plan.source {
+                    Source::Same { field, .. } | Source::Custom { field, .. } => {
+                        Some(field.as_str())
+                    }
+                    _ => None,
+                }));
+                let names = names.into_iter().map(|name| format_ident!("{name}"));
+                quote!(let #from { #(#names,)* #extra } = value;)
+            }
+            End::Map => quote!(let #extra = value;),
+            End::Opaque => quote!(let #extra = cx.open(value)?;),
+        };
+        let drops = dropped.iter().map(|plan| self.dropped(plan));
+        let close = match &one.to {
+            End::Type(_) => {
+                let values = fields.iter().map(|plan| self.field(plan));
+                quote!(#to { #(#values,)* extra })
+            }
+            End::Map => quote!(extra),
+            End::Opaque => quote!(Context::close(&extra)),
+        };
+        let steps = quote!(#rebound #(#hooks)* #open #(#drops)*);
+        if after.is_empty() {
+            return if one.exact {
+                quote!(#steps #close)
+            } else {
+                quote!(#steps Ok(#close))
+            };
+        }
+        let hooks = after.iter().map(|hook| {
+            let path = path(&hook.path);
+            quote!(#path(&mut value, cx)?;)
+        });
+        quote!(#steps let mut value = #close; #(#hooks)* Ok(value))
+    }
+
+    pub(super) fn field(&self, plan: &FieldPlan) -> TokenStream {
+        let field = format_ident!("{}", plan.field);
+        let wire = &plan.wire;
+        let value = match &plan.source {
+            Source::Same {
+                field: from,
+                step,
+                filter: Some(filter),
+                ..
+            } => {
+                let from = format_ident!("{from}");
+                self.filtered(&from, wire, step, filter)
+            }
+            Source::Same {
+                field: from,
+                step,
+                optional,
+                boxed,
+                missing,
+                implied,
+                filter: None,
+            } => {
+                let from = format_ident!("{from}");
+                self.same(
+                    &from,
+                    wire,
+                    step,
+                    *optional,
+                    *boxed,
+                    missing.as_ref(),
+                    implied.as_ref(),
+                )
+            }
+            Source::Custom { field: from, hook } => {
+                let from = format_ident!("{from}");
+                let path = path(&hook.path);
+                quote!(cx.member(#wire, |cx| #path(#from, cx))?)
+            }
+            Source::Adopt { boxed: false } => quote!(cx.adopt(#wire, &mut extra)),
+            Source::Adopt { boxed: true } => quote!(cx.adopt(#wire, &mut extra).map(Box::new)),
+            Source::Fill(missing) => {
+                let fill = fill(missing);
+                let value = quote!(match cx.adopt(#wire, &mut extra) { Some(value) => value, None => #fill });
+                if missing.boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                }
+            }
+        };
+        if field == value.to_string() {
+            quote!(#field)
+        } else {
+            quote!(#field: #value)
+        }
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the parts of one plan, taken apart by the caller"
+    )]
+    pub(super) fn same(
+        &self,
+        from: &Ident,
+        wire: &str,
+        step: &Step,
+        optional: [bool; 2],
+        boxed: [bool; 2],
+        missing: Option<&Missing>,
+        implied: Option<&Value>,
+    ) -> TokenStream {
+        let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
+        let wrap = |value: TokenStream| {
+            if boxed[1] {
+                quote!(Box::new(#value))
+            } else {
+                value
+            }
+        };
+        let plain = *step == Step::Move && boxed[0] == boxed[1];
+        let one = |value: TokenStream| wrap(self.member(step, wire, unboxed(value)));
+        match optional {
+            _ if plain && optional[0] == optional[1] => quote!(#from),
+            [false, false] => one(quote!(#from)),
+            [true, true] => match self.function_of(step) {
+                Some(function) if boxed == [false, false] => quote!(#from.map(#function)),
+                _ => {
+                    let value = one(quote!(value));
+                    match self.is_exact(step) {
+                        true => quote!(#from.map(|value| #value)),
+                        false => quote!(match #from { Some(value) => Some(#value), None => None }),
+                    }
+                }
+            },
+            [false, true] => {
+                let value = if plain {
+                    quote!(#from)
+                } else {
+                    one(quote!(#from))
+                };
+                match implied {
+                    Some(implied) => {
+                        let text = implied.to_string();
+                        quote!(Context::unless_implied(#value, #text))
+                    }
+                    None => quote!(Some(#value)),
+                }
+            }
+            [true, false] => {
+                let value = if plain {
+                    quote!(value)
+                } else {
+                    one(quote!(value))
+                };
+                let fill = missing.map(|missing| match &missing.empty {
+                    // An empty one of the source, converted like any other.
+                    Some((_, step)) => self.member(step, wire, quote!(Default::default())),
+                    None => fill(missing),
+                });
+                quote!(match #from { Some(value) => #value, None => #fill })
+            }
+        }
+    }
+
+    /// A list without the items that a hand-written function refuses.
+    pub(super) fn filtered(
+        &self,
+        from: &Ident,
+        wire: &str,
+        step: &Step,
+        filter: &Filter,
+    ) -> TokenStream {
+        let rule = &filter.hook.rule;
+        let keep = path(&filter.hook.path);
+        let kind = kind(filter.loss);
+        let inner = match step {
+            Step::List(inner) => &**inner,
+            step => step,
+        };
+        let run = match self.function_of(inner) {
+            Some(function) => quote!(|value, _| Ok(#function(value))),
+            None => self.each_fallible(inner),
+        };
+        quote!(cx.member(#wire, |cx| cx.list_keeping(#rule, #kind, #from, #keep, #run))?)
+    }
+
+    pub(super) fn dropped(&self, plan: &DroppedPlan) -> TokenStream {
+        let DroppedPlan {
+            wire,
+            field,
+            optional,
+            rule,
+            action,
+            loss,
+        } = plan;
+        let field = format_ident!("{field}");
+        let kind = kind(*loss);
+        let value = if *optional {
+            quote!(#field)
+        } else {
+            quote!(Some(#field))
+        };
+        match action {
+            Action::Implied(implied) => {
+                let text = implied.to_string();
+                quote!(cx.drop_unless(#rule, #kind, #wire, #value, #text, &mut extra);)
+            }
+            Action::Only(only) => {
+                let goes = only.value.as_str().unwrap_or_default().to_owned();
+                let adapters = only.adapters.iter().map(|(value, name)| {
+                    let adapter = adapter(name);
+                    quote!(#value => return Err(cx.needs(#rule, #adapter)),)
+                });
+                let reject = reject(&only.otherwise);
+                let look = match optional {
+                    true => quote!(#field.as_deref().unwrap_or(#goes)),
+                    false => quote!(&*#field),
+                };
+                quote! {
+                    match #look {
+                        #goes => {}
+                        #(#adapters)*
+                        _ => return Err(#reject),
+                    }
+                }
+            }
+            Action::Pass => quote!(Context::pass(#wire, #value, &mut extra);),
+            Action::NeedsState(name) => {
+                let adapter = adapter(name);
+                match optional {
+                    true => quote!(if #field.is_some() { return Err(cx.needs(#rule, #adapter)); }),
+                    false => quote!(let _ = #field; return Err(cx.needs(#rule, #adapter));),
+                }
+            }
+            Action::Reject(error) => {
+                let reject = reject(error);
+                match optional {
+                    true => quote!(if #field.is_some() { return Err(#reject); }),
+                    false => quote!(let _ = #field; return Err(#reject);),
+                }
+            }
+            Action::Custom(function) => {
+                let path = path(function);
+                quote!(#path(#field, cx, &mut extra)?;)
+            }
+            _ => quote!(cx.drop_member(#rule, #kind, #wire, #value, &mut extra);),
+        }
+    }
+}
+
+pub(super) fn fill(missing: &Missing) -> TokenStream {
+    let Missing { rule, action, .. } = missing;
+    match action {
+        Action::Default(value) => {
+            let text = value.to_string();
+            quote!(cx.fill(#rule, #text)?)
+        }
+        Action::Session(SessionFact::ProtocolVersion) => quote!(cx.session_version(#rule)?),
+        Action::Session(SessionFact::ClientCapabilities) => quote!(cx.session_capabilities(#rule)?),
+        Action::NeedsState(name) => {
+            let adapter = adapter(name);
+            quote!(return Err(cx.needs(#rule, #adapter)))
+        }
+        Action::Reject(error) => {
+            let reject = reject(error);
+            quote!(return Err(#reject))
+        }
+        Action::Custom(function) => {
+            let path = path(function);
+            quote!(#path(cx)?)
+        }
+        _ => quote!(return Err(cx.reject(-32603, "no value for a member that must be there"))),
+    }
+}

@@ -1,0 +1,31 @@
+//! What rules name, as code: functions, adapters, errors, kinds of loss.
+
+use super::super::rules::{ADAPTERS, Loss, Reject};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+pub(super) fn path(path: &str) -> TokenStream {
+    let steps = path.split("::").map(|step| format_ident!("{step}"));
+    quote!(mcp_convert::#(#steps)::*)
+}
+
+pub(super) fn adapter(name: &str) -> TokenStream {
+    let known = ADAPTERS.iter().find(|(known, _)| *known == name);
+    let variant = format_ident!("{}", known.map_or("Handshake", |(_, variant)| *variant));
+    quote!(Adapter::#variant)
+}
+
+pub(super) fn reject(error: &Reject) -> TokenStream {
+    let Reject { code, message } = error;
+    let code = Literal::i64_unsuffixed(*code);
+    quote!(cx.reject(#code, #message))
+}
+
+pub(super) fn kind(loss: Option<Loss>) -> TokenStream {
+    match loss {
+        Some(Loss::Semantic) => quote!(LossKind::Semantic),
+        Some(Loss::Interaction) => quote!(LossKind::Interaction),
+        Some(Loss::Safety) => quote!(LossKind::Safety),
+        Some(Loss::Cosmetic) | None => quote!(LossKind::Cosmetic),
+    }
+}
