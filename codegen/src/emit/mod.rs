@@ -1,7 +1,7 @@
 //! From a model to the files of a crate.
 //!
 //! One small generator per kind of item; this module puts their output into files by area.
-//! To add one: a module here, a call in [`area_items`] or [`area_wire`], a golden in `tests/`.
+//! To add one: a module here, a call in `area_items` or `area_wire`, a golden in `tests/`.
 
 mod enums;
 mod imports;
