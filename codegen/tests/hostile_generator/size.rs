@@ -36,29 +36,28 @@ fn busy() -> Duration {
     })
 }
 
-fn time<T>(job: impl FnOnce() -> T) -> (Duration, T) {
+fn time(job: impl Fn()) -> Duration {
     let start = busy();
-    let value = job();
-    (busy() - start, value)
+    job();
+    busy() - start
 }
 
-/// The shortest of some runs of each, taken in turns.
-fn shortest(runs: usize, small: impl Fn(), large: impl Fn()) -> (Duration, Duration) {
-    let mut best = (Duration::MAX, Duration::MAX);
-    for _ in 0..runs {
-        best.0 = best.0.min(time(&small).0);
-        best.1 = best.1.min(time(&large).0);
-    }
-    best
-}
-
+/// All takes at most two and a half times as long as half: where a step is quadratic, it takes four.
+///
+/// Caches and neighbours disturb single runs, so each is run in turns, the shortest counts, and a
+/// doubtful outcome is measured again.
 #[track_caller]
-fn assert_linear((small, large): (Duration, Duration)) {
-    println!("{small:?} for half, {large:?} for all");
-    assert!(
-        large < small * 5 / 2,
-        "twice the schema took {large:?} instead of {small:?}"
-    );
+fn assert_linear(half: impl Fn(), all: impl Fn()) {
+    let (mut small, mut large) = (Duration::MAX, Duration::MAX);
+    for run in 1..=6 {
+        small = small.min(time(&half));
+        large = large.min(time(&all));
+        println!("{small:?} for half, {large:?} for all, after {run} runs");
+        if large < small * 5 / 2 {
+            return;
+        }
+    }
+    panic!("twice the schema took {large:?} instead of {small:?}");
 }
 
 /// From the text of a schema to its model.
@@ -76,7 +75,7 @@ fn model(text: &str) {
 #[test]
 fn twenty_thousand_definitions_take_twice_the_time_of_ten_thousand() {
     let (small, large) = (schema(&definitions(10_000)), schema(&definitions(20_000)));
-    assert_linear(shortest(3, || model(&small), || model(&large)));
+    assert_linear(|| model(&small), || model(&large));
 }
 
 /// Each holds the next by value: what holds itself is looked for along the whole chain.
@@ -91,7 +90,7 @@ fn a_chain_of_twenty_thousand_structs_takes_twice_the_time_of_ten_thousand() {
         schema(&all.into())
     };
     let (small, large) = (chain(10_000), chain(20_000));
-    assert_linear(shortest(3, || model(&small), || model(&large)));
+    assert_linear(|| model(&small), || model(&large));
 }
 
 /// All the way to the text of the crate, which takes some fifty times as long as the model:
@@ -105,11 +104,7 @@ fn the_crate_of_twice_the_definitions_takes_twice_the_time() {
     };
     let (small, large) = (schema(&definitions(count)), schema(&definitions(2 * count)));
     let make = |text: &str, count: usize| assert_eq!(from_text(text).unwrap().types, count);
-    assert_linear(shortest(
-        2,
-        || make(&small, count),
-        || make(&large, 2 * count),
-    ));
+    assert_linear(|| make(&small, count), || make(&large, 2 * count));
 }
 
 #[test]
