@@ -110,8 +110,8 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
     let useless = [
         "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\n",
-        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"tools::x\" }\nreason = \"x\"\nsource = \"x\"\n",
-        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"tools::x\" }\ncovers = [\"name\"]\nreason = \"x\"\nsource = \"x\"\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\nreason = \"x\"\nsource = \"x\"\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\ncovers = [\"name\"]\nreason = \"x\"\nsource = \"x\"\n",
         "[[rename]]\nold = \"Tool\"\nnew = \"Prompt\"\nreason = \"x\"\n",
         "[[method]]\nname = \"tools/list\"\nid = \"x\"\naction = \"drop\"\nreason = \"x\"\nsource = \"x\"\n",
         "[[error]]\ncode = -32600\nid = \"x\"\nup = { code = 1 }\nreason = \"x\"\nsource = \"x\"\n",
@@ -165,7 +165,7 @@ fn a_rule_that_says_too_little_is_an_error() {
         ),
         ("down = \"drop\"", "sideways = \"drop\"", "unknown field"),
         (
-            "{ custom = \"content::audio_to_text\" }",
+            "{ custom = \"audio_to_text\" }",
             "{ needs-state = \"hope\" }",
             "no adapter `hope`",
         ),

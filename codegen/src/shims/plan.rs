@@ -87,7 +87,7 @@ pub struct Filter {
 pub struct Hook {
     /// The rule.
     pub rule: String,
-    /// The path below `mcp_convert`.
+    /// The function in the module of the pair in `mcp_hooks`.
     pub path: String,
 }
 

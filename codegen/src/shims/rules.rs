@@ -166,7 +166,7 @@ pub enum Action {
     NeedsState(String),
     /// The error that the spec calls for.
     Reject(Reject),
-    /// A hand-written function converts it: the path below `mcp_convert`.
+    /// A hand-written function converts it, of the module of the pair in `mcp_hooks`.
     Custom(String),
     /// A hand-written function changes the value before it is converted.
     Before(String),

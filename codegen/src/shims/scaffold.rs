@@ -71,11 +71,16 @@ pub(super) fn imports(plan: &PairPlan, body: &TokenStream, elsewhere: &[Ident]) 
     );
     let convert = (!convert.is_empty()).then(|| quote!(use mcp_convert::{#(#convert),*};));
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
+    let pair = format_ident!("{}", module(&plan.old, &plan.new));
+    let hooks = names
+        .contains("hooks")
+        .then(|| quote!(use mcp_hooks::#pair as hooks;));
     let elsewhere = (!elsewhere.is_empty()).then(|| quote!(use super::{#(#elsewhere),*};));
     quote! {
         use #old as old;
         use #new as new;
         #convert
+        #hooks
         #wire
         #elsewhere
     }

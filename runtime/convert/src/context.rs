@@ -354,7 +354,8 @@ const POINTER: usize = 48;
 pub const ADOPTED: &str = "unknown-member-of-that-name";
 
 /// `/name`, escaped.
-pub(crate) fn pointer_to(name: &str) -> String {
+#[must_use]
+pub fn pointer_to(name: &str) -> String {
     let mut pointer = String::with_capacity(name.len() + 1);
     pointer.push('/');
     for letter in name.chars() {

@@ -4,9 +4,10 @@ use super::super::rules::{ADAPTERS, Loss, Reject};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
+/// A hand-written function of the pair: files of conversions import their pair's module as `hooks`.
 pub(super) fn path(path: &str) -> TokenStream {
     let steps = path.split("::").map(|step| format_ident!("{step}"));
-    quote!(mcp_convert::#(#steps)::*)
+    quote!(hooks::#(#steps)::*)
 }
 
 pub(super) fn adapter(name: &str) -> TokenStream {

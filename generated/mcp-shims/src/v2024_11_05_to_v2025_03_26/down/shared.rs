@@ -6,6 +6,7 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
+use mcp_hooks::v2024_11_05_to_v2025_03_26 as hooks;
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
@@ -87,7 +88,7 @@ pub(crate) fn content_block_down(
         new::ContentBlock::Image(value) => {
             Ok(old::ContentBlock::Image(image_content_down(value)))
         }
-        new::ContentBlock::Audio(value) => mcp_convert::content::audio_to_text(value, cx),
+        new::ContentBlock::Audio(value) => hooks::audio_to_text(value, cx),
         new::ContentBlock::Resource(value) => {
             Ok(old::ContentBlock::Resource(embedded_resource_down(value)))
         }

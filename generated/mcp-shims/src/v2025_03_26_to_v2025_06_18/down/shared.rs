@@ -6,6 +6,7 @@
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, LossKind, Stop};
+use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_down(
@@ -122,9 +123,7 @@ pub(crate) fn content_block_down(
         new::ContentBlock::Audio(value) => {
             Ok(old::ContentBlock::Audio(audio_content_down(value, cx)?))
         }
-        new::ContentBlock::ResourceLink(value) => {
-            mcp_convert::content::resource_link_to_text(value, cx)
-        }
+        new::ContentBlock::ResourceLink(value) => hooks::resource_link_to_text(value, cx),
         new::ContentBlock::Resource(value) => {
             Ok(old::ContentBlock::Resource(embedded_resource_down(value, cx)?))
         }

@@ -6,6 +6,7 @@
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, LossKind, Stop};
+use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 use super::{content_block_down, request_meta_object_down};
 
@@ -41,7 +42,7 @@ pub(crate) fn call_tool_result_down(
     cx: &mut Context,
 ) -> Result<old::CallToolResult, Stop> {
     let mut value = value;
-    mcp_convert::results::structured_to_text(&mut value, cx)?;
+    hooks::structured_to_text(&mut value, cx)?;
     let new::CallToolResult { content, is_error, meta, structured_content, mut extra } = value;
     cx.drop_member(
         "structured-content",
@@ -114,7 +115,7 @@ impl crate::Downgrade<old::ListToolsResult> for new::ListToolsResult {
 /// `Tool` to `Tool`.
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
     let mut value = value;
-    mcp_convert::tools::title_to_annotations(&mut value, cx)?;
+    hooks::title_to_annotations(&mut value, cx)?;
     let new::Tool {
         annotations,
         description,

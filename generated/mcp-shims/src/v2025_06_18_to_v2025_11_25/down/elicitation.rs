@@ -6,6 +6,7 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::request_meta_object_down;
 
@@ -303,10 +304,10 @@ pub(crate) fn primitive_schema_definition_down(
             Ok(old::PrimitiveSchemaDefinition::Boolean(boolean_schema_down(value)))
         }
         new::PrimitiveSchemaDefinition::UntitledSingleSelectEnum(value) => {
-            mcp_convert::elicitation::untitled_down(value, cx)
+            hooks::untitled_down(value, cx)
         }
         new::PrimitiveSchemaDefinition::TitledSingleSelectEnum(value) => {
-            mcp_convert::elicitation::titled_down(value, cx)
+            hooks::titled_down(value, cx)
         }
         new::PrimitiveSchemaDefinition::UntitledMultiSelectEnum(_) => {
             Err(
@@ -327,7 +328,7 @@ pub(crate) fn primitive_schema_definition_down(
             )
         }
         new::PrimitiveSchemaDefinition::LegacyTitledEnum(value) => {
-            mcp_convert::elicitation::legacy_down(value, cx)
+            hooks::legacy_down(value, cx)
         }
     }
 }

@@ -6,6 +6,7 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 use mcp_wire::JsonObject;
 
 use super::{progress_token_down, request_meta_object_down};
@@ -54,10 +55,7 @@ pub(crate) fn client_capabilities_down(
     cx.drop_member("tasks-capability", LossKind::Semantic, "tasks", tasks, &mut extra);
     Ok(old::ClientCapabilities {
         elicitation: cx
-            .member(
-                "elicitation",
-                |cx| mcp_convert::elicitation::capability_down(elicitation, cx),
-            )?,
+            .member("elicitation", |cx| hooks::capability_down(elicitation, cx))?,
         experimental,
         roots: roots.map(client_capabilities_roots_down),
         sampling: match sampling {

@@ -6,6 +6,7 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::{
     audio_content_down, image_content_down, request_meta_object_down, role_down,
@@ -40,7 +41,7 @@ pub(crate) fn create_message_request_params_down(
     cx: &mut Context,
 ) -> Result<old::CreateMessageRequestParams, Stop> {
     let mut value = value;
-    mcp_convert::sampling::split_messages(&mut value, cx)?;
+    hooks::split_messages(&mut value, cx)?;
     let new::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -98,7 +99,7 @@ pub(crate) fn create_message_result_down(
     cx: &mut Context,
 ) -> Result<old::CreateMessageResult, Stop> {
     let mut value = value;
-    mcp_convert::sampling::join_blocks(&mut value, cx)?;
+    hooks::join_blocks(&mut value, cx)?;
     let new::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
     Ok(old::CreateMessageResult {
         meta,

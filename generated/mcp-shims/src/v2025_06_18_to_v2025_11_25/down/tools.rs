@@ -6,6 +6,7 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::{content_block_down, request_meta_object_down, tool_down};
 
@@ -91,7 +92,7 @@ pub(crate) fn list_tools_result_down(
                             "task-tools",
                             LossKind::Semantic,
                             tools,
-                            mcp_convert::tools::works_without_tasks,
+                            hooks::works_without_tasks,
                             tool_down,
                         )
                 },

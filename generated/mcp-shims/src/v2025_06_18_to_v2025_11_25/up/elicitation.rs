@@ -6,6 +6,7 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
+use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::request_meta_object_up;
 
@@ -264,9 +265,7 @@ pub(crate) fn primitive_schema_definition_up(
         old::PrimitiveSchemaDefinition::Boolean(value) => {
             Ok(new::PrimitiveSchemaDefinition::Boolean(boolean_schema_up(value)))
         }
-        old::PrimitiveSchemaDefinition::Enum(value) => {
-            mcp_convert::elicitation::enum_up(value, cx)
-        }
+        old::PrimitiveSchemaDefinition::Enum(value) => hooks::enum_up(value, cx),
     }
 }
 

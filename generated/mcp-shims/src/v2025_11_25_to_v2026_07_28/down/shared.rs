@@ -6,6 +6,7 @@
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use mcp_wire::Extra;
 
 use super::json_object_to_client_capabilities_roots_down;
@@ -1660,8 +1661,8 @@ for new::TitledSingleSelectEnumSchemaOneOf {
 /// `Tool` to `Tool`.
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
     let mut value = value;
-    mcp_convert::tools::wrap_output_schema(&mut value, cx)?;
-    mcp_convert::tools::spell_out_booleans(&mut value, cx)?;
+    hooks::wrap_output_schema(&mut value, cx)?;
+    hooks::spell_out_booleans(&mut value, cx)?;
     let new::Tool {
         annotations,
         description,
@@ -1779,7 +1780,7 @@ pub(crate) fn tool_result_content_down(
     cx: &mut Context,
 ) -> Result<old::ToolResultContent, Stop> {
     let mut value = value;
-    mcp_convert::results::wrap_structured_block(&mut value, cx)?;
+    hooks::wrap_structured_block(&mut value, cx)?;
     let new::ToolResultContent {
         content,
         is_error,
@@ -1795,7 +1796,7 @@ pub(crate) fn tool_result_content_down(
         structured_content: cx
             .member(
                 "structuredContent",
-                |cx| mcp_convert::results::structured_object(structured_content, cx),
+                |cx| hooks::structured_object(structured_content, cx),
             )?,
         tool_use_id,
         extra,

@@ -6,6 +6,7 @@
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::{
     content_block_down, request_meta_object_down, result_meta_object_to_map_down,
@@ -78,7 +79,7 @@ pub(crate) fn call_tool_result_down(
     cx: &mut Context,
 ) -> Result<old::CallToolResult, Stop> {
     let mut value = value;
-    mcp_convert::results::wrap_structured(&mut value, cx)?;
+    hooks::wrap_structured(&mut value, cx)?;
     let new::CallToolResult {
         content,
         is_error,
@@ -112,7 +113,7 @@ pub(crate) fn call_tool_result_down(
         structured_content: cx
             .member(
                 "structuredContent",
-                |cx| mcp_convert::results::structured_object(structured_content, cx),
+                |cx| hooks::structured_object(structured_content, cx),
             )?,
         extra,
     })

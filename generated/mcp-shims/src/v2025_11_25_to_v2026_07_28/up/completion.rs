@@ -6,6 +6,7 @@
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
+use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::{map_to_result_meta_object_up, request_meta_object_up};
 
@@ -131,7 +132,7 @@ pub(crate) fn complete_result_completion_up(
     cx: &mut Context,
 ) -> Result<new::CompleteResultCompletion, Stop> {
     let mut value = value;
-    mcp_convert::results::truncate_values(&mut value, cx)?;
+    hooks::truncate_values(&mut value, cx)?;
     let old::CompleteResultCompletion { has_more, total, values, extra } = value;
     Ok(new::CompleteResultCompletion {
         has_more,

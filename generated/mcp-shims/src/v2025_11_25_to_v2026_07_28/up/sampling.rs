@@ -6,6 +6,7 @@
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::{
     audio_content_up, content_block_up, image_content_up, role_up, text_content_up,
@@ -345,7 +346,7 @@ pub(crate) fn tool_result_content_up(
         tool_use_id,
         extra,
     };
-    mcp_convert::results::unwrap_structured_block(&mut value, cx)?;
+    hooks::unwrap_structured_block(&mut value, cx)?;
     Ok(value)
 }
 

@@ -6,6 +6,7 @@
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, LossKind, Stop};
+use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use mcp_wire::Extra;
 
 /// `Annotations` to `Annotations`.
@@ -525,7 +526,7 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title,
         extra,
     };
-    mcp_convert::tools::unwrap_output_schema(&mut value, cx)?;
+    hooks::unwrap_output_schema(&mut value, cx)?;
     Ok(value)
 }
 

@@ -6,6 +6,7 @@
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::{
     content_block_up, map_to_result_meta_object_up, request_meta_object_up, tool_up,
@@ -84,7 +85,7 @@ pub(crate) fn call_tool_result_up(
         structured_content: structured_content.map(|value| value.into()),
         extra,
     };
-    mcp_convert::results::unwrap_structured(&mut value, cx)?;
+    hooks::unwrap_structured(&mut value, cx)?;
     Ok(value)
 }
 
@@ -126,7 +127,7 @@ pub(crate) fn list_tools_result_up(
                             "task-tools",
                             LossKind::Semantic,
                             tools,
-                            mcp_convert::tools::works_without_tasks,
+                            hooks::works_without_tasks,
                             tool_up,
                         )
                 },

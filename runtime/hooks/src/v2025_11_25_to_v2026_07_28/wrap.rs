@@ -1,55 +1,132 @@
-//! Tools: titles, those that demand tasks, and output schemas that are no object's.
+//! What 2025-11-25 wants to be an object is wrapped into one, and marked, so that it can be undone.
 
-use mcp_wire::{Extra, Json, JsonObject, Map};
+use mcp_convert::{Context, LossKind, Stop};
+use mcp_wire::{Extra, Json, JsonObject, Kind, Map};
 use serde_json::{Value, json};
-
-use crate::booleans;
-use crate::context::{Context, Policy, pointer_to};
-use crate::outcome::{LossKind, Stop};
 
 /// The key in `_meta` that marks what was wrapped into an object, so that it can be undone.
 pub const WRAPPED: &str = "mcp-revisions/wrapped";
 
-/// The title of a tool moves to its annotations, where 2025-03-26 has one, unless another one stands there.
+/// Structured content that is no object becomes an object that holds it as `result`, and is marked.
 ///
 /// # Errors
 /// None.
-pub fn title_to_annotations(tool: &mut mcp_2025_06_18::Tool, cx: &mut Context) -> Result<(), Stop> {
-    if cx.policy() == Policy::Carry {
-        return Ok(());
-    }
-    let taken = tool
-        .annotations
-        .as_ref()
-        .is_some_and(|annotations| annotations.title.is_some());
-    if taken || tool.title.is_none() {
-        return Ok(());
-    }
-    let Some(title) = tool.title.take() else {
-        return Ok(());
-    };
-    cx.lose("tool-title", LossKind::Cosmetic, "/title", Json::of(&title));
-    match &mut tool.annotations {
-        Some(annotations) => {
-            cx.add("tool-title", LossKind::Cosmetic, "/annotations/title");
-            annotations.title = Some(title);
-        }
-        None => {
-            cx.add("tool-title", LossKind::Cosmetic, "/annotations");
-            tool.annotations = Some(mcp_2025_06_18::ToolAnnotations::new().with_title(title));
-        }
+pub fn wrap_structured(
+    result: &mut mcp_2026_07_28::CallToolResult,
+    _: &mut Context,
+) -> Result<(), Stop> {
+    if let Some(wrapped) = result.structured_content.as_ref().and_then(wrapped) {
+        result.structured_content = Some(wrapped.into());
+        let mark = mark(result.meta.is_none(), None);
+        let meta = result
+            .meta
+            .get_or_insert_with(mcp_2026_07_28::ResultMetaObject::new);
+        meta.extra.insert(WRAPPED, mark);
     }
     Ok(())
 }
 
-/// Whether a tool can be called by a peer that knows no tasks.
-#[must_use]
-pub fn works_without_tasks(tool: &mcp_2025_11_25::Tool) -> bool {
-    let support = tool
-        .execution
-        .as_ref()
-        .and_then(|execution| execution.task_support);
-    support != Some(mcp_2025_11_25::TaskSupport::Required)
+/// Undoes [`wrap_structured`], where its mark stands.
+///
+/// # Errors
+/// None.
+pub fn unwrap_structured(
+    result: &mut mcp_2026_07_28::CallToolResult,
+    _: &mut Context,
+) -> Result<(), Stop> {
+    let Some(meta) = &mut result.meta else {
+        return Ok(());
+    };
+    let Some(mark) = meta.extra.get(WRAPPED).and_then(read_mark) else {
+        return Ok(());
+    };
+    let Some(inner) = result.structured_content.as_ref().and_then(unwrapped) else {
+        return Ok(());
+    };
+    meta.extra.remove(WRAPPED);
+    result.structured_content = Some(inner);
+    if mark.alone && meta.extra.is_empty() && meta.server_info.is_none() {
+        result.meta = None;
+    }
+    Ok(())
+}
+
+/// [`wrap_structured`] for the result of a tool inside a sampling conversation.
+///
+/// # Errors
+/// None.
+pub fn wrap_structured_block(
+    block: &mut mcp_2026_07_28::ToolResultContent,
+    _: &mut Context,
+) -> Result<(), Stop> {
+    if let Some(wrapped) = block.structured_content.as_ref().and_then(wrapped) {
+        block.structured_content = Some(wrapped.into());
+        let mark = mark(block.meta.is_none(), None);
+        block
+            .meta
+            .get_or_insert_with(Map::new)
+            .insert(WRAPPED, mark);
+    }
+    Ok(())
+}
+
+/// Undoes [`wrap_structured_block`].
+///
+/// # Errors
+/// None.
+pub fn unwrap_structured_block(
+    block: &mut mcp_2026_07_28::ToolResultContent,
+    _: &mut Context,
+) -> Result<(), Stop> {
+    let Some(meta) = &mut block.meta else {
+        return Ok(());
+    };
+    let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else {
+        return Ok(());
+    };
+    let Some(inner) = block.structured_content.as_ref().and_then(unwrapped) else {
+        return Ok(());
+    };
+    meta.remove(WRAPPED);
+    block.structured_content = Some(inner);
+    if mark.alone && meta.is_empty() {
+        block.meta = None;
+    }
+    Ok(())
+}
+
+/// Structured content as the object that 2025-11-25 demands; the hooks before it made it one.
+///
+/// # Errors
+/// None.
+pub fn structured_object(
+    value: Option<Json>,
+    cx: &mut Context,
+) -> Result<Option<JsonObject>, Stop> {
+    let Some(value) = value else { return Ok(None) };
+    match JsonObject::try_from(value.clone()) {
+        Ok(object) => Ok(Some(object)),
+        Err(_) => {
+            cx.lose("structured-any", LossKind::Semantic, "", value);
+            Ok(None)
+        }
+    }
+}
+
+fn wrapped(value: &Json) -> Option<JsonObject> {
+    match value.kind() {
+        Kind::Object => None,
+        _ => JsonObject::from_text(&format!("{{\"result\":{}}}", value.text())).ok(),
+    }
+}
+
+/// What was wrapped; none if this is no wrap.
+fn unwrapped(value: &Json) -> Option<Json> {
+    let members: Extra = value.read().ok()?;
+    match members.len() {
+        1 => members.get("result").cloned(),
+        _ => None,
+    }
 }
 
 /// An output schema whose root is no object becomes the schema of an object that holds it as `result`.
@@ -122,15 +199,15 @@ pub fn unwrap_output_schema(tool: &mut mcp_2026_07_28::Tool, _: &mut Context) ->
 }
 
 /// What a mark under [`WRAPPED`] says.
-pub(crate) struct Mark {
+struct Mark {
     /// Whether `_meta` was made for the mark.
-    pub(crate) alone: bool,
+    alone: bool,
     /// The schema that was wrapped.
     schema: Option<JsonObject>,
 }
 
 /// A mark: whether `_meta` is made for it, and the schema that was wrapped.
-pub(crate) fn mark(alone: bool, schema: Option<&JsonObject>) -> Json {
+fn mark(alone: bool, schema: Option<&JsonObject>) -> Json {
     let mut members = Extra::new();
     if let Some(schema) = schema {
         members.insert("schema", Json::from(schema.clone()));
@@ -142,7 +219,7 @@ pub(crate) fn mark(alone: bool, schema: Option<&JsonObject>) -> Json {
 }
 
 /// Reads a mark; none if somebody else wrote it.
-pub(crate) fn read_mark(mark: &Json) -> Option<Mark> {
+fn read_mark(mark: &Json) -> Option<Mark> {
     let mut members: Extra = mark.read().ok()?;
     let alone = members.remove("alone").is_some();
     let schema = match members.remove("schema") {
@@ -150,58 +227,6 @@ pub(crate) fn read_mark(mark: &Json) -> Option<Mark> {
         None => None,
     };
     members.is_empty().then_some(Mark { alone, schema })
-}
-
-/// Properties of schemas that are `true` or `false` become the objects that say the same.
-///
-/// # Errors
-/// None.
-pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> Result<(), Stop> {
-    if let Some(schema) = spelled_out(&tool.input_schema, "/inputSchema", cx) {
-        tool.input_schema = schema;
-    }
-    if let Some(schema) = tool
-        .output_schema
-        .as_ref()
-        .and_then(|schema| spelled_out(schema, "/outputSchema", cx))
-    {
-        tool.output_schema = Some(schema);
-    }
-    Ok(())
-}
-
-/// The schema with objects for boolean properties; none if it has no such property.
-fn spelled_out(schema: &JsonObject, at: &str, cx: &mut Context) -> Option<JsonObject> {
-    if !booleans::may_be_properties(schema.text()) {
-        return None;
-    }
-    // A name that stands there twice is left to whoever reads the schema.
-    let mut members: Extra = schema.read().ok()?;
-    let mut properties: Extra = members.get("properties")?.read().ok()?;
-    let mut changed = false;
-    for (name, value) in properties.iter_mut() {
-        let object = match value.as_bool() {
-            Some(true) => "{}",
-            Some(false) => r#"{"not":{}}"#,
-            None => continue,
-        };
-        let Ok(object) = Json::from_text(object) else {
-            continue;
-        };
-        let pointer = format!("{at}/properties{}", pointer_to(name));
-        cx.replace(
-            "schema-booleans",
-            LossKind::Cosmetic,
-            pointer,
-            std::mem::replace(value, object),
-        );
-        changed = true;
-    }
-    if !changed {
-        return None;
-    }
-    members.insert("properties", Json::of(&properties));
-    Some(Context::close(&members))
 }
 
 /// References to the root point below `result` now; those inside a schema with an `$id` of its own stay.

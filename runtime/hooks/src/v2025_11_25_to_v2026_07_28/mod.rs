@@ -1,0 +1,50 @@
+//! Between 2025-11-25 and 2026-07-28: structured content and schemas of any kind, lists that are too long, tasks.
+
+mod booleans;
+mod properties;
+mod wrap;
+
+use mcp_convert::{Context, LossKind, Stop};
+use mcp_wire::Json;
+
+pub use crate::v2025_06_18_to_v2025_11_25::works_without_tasks;
+pub use properties::spell_out_booleans;
+pub use wrap::{
+    WRAPPED, structured_object, unwrap_output_schema, unwrap_structured, unwrap_structured_block,
+    wrap_output_schema, wrap_structured, wrap_structured_block,
+};
+
+/// How many completion values a revision from 2026-07-28 on may carry.
+const MOST_VALUES: usize = 100;
+
+/// More than 100 completion values are cut off, and said to be more.
+///
+/// # Errors
+/// None.
+pub fn truncate_values(
+    completion: &mut mcp_2025_11_25::CompleteResultCompletion,
+    cx: &mut Context,
+) -> Result<(), Stop> {
+    if completion.values.len() <= MOST_VALUES {
+        return Ok(());
+    }
+    cx.replace(
+        "completion-limit",
+        LossKind::Semantic,
+        "/values",
+        Json::of(&completion.values),
+    );
+    completion.values.truncate(MOST_VALUES);
+    match completion.has_more {
+        Some(true) => {}
+        Some(false) => cx.replace(
+            "completion-limit",
+            LossKind::Cosmetic,
+            "/hasMore",
+            Json::from(false),
+        ),
+        None => cx.add("completion-limit", LossKind::Cosmetic, "/hasMore"),
+    }
+    completion.has_more = Some(true);
+    Ok(())
+}
