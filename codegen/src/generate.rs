@@ -8,7 +8,7 @@ use crate::files::FileSet;
 use crate::model::{Built, Model};
 use crate::rules::Rules;
 use crate::shims::rules::PairRules;
-use crate::shims::{self, PairPlan, ShimFacts, ShimRevision, Side};
+use crate::shims::{self, Pair, PairPlan, ShimFacts, ShimRevision, Side};
 use crate::spec::errors::ErrorRules;
 use crate::spec::methods::MethodRules;
 use crate::spec::rules::RuleFile;
@@ -140,13 +140,10 @@ impl<'s> Models<'s> {
     pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
         let mut plans = Vec::new();
         let mut errors = Vec::new();
-        let files: Vec<String> = self
-            .shim_pairs()
-            .iter()
-            .map(|pair| format!("shims/{pair}.toml"))
-            .collect();
-        for (at, name) in files.iter().enumerate() {
-            match self.plan_pair(spec, at, spec.rules.get(name)) {
+        let pairs = self.shim_pairs();
+        let files: Vec<String> = pairs.iter().map(Pair::file).collect();
+        for (pair, name) in pairs.iter().zip(&files) {
+            match self.plan_pair(spec, pair, spec.rules.get(name)) {
                 Ok(plan) => plans.push(plan),
                 Err(error) => errors.push(error),
             }
@@ -166,31 +163,24 @@ impl<'s> Models<'s> {
         Ok(plans)
     }
 
-    /// The pairs of neighbours that are converted, as `OLD..NEW`, oldest first.
+    /// The pairs of neighbours that are converted, oldest first.
     #[must_use]
-    pub fn shim_pairs(&self) -> Vec<String> {
+    pub fn shim_pairs(&self) -> Vec<Pair> {
         let chain = self.chain();
-        let ids = chain.windows(2).map(|pair| match pair {
-            [old, new] => format!("{}..{}", old.revision.id, new.revision.id),
-            _ => String::new(),
-        });
-        ids.collect()
+        let newer = chain.iter().skip(1);
+        let pairs = chain.iter().zip(newer);
+        pairs
+            .map(|(old, new)| Pair::new(&*old.revision.id, &*new.revision.id))
+            .collect()
     }
 
-    /// Plans the conversions of the pair at an index of [`Models::shim_pairs`], by the rules in a file.
+    /// Plans the conversions of two revisions by the rules in a file.
     ///
     /// # Errors
     /// As [`Models::plan_shims`].
-    pub fn plan_pair(&self, spec: &Spec, at: usize, file: RuleFile) -> Result<PairPlan, Error> {
+    pub fn plan_pair(&self, spec: &Spec, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
         let codes = ErrorRules::read(spec)?;
-        let chain = self.chain();
-        let ids: Vec<String> = chain.iter().map(|of| of.revision.id.clone()).collect();
-        let Some([old, new]) = chain.get(at..at + 2) else {
-            return Err(Error::UnknownRevision {
-                id: format!("pair {at}").into(),
-                known: ids,
-            });
-        };
+        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
         let [old_codes, new_codes] = &sent;
         shims::plan(

@@ -29,19 +29,15 @@ fn no_row_between_neighbours_is_uncovered() {
     let (mut rows, mut by_rule) = (0, 0);
     let mut open = Vec::new();
     for plan in models.plan_shims(&spec).unwrap() {
-        let rules = PairRules::read(
-            spec.rules
-                .get(&format!("shims/{}..{}.toml", plan.old, plan.new)),
-        )
-        .unwrap();
-        let names = [plan.old.clone(), plan.new.clone()];
+        let rules = PairRules::of(&plan.pair, &spec).unwrap();
+        let names = [plan.pair.old.clone(), plan.pair.new.clone()];
         let history = diff::history(&sources, &names, false).unwrap();
         for row in &history.diffs[0].rows {
             rows += 1;
             match cover(row, &plan, &rules) {
                 None => open.push(format!(
-                    "{}..{} {} {:?} {:?}",
-                    plan.old, plan.new, row.kind, row.subject, row.paths
+                    "{} {} {:?} {:?}",
+                    plan.pair, row.kind, row.subject, row.paths
                 )),
                 Some(label) => {
                     let rule = label.split(", ").next().unwrap();
@@ -87,13 +83,13 @@ fn rows_name_the_rule_that_was_written_for_them() {
         ),
     ] {
         let plan = &plans[pair];
-        let rules = PairRules::read(
-            spec.rules
-                .get(&format!("shims/{}..{}.toml", plan.old, plan.new)),
+        let rules = PairRules::of(&plan.pair, &spec).unwrap();
+        let history = diff::history(
+            &sources,
+            &[plan.pair.old.clone(), plan.pair.new.clone()],
+            false,
         )
         .unwrap();
-        let history =
-            diff::history(&sources, &[plan.old.clone(), plan.new.clone()], false).unwrap();
         let labels: Vec<String> = history.diffs[0]
             .rows
             .iter()

@@ -53,17 +53,13 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
     let models = Models::build(&spec).unwrap();
     let mut failures = Vec::new();
     let mut count = 0;
-    for (pair, name) in models
-        .shim_pairs()
-        .iter()
-        .map(|pair| format!("shims/{pair}.toml"))
-        .enumerate()
-    {
+    for pair in models.shim_pairs() {
+        let name = pair.file();
         let file = spec.rules.get(&name);
         for row in rows(&file.text) {
             count += 1;
             let text = format!("{}{}", &file.text[..row.start], &file.text[row.end..]);
-            match models.plan_pair(&spec, pair, RuleFile::new(file.path.as_str(), text)) {
+            match models.plan_pair(&spec, &pair, RuleFile::new(file.path.as_str(), text)) {
                 Ok(_) => failures.push(format!("{name}: planned without {}", row.head)),
                 Err(error) => {
                     let told = error.to_string();
@@ -118,21 +114,17 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
         "[[also]]\ntype = \"Tool\"\nreason = \"x\"\n",
         "[[also]]\ntype = \"Nothing\"\nreason = \"x\"\n",
     ];
-    for (pair, name) in models
-        .shim_pairs()
-        .iter()
-        .map(|pair| format!("shims/{pair}.toml"))
-        .enumerate()
-    {
+    for pair in models.shim_pairs() {
+        let name = pair.file();
         let file = spec.rules.get(&name);
         let line = file.text.trim_end().lines().count() + 2;
         for row in useless {
             let text = format!("{}\n\n{row}", file.text.trim_end());
-            let error = match models.plan_pair(&spec, pair, RuleFile::new(file.path.as_str(), text))
-            {
-                Ok(_) => panic!("{name}: planned with {row}"),
-                Err(error) => error.to_string(),
-            };
+            let error =
+                match models.plan_pair(&spec, &pair, RuleFile::new(file.path.as_str(), text)) {
+                    Ok(_) => panic!("{name}: planned with {row}"),
+                    Err(error) => error.to_string(),
+                };
             assert!(
                 error.contains(&format!("{}:{line}", file.path)),
                 "{name}, line {line}: {error}\n{row}"
@@ -173,8 +165,53 @@ fn a_rule_that_says_too_little_is_an_error() {
         assert!(file.text.contains(from), "{from}");
         let text = file.text.replacen(from, to, 1);
         let error = models
-            .plan_pair(&spec, 0, RuleFile::new(file.path.as_str(), text))
+            .plan_pair(
+                &spec,
+                &models.shim_pairs()[0],
+                RuleFile::new(file.path.as_str(), text),
+            )
             .unwrap_err();
         assert!(error.to_string().contains(told), "{told}: {error}");
+    }
+}
+
+/// What is misspelled in a row is told with the line of the word.
+#[test]
+fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let pairs = models.shim_pairs();
+    let pair = pairs.last().unwrap();
+    let file = spec.rules.get(&pair.file());
+    let tail = "reason = \"x\"\nsource = \"x\"\n";
+    for (row, told) in [
+        (
+            "[[method]]\nname = \"ping\"\nid = \"x\"\naction = { needs-state = \"hope\" }\n",
+            "there is no adapter `hope`; known: handshake, multi-round-trip",
+        ),
+        (
+            "[[error]]\ncode = -32002\nid = \"x\"\nup = { needs-state = \"handshak\" }\n",
+            "there is no adapter `handshak`",
+        ),
+        (
+            "[[rule]]\nid = \"x\"\nat = \"Tool.x\"\ndown = { only = { value = 1, adapters = { a = \"hope\" }, otherwise = { code = 1, message = \"x\" } } }\n",
+            "there is no adapter `hope`",
+        ),
+        (
+            "[[method]]\nname = \"ping\"\nid = \"x\"\naction = \"dorp\"\n",
+            "unknown variant `dorp`, expected one of `drop`, `needs-state`, `reject`",
+        ),
+        (
+            "[[method]]\nname = \"ping\"\nid = \"x\"\naction = \"pass\"\n",
+            "unknown variant `pass`",
+        ),
+    ] {
+        let text = format!("{}\n\n{row}{tail}", file.text.trim_end());
+        let line = text.lines().count() - 2;
+        let file = RuleFile::new(file.path.as_str(), text);
+        let error = models.plan_pair(&spec, pair, file).unwrap_err().to_string();
+        let place = format!("{}:{line}: ", spec.rules.get(&pair.file()).path);
+        assert!(error.starts_with(&place), "{place}: {error}");
+        assert!(error.contains(told), "{told}: {error}");
     }
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
+use mcp_codegen::shims::Pair;
 use mcp_codegen::shims::plan::{Body, Conversion, End};
 use mcp_tests::root;
 use quote::ToTokens;
@@ -30,8 +31,9 @@ fn files(module: &str, way: &str) -> Vec<syn::File> {
     entries.map(|entry| parse(&entry.unwrap().path())).collect()
 }
 
-fn module(old: &str, new: &str) -> String {
-    format!("v{}_to_v{}", old.replace('-', "_"), new.replace('-', "_"))
+fn module(pair: &Pair) -> String {
+    let [old, new] = [&pair.old, &pair.new].map(|id| id.replace('-', "_"));
+    format!("v{old}_to_v{new}")
 }
 
 /// Every `old::Type` or `new::Type` of a pattern that takes a value apart.
@@ -42,7 +44,7 @@ fn every_member_of_a_source_is_named() {
     let mut taken_apart = 0;
     for plan in models.plan_shims(&spec).unwrap() {
         for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
-            let files = files(&module(&plan.old, &plan.new), way);
+            let files = files(&module(&plan.pair), way);
             let functions: Vec<&syn::ItemFn> = files
                 .iter()
                 .flat_map(|file| &file.items)
@@ -51,7 +53,12 @@ fn every_member_of_a_source_is_named() {
                     _ => None,
                 })
                 .collect();
-            assert_eq!(functions.len(), conversions.len(), "{} {way}", plan.old);
+            assert_eq!(
+                functions.len(),
+                conversions.len(),
+                "{} {way}",
+                plan.pair.old
+            );
             for function in functions {
                 for stmt in &function.block.stmts {
                     let Stmt::Local(local) = stmt else { continue };
@@ -156,7 +163,7 @@ fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
                 })
                 .collect();
             let mut found = BTreeSet::new();
-            for item in files(&module(&plan.old, &plan.new), way)
+            for item in files(&module(&plan.pair), way)
                 .iter()
                 .flat_map(|file| &file.items)
             {
@@ -184,7 +191,7 @@ fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
                     assert!(!fallible, "{name} for {of} takes a context");
                 }
             }
-            assert_eq!(found, planned, "{}..{} {way}", plan.old, plan.new);
+            assert_eq!(found, planned, "{} {way}", plan.pair);
             count += planned.len();
         }
     }

@@ -119,14 +119,14 @@ fn cover(spec: &Spec, diffs: &mut [Diff]) {
     let Ok(models) = Models::build(spec) else {
         return;
     };
-    for (at, pair) in models.shim_pairs().iter().enumerate() {
+    for pair in models.shim_pairs() {
         let mut wanted = diffs
             .iter_mut()
-            .filter(|diff| format!("{}..{}", diff.old, diff.new) == *pair);
+            .filter(|diff| diff.old == pair.old && diff.new == pair.new);
         let Some(diff) = wanted.next() else { continue };
-        let file = spec.rules.get(&format!("shims/{pair}.toml"));
+        let file = spec.rules.get(&pair.file());
         if let (Ok(plan), Ok(rules)) = (
-            models.plan_pair(spec, at, file.clone()),
+            models.plan_pair(spec, &pair, file.clone()),
             PairRules::read(file),
         ) {
             diff.cover(|row| shims::cover(row, &plan, &rules));

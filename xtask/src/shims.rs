@@ -27,10 +27,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let spec = Spec::read(&arguments.spec.unwrap_or_else(default_dir))?;
     let models = Models::build(&spec)?;
     let plans = models.plan_shims(&spec)?;
-    let names: Vec<String> = plans
-        .iter()
-        .map(|plan| format!("{}..{}", plan.old, plan.new))
-        .collect();
+    let names: Vec<String> = plans.iter().map(|plan| plan.pair.to_string()).collect();
     if let Some(pair) = &arguments.pair
         && !names.contains(pair)
     {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
+use super::pair::Way;
 use super::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
 use super::rules::{PairRules, Sender};
 use crate::diff::{Kind, Part, Row, WirePath, without_choices};
@@ -112,21 +113,18 @@ impl Walk<'_> {
         let is_choice = path.path.ends_with('}');
         let mut found = BTreeSet::new();
         let mut reached = false;
-        for (up, (step, conversions)) in [true, false]
-            .into_iter()
-            .zip(steps.iter().zip([&self.plan.up, &self.plan.down]))
-        {
-            let known: BTreeMap<(&End, &End), &Conversion> = conversions
+        for (way, step) in Way::BOTH.into_iter().zip(steps) {
+            let known: BTreeMap<(&End, &End), &Conversion> = (self.plan.way(way))
                 .iter()
                 .map(|one| ((&one.from, &one.to), one))
                 .collect();
-            let mut way = Way {
+            let mut walk = OneWay {
                 known,
                 rules: self.rules,
-                up,
+                way,
                 found: &mut found,
             };
-            reached |= way.descend(step, &members, is_choice);
+            reached |= walk.descend(step, &members, is_choice);
         }
         if reached && found.is_empty() {
             found.insert(PROVEN.to_owned());
@@ -136,14 +134,14 @@ impl Walk<'_> {
 }
 
 /// One direction of a walk.
-struct Way<'w, 'p> {
+struct OneWay<'w, 'p> {
     known: BTreeMap<(&'p End, &'p End), &'p Conversion>,
     rules: &'p PairRules,
-    up: bool,
+    way: Way,
     found: &'w mut BTreeSet<String>,
 }
 
-impl<'p> Way<'_, 'p> {
+impl<'p> OneWay<'_, 'p> {
     /// Goes down the members; true if the plan leads to the end.
     fn descend(&mut self, step: &Step, members: &[String], is_choice: bool) -> bool {
         let Some((from, to)) = target(step) else {
@@ -257,10 +255,9 @@ impl<'p> Way<'_, 'p> {
     /// The hooks that say that they make a place fit.
     fn hooks(&mut self, one: &Conversion, place: &str) {
         for rule in self.rules.rules() {
-            let action = if self.up { &rule.up } else { &rule.down };
             let own = rule.at == one.from.name() || rule.at == one.to.name();
             let covers = rule.covers.iter().any(|covered| covered == place);
-            if action.is_some() && own && covers {
+            if rule.action(self.way).is_some() && own && covers {
                 self.found.insert(rule.id.clone());
             }
         }

@@ -1,8 +1,8 @@
 //! Conversions between two adjacent revisions: planned from their models and the decisions in `spec/shims/`.
 //!
 //! ```text
-//! rules   the decisions of a pair, each with a reason
-//! sound   what is wrong with them by themselves
+//! pair    two neighbours, and the two ways between them
+//! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
 //! limits  where a member may be less in the other revision, by what the schema limits
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
 //! exact   which conversions cannot lose anything
@@ -15,15 +15,16 @@ mod cover;
 mod emit;
 mod exact;
 mod limits;
+pub mod pair;
 pub mod plan;
 mod planner;
 pub mod rules;
 mod scaffold;
-mod sound;
 pub mod table;
 
 pub use cover::cover;
 pub use emit::crate_files;
+pub use pair::{Pair, Way};
 pub use plan::PairPlan;
 pub use planner::{Side, plan};
 pub use scaffold::{ShimFacts, ShimRevision};

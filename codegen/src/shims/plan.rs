@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use super::rules::Action;
+use super::pair::{Pair, Way};
+use super::rules::{Action, Adapter, MethodAction};
 use crate::model::Ty;
 
 /// The plan of one pair of revisions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairPlan {
-    /// The id of the older revision.
-    pub old: String,
-    /// The id of the newer one.
-    pub new: String,
+    /// The two revisions.
+    #[serde(flatten)]
+    pub pair: Pair,
     /// The conversions to the newer revision, by name of the source type.
     pub up: Vec<Conversion>,
     /// The conversions to the older one.
@@ -23,6 +23,12 @@ pub struct PairPlan {
 }
 
 impl PairPlan {
+    /// The conversions of one way.
+    #[must_use]
+    pub fn way(&self, way: Way) -> &[Conversion] {
+        way.of(&self.up, &self.down)
+    }
+
     /// Whether a rule about methods has this id.
     #[must_use]
     pub fn methods_rule(&self, id: &str) -> bool {
@@ -202,7 +208,7 @@ pub enum Arm {
         /// The rule.
         rule: String,
         /// The adapter.
-        adapter: String,
+        adapter: Adapter,
     },
     /// The error that the spec calls for.
     Reject {
@@ -287,13 +293,13 @@ pub enum Fate {
         /// The rule.
         rule: String,
         /// What it says.
-        action: Action,
+        action: MethodAction,
     },
     /// Only the newer revision has it.
     NewOnly {
         /// The rule.
         rule: String,
         /// What it says.
-        action: Action,
+        action: MethodAction,
     },
 }

@@ -6,8 +6,10 @@ use minijinja::{Value, context};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::emit::words::adapter;
+use super::pair::{Pair, Way};
 use super::plan::{End, Fate, PairPlan};
-use super::rules::{ADAPTERS, Action, ErrorFate, ErrorRule, Sender};
+use super::rules::{ErrorFate, ErrorRule, MethodAction, Sender};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
 use crate::model::{Model, Ty};
@@ -46,8 +48,9 @@ impl ShimFacts<'_> {
 }
 
 /// The module of a pair: `v2024_11_05_to_v2025_03_26`.
-pub(super) fn module(old: &str, new: &str) -> String {
-    format!("v{}_to_v{}", old.replace('-', "_"), new.replace('-', "_"))
+pub(super) fn module(pair: &Pair) -> String {
+    let [old, new] = [&pair.old, &pair.new].map(|id| id.replace('-', "_"));
+    format!("v{old}_to_v{new}")
 }
 
 fn library(revision: &str) -> String {
@@ -66,8 +69,8 @@ pub(super) fn imports(plan: &PairPlan, body: &TokenStream, elsewhere: &[Ident]) 
     let convert = of(&["Adapter", "Context", "LossKind", "Stop"]);
     let wire = of(&["Extra", "JsonObject"]);
     let (old, new) = (
-        format_ident!("{}", library(&plan.old)),
-        format_ident!("{}", library(&plan.new)),
+        format_ident!("{}", library(&plan.pair.old)),
+        format_ident!("{}", library(&plan.pair.new)),
     );
     let convert = (!convert.is_empty()).then(|| quote!(use mcp_convert::{#(#convert),*};));
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
@@ -89,20 +92,17 @@ pub(super) fn imports(plan: &PairPlan, body: &TokenStream, elsewhere: &[Ident]) 
 /// The module of one direction.
 pub(super) fn way(
     plan: &PairPlan,
-    way: &str,
+    way: Way,
     areas: &BTreeSet<&str>,
     hops: &TokenStream,
 ) -> TokenStream {
-    let (from, to) = match way {
-        "up" => (&plan.old, &plan.new),
-        _ => (&plan.new, &plan.old),
-    };
+    let [from, to] = plan.pair.ends(way);
     let about = format!(" From {from} to {to}.");
-    let hop = format!("{from}..{to}");
+    let hop = plan.pair.hop(way);
     let modules: Vec<_> = areas.iter().map(|area| format_ident!("{area}")).collect();
     let (old, new) = (
-        format_ident!("{}", library(&plan.old)),
-        format_ident!("{}", library(&plan.new)),
+        format_ident!("{}", library(&plan.pair.old)),
+        format_ident!("{}", library(&plan.pair.new)),
     );
     quote! {
         #![doc = #about]
@@ -120,12 +120,9 @@ pub(super) fn way(
 
 /// The module of a pair.
 pub(super) fn pair(plan: &PairPlan) -> TokenStream {
-    let about = format!(" Between {} and {}.", plan.old, plan.new);
-    let (up, down) = (
-        format!("{}..{}", plan.old, plan.new),
-        format!("{}..{}", plan.new, plan.old),
-    );
-    let (old, new) = (&plan.old, &plan.new);
+    let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
+    let [up, down] = Way::BOTH.map(|way| plan.pair.hop(way));
+    let (old, new) = (&plan.pair.old, &plan.pair.new);
     let gone = plan.methods.iter().filter_map(|method| {
         let (rule, action) = match &method.fate {
             Fate::OldOnly { rule, action } | Fate::NewOnly { rule, action } => (rule, action),
@@ -133,16 +130,15 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         };
         let name = &method.name;
         let fate = match action {
-            Action::NeedsState(name) => {
-                let known = ADAPTERS.iter().find(|(known, _)| known == name);
-                let adapter = format_ident!("{}", known.map_or("Handshake", |(_, adapter)| *adapter));
-                quote!(GoneFate::NeedsState(Adapter::#adapter))
+            MethodAction::NeedsState(name) => {
+                let adapter = adapter(*name);
+                quote!(GoneFate::NeedsState(#adapter))
             }
-            Action::Reject(error) => {
+            MethodAction::Reject(error) => {
                 let (code, message) = (error.code, &error.message);
                 quote!(GoneFate::Reject(#code, #message))
             }
-            _ => quote!(GoneFate::Drop),
+            MethodAction::Drop => quote!(GoneFate::Drop),
         };
         let sender = match method.sender {
             Sender::Client => quote!(Direction::ClientToServer),
@@ -155,7 +151,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     });
     let gone: Vec<_> = gone.collect();
     let errors: Vec<_> = plan.errors.iter().map(error_row).collect();
-    let adapter = (gone.iter().chain(&errors))
+    let adapters = (gone.iter().chain(&errors))
         .any(|row| row.to_string().contains("Adapter"))
         .then(|| {
             quote!(
@@ -180,7 +176,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         #![doc = #about]
         pub(crate) mod down;
         pub(crate) mod up;
-        #adapter
+        #adapters
         #more
         #error_types
         /// What the tables know of the pair.
@@ -217,9 +213,8 @@ fn error_row(rule: &ErrorRule) -> TokenStream {
             quote!(Some(ErrorFate::Code(#code)))
         }
         Some(ErrorFate::NeedsState(name)) => {
-            let known = ADAPTERS.iter().find(|(known, _)| known == name);
-            let adapter = format_ident!("{}", known.map_or("Handshake", |(_, adapter)| *adapter));
-            quote!(Some(ErrorFate::NeedsState(Adapter::#adapter)))
+            let adapter = adapter(*name);
+            quote!(Some(ErrorFate::NeedsState(#adapter)))
         }
         None => quote!(None),
     };
@@ -247,8 +242,8 @@ fn used<'p>(
     }
     for plan in plans {
         for (conversions, from, to) in [
-            (&plan.up, &plan.old, &plan.new),
-            (&plan.down, &plan.new, &plan.old),
+            (&plan.up, &plan.pair.old, &plan.pair.new),
+            (&plan.down, &plan.pair.new, &plan.pair.old),
         ] {
             for one in conversions {
                 for (end, revision) in [(&one.from, from), (&one.to, to)] {
@@ -297,7 +292,7 @@ pub(super) fn tables(plans: &[PairPlan], facts: &ShimFacts<'_>) -> TokenStream {
         }
     });
     let pairs = plans.iter().map(|plan| {
-        let module = format_ident!("{}", module(&plan.old, &plan.new));
+        let module = format_ident!("{}", module(&plan.pair));
         quote!(crate::#module::PAIR,)
     });
     quote! {
@@ -335,10 +330,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .iter()
         .map(|(id, of)| context! { id => id.as_str(), variant => variant(id), of => variant(of) })
         .collect();
-    let modules: Vec<String> = plans
-        .iter()
-        .map(|plan| module(&plan.old, &plan.new))
-        .collect();
+    let modules: Vec<String> = plans.iter().map(|plan| module(&plan.pair)).collect();
     let all = context! {
         header => facts.header(),
         command => facts.command.as_str(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::plan::{Fate, PairPlan};
-use super::rules::{Action, ErrorFate, PairRules, SessionFact};
+use super::rules::{Action, ErrorFate, MethodAction, PairRules, SessionFact};
 use crate::{Error, Spec};
 
 /// The table of a pair: its rules, and how many conversions needed none.
@@ -11,10 +11,7 @@ use crate::{Error, Spec};
 /// # Errors
 /// A rule file that does not read.
 pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
-    let rules = PairRules::read(
-        spec.rules
-            .get(&format!("shims/{}..{}.toml", plan.old, plan.new)),
-    )?;
+    let rules = PairRules::of(&plan.pair, spec)?;
     let mut rows = vec![["rule", "at", "up", "down", "loss", "reason"].map(str::to_owned)];
     for rule in rules.rules() {
         let loss = rule.loss.map(|loss| format!("{loss:?}").to_lowercase());
@@ -31,7 +28,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         rows.push([
             method.id.clone(),
             method.name.clone(),
-            shown(&method.action),
+            shown_method(&method.action),
             "-".to_owned(),
             "-".to_owned(),
             method.reason.clone(),
@@ -67,8 +64,8 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         .count();
     let mut text = format!(
         "{} .. {}: {both} of {} methods in both; up {} conversions, {} of them exact; down {}, {} of them exact\n",
-        plan.old,
-        plan.new,
+        plan.pair.old,
+        plan.pair.new,
         plan.methods.len(),
         plan.up.len(),
         exact(&plan.up),
@@ -93,6 +90,14 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         );
     }
     Ok(text)
+}
+
+fn shown_method(action: &MethodAction) -> String {
+    match action {
+        MethodAction::Drop => "drop".to_owned(),
+        MethodAction::NeedsState(adapter) => format!("needs-state {adapter}"),
+        MethodAction::Reject(error) => format!("reject {}", error.code),
+    }
 }
 
 fn shown(action: &Action) -> String {

@@ -90,9 +90,6 @@ fn names(model: &Model) -> BTreeSet<&str> {
 }
 
 fn rule_ids(spec: &Spec, plan: &PairPlan) -> Result<BTreeSet<String>, String> {
-    let file = spec
-        .rules
-        .get(&format!("shims/{}..{}.toml", plan.old, plan.new));
-    let rules = PairRules::read(file).map_err(|error| error.to_string())?;
+    let rules = PairRules::of(&plan.pair, spec).map_err(|error| error.to_string())?;
     Ok(rules.rules().map(|rule| rule.id.clone()).collect())
 }

@@ -2,7 +2,7 @@
 
 mod object;
 mod step;
-mod words;
+pub(super) mod words;
 
 use words::{adapter, kind, path, reject};
 
@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
+use super::pair::Way;
 use super::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
 use super::scaffold;
 use crate::emit::{CrateFiles, named};
@@ -29,9 +30,10 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
         Ok(())
     };
     for plan in plans {
-        let module = scaffold::module(&plan.old, &plan.new);
-        for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
-            let emitter = Emitter::new(conversions, way == "up");
+        let module = scaffold::module(&plan.pair);
+        for way in Way::BOTH {
+            let conversions = plan.way(way);
+            let emitter = Emitter::new(conversions, way);
             let mut areas: BTreeMap<&str, Vec<&Conversion>> = BTreeMap::new();
             for conversion in conversions {
                 areas.entry(&conversion.area).or_default().push(conversion);
@@ -64,13 +66,13 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
 
 /// One direction of a pair.
 struct Emitter {
-    up: bool,
+    way: Way,
     names: BTreeMap<(End, End), Ident>,
     exact: BTreeSet<(End, End)>,
 }
 
 impl Emitter {
-    fn new(conversions: &[Conversion], up: bool) -> Self {
+    fn new(conversions: &[Conversion], way: Way) -> Self {
         let mut by_source: BTreeMap<&End, usize> = BTreeMap::new();
         for one in conversions {
             *by_source.entry(&one.from).or_default() += 1;
@@ -87,13 +89,12 @@ impl Emitter {
                 false => format!("{}_to_{}", snake_case(from.name()), snake_case(to.name())),
             };
             // The direction in the name keeps it apart from the fields that it converts.
-            let way = if up { "up" } else { "down" };
             names.insert((from.clone(), to.clone()), format_ident!("{name}_{way}"));
             if one.exact {
                 exact.insert((from.clone(), to.clone()));
             }
         }
-        Self { up, names, exact }
+        Self { way, names, exact }
     }
 
     fn name(&self, one: &Conversion) -> &Ident {
@@ -114,10 +115,8 @@ impl Emitter {
     }
 
     fn sides(&self) -> (Ident, Ident) {
-        match self.up {
-            true => (format_ident!("old"), format_ident!("new")),
-            false => (format_ident!("new"), format_ident!("old")),
-        }
+        let (from, to) = self.way.of(("old", "new"), ("new", "old"));
+        (format_ident!("{from}"), format_ident!("{to}"))
     }
 
     fn end(side: &Ident, end: &End) -> TokenStream {
@@ -157,23 +156,20 @@ impl Emitter {
             },
         };
         let methods = matches!((from, to), (End::Type(_), End::Type(_))).then(|| {
-            let (way, run, exactly) = match self.up {
-                true => (quote!(Upgrade), quote!(upgrade_in), quote!(UpgradeExact)),
-                false => (
+            let (way, run, exactly) = self.way.of(
+                (quote!(Upgrade), quote!(upgrade_in), quote!(UpgradeExact)),
+                (
                     quote!(Downgrade),
                     quote!(downgrade_in),
                     quote!(DowngradeExact),
                 ),
-            };
+            );
             let (context, call) = match exact {
                 true => (quote!(_), quote!(Ok(#name(self)))),
                 false => (quote!(cx), quote!(#name(self, cx))),
             };
             let exactly = exact.then(|| {
-                let run = match self.up {
-                    true => quote!(upgrade_exact),
-                    false => quote!(downgrade_exact),
-                };
+                let run = (self.way).of(quote!(upgrade_exact), quote!(downgrade_exact));
                 quote! {
                     impl crate::#exactly<#to_type> for #from_type {
                         fn #run(self) -> #to_type { #name(self) }
@@ -273,7 +269,7 @@ impl Emitter {
                 quote!(#path(#value, cx))
             }
             Arm::NeedsState { rule, adapter } => {
-                let adapter = self::adapter(adapter);
+                let adapter = self::adapter(*adapter);
                 return quote!(#from::#variant(_) => Err(cx.needs(#rule, #adapter)),);
             }
             Arm::Reject { error, .. } => {

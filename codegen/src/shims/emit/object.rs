@@ -252,7 +252,7 @@ impl Emitter {
             Action::Only(only) => {
                 let goes = only.value.as_str().unwrap_or_default().to_owned();
                 let adapters = only.adapters.iter().map(|(value, name)| {
-                    let adapter = adapter(name);
+                    let adapter = adapter(*name);
                     quote!(#value => return Err(cx.needs(#rule, #adapter)),)
                 });
                 let reject = reject(&only.otherwise);
@@ -270,7 +270,7 @@ impl Emitter {
             }
             Action::Pass => quote!(Context::pass(#wire, #value, &mut extra);),
             Action::NeedsState(name) => {
-                let adapter = adapter(name);
+                let adapter = adapter(*name);
                 match optional {
                     true => quote!(if #field.is_some() { return Err(cx.needs(#rule, #adapter)); }),
                     false => quote!(let _ = #field; return Err(cx.needs(#rule, #adapter));),
@@ -302,7 +302,7 @@ pub(super) fn fill(missing: &Missing) -> TokenStream {
         Action::Session(SessionFact::ProtocolVersion) => quote!(cx.session_version(#rule)?),
         Action::Session(SessionFact::ClientCapabilities) => quote!(cx.session_capabilities(#rule)?),
         Action::NeedsState(name) => {
-            let adapter = adapter(name);
+            let adapter = adapter(*name);
             quote!(return Err(cx.needs(#rule, #adapter)))
         }
         Action::Reject(error) => {

@@ -1,6 +1,6 @@
 //! What rules name, as code: functions, adapters, errors, kinds of loss.
 
-use super::super::rules::{ADAPTERS, Loss, Reject};
+use super::super::rules::{Adapter, Loss, Reject};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
@@ -10,9 +10,8 @@ pub(super) fn path(path: &str) -> TokenStream {
     quote!(hooks::#(#steps)::*)
 }
 
-pub(super) fn adapter(name: &str) -> TokenStream {
-    let known = ADAPTERS.iter().find(|(known, _)| *known == name);
-    let variant = format_ident!("{}", known.map_or("Handshake", |(_, variant)| *variant));
+pub(in crate::shims) fn adapter(adapter: Adapter) -> TokenStream {
+    let variant = format_ident!("{}", adapter.variant());
     quote!(Adapter::#variant)
 }
 

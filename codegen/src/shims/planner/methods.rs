@@ -54,7 +54,7 @@ pub(super) fn methods(
                 }
             }
             (only_old, _) => match rules.method(name, sender) {
-                Some(rule) => {
+                Some((_, rule)) => {
                     let (rule, action) = (rule.id.clone(), rule.action.clone());
                     match only_old {
                         Some(_) => Fate::OldOnly { rule, action },

@@ -12,6 +12,7 @@ use std::collections::{BTreeSet, VecDeque};
 use serde_json::Value;
 
 use super::exact;
+use super::pair::{Pair, Way};
 use super::plan::{Body, Conversion, End, Hook, PairPlan, Step};
 use super::rules::{PairRules, Rule};
 use crate::Error;
@@ -35,22 +36,17 @@ pub struct Side<'m> {
 /// # Errors
 /// Every change without a rule, named with the line to write, and every rule without a change.
 pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan, Error> {
-    let up = Way {
-        from: old.model,
-        to: new.model,
-        schemas: [old.schema, new.schema],
-        rules,
-        up: true,
-    };
-    let down = Way {
-        from: new.model,
-        to: old.model,
-        schemas: [new.schema, old.schema],
-        rules,
-        up: false,
-    };
     let mut errors = error_codes(old, new, rules);
-    let mut ways = [Planner::new(up), Planner::new(down)];
+    let mut ways = Way::BOTH.map(|way| {
+        let [from, to] = way.of([old, new], [new, old]);
+        Planner::new(Hop {
+            from: from.model,
+            to: to.model,
+            schemas: [from.schema, to.schema],
+            rules,
+            way,
+        })
+    });
     let methods = methods(old.model, new.model, rules, &mut ways, &mut errors);
     let mut also = Vec::new();
     for (offset, name) in rules.also() {
@@ -85,8 +81,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan,
     exact::mark(&mut up);
     exact::mark(&mut down);
     Ok(PairPlan {
-        old: old.id.to_owned(),
-        new: new.id.to_owned(),
+        pair: Pair::new(old.id, new.id),
         up,
         down,
         methods,
@@ -108,16 +103,16 @@ fn uncovered(rules: &PairRules, place: &str, way: &str, problem: &str) -> Error 
 
 /// One direction of a pair.
 #[derive(Debug, Clone, Copy)]
-struct Way<'m> {
+struct Hop<'m> {
     from: &'m Model,
     to: &'m Model,
     schemas: [&'m Value; 2],
     rules: &'m PairRules,
-    up: bool,
+    way: Way,
 }
 
 struct Planner<'m> {
-    way: Way<'m>,
+    hop: Hop<'m>,
     known: BTreeSet<(End, End)>,
     open: VecDeque<(End, End)>,
 }
@@ -126,9 +121,9 @@ struct Planner<'m> {
 type Problem = String;
 
 impl<'m> Planner<'m> {
-    fn new(way: Way<'m>) -> Self {
+    fn new(hop: Hop<'m>) -> Self {
         Self {
-            way,
+            hop,
             known: BTreeSet::new(),
             open: VecDeque::new(),
         }
@@ -137,7 +132,7 @@ impl<'m> Planner<'m> {
     /// All pairs of types that are reached from those asked for so far.
     fn reached(&self) -> BTreeSet<(End, End)> {
         let mut ahead = Self {
-            way: self.way,
+            hop: self.hop,
             known: self.known.clone(),
             open: self.open.clone(),
         };
@@ -152,15 +147,11 @@ impl<'m> Planner<'m> {
         while let Some((from, to)) = self.open.pop_front() {
             let mut problems = Vec::new();
             let body = self.body(&from, &to, &mut problems);
-            let way = if self.way.up {
-                "on the way up"
-            } else {
-                "on the way down"
-            };
+            let way = format!("on the way {}", self.hop.way);
             errors.extend(
                 problems
                     .iter()
-                    .map(|(place, problem)| uncovered(self.way.rules, place, way, problem)),
+                    .map(|(place, problem)| uncovered(self.hop.rules, place, &way, problem)),
             );
             if let Some(body) = body {
                 conversions.push(Conversion {
@@ -178,8 +169,8 @@ impl<'m> Planner<'m> {
 
     fn area(&self, from: &End, to: &End) -> String {
         let def = match (from, to) {
-            (End::Type(name), _) => self.way.from.get(name),
-            (_, End::Type(name)) => self.way.to.get(name),
+            (End::Type(name), _) => self.hop.from.get(name),
+            (_, End::Type(name)) => self.hop.to.get(name),
             _ => None,
         };
         def.map_or_else(|| "shared".to_owned(), |def| def.area.clone())
@@ -187,8 +178,8 @@ impl<'m> Planner<'m> {
 
     /// How a value of one type becomes a value of the other; asks for the conversions that it calls.
     fn step(&mut self, from: &Ty, to: &Ty) -> Result<Step, Problem> {
-        let from = self.way.from.resolve(from);
-        let to = self.way.to.resolve(to);
+        let from = self.hop.from.resolve(from);
+        let to = self.hop.to.resolve(to);
         Ok(match (from, to) {
             (Ty::Named(a), Ty::Named(b)) => {
                 if !self.belong_together(a, b) {
@@ -197,19 +188,19 @@ impl<'m> Planner<'m> {
                 self.call(End::Type(a.clone()), End::Type(b.clone()))
             }
             (Ty::Map(value), Ty::Named(b))
-                if **value == Ty::Json && self.is_object(self.way.to, b) =>
+                if **value == Ty::Json && self.is_object(self.hop.to, b) =>
             {
                 self.call(End::Map, End::Type(b.clone()))
             }
-            (Ty::JsonObject, Ty::Named(b)) if self.is_object(self.way.to, b) => {
+            (Ty::JsonObject, Ty::Named(b)) if self.is_object(self.hop.to, b) => {
                 self.call(End::Opaque, End::Type(b.clone()))
             }
             (Ty::Named(a), Ty::Map(value))
-                if **value == Ty::Json && self.is_object(self.way.from, a) =>
+                if **value == Ty::Json && self.is_object(self.hop.from, a) =>
             {
                 self.call(End::Type(a.clone()), End::Map)
             }
-            (Ty::Named(a), Ty::JsonObject) if self.is_object(self.way.from, a) => {
+            (Ty::Named(a), Ty::JsonObject) if self.is_object(self.hop.from, a) => {
                 self.call(End::Type(a.clone()), End::Opaque)
             }
             (Ty::Array(a), Ty::Array(b)) => match self.step(a, b)? {
@@ -252,14 +243,14 @@ impl<'m> Planner<'m> {
             _ => false,
         };
         self.is_one(from, to)
-            || (self.is_object(self.way.from, from) && self.is_object(self.way.to, to))
-            || holds(self.way.to, to, &|variant| self.is_one(from, variant))
-            || holds(self.way.from, from, &|variant| self.is_one(variant, to))
+            || (self.is_object(self.hop.from, from) && self.is_object(self.hop.to, to))
+            || holds(self.hop.to, to, &|variant| self.is_one(from, variant))
+            || holds(self.hop.from, from, &|variant| self.is_one(variant, to))
     }
 
     /// Whether two types are one, by their name or by a rule.
     fn is_one(&self, from: &str, to: &str) -> bool {
-        from == to || self.way.rules.renamed(from, to, self.way.up)
+        from == to || self.hop.rules.renamed(from, to, self.hop.way)
     }
 
     fn is_object(&self, model: &Model, name: &str) -> bool {
@@ -275,8 +266,8 @@ impl<'m> Planner<'m> {
         to: &End,
         problems: &mut Vec<(String, Problem)>,
     ) -> Option<Body> {
-        let from_def = self.def(self.way.from, from);
-        let to_def = self.def(self.way.to, to);
+        let from_def = self.def(self.hop.from, from);
+        let to_def = self.def(self.hop.to, to);
         let empty = Object {
             members: Vec::new(),
             rest: Rest::Open,

@@ -56,7 +56,7 @@ impl<'m> Planner<'m> {
                 continue;
             }
             let place = format!("{from_key}.{}", source.wire);
-            match self.way.rules.decision(&place, self.way.up) {
+            match self.hop.rules.decision(&place, self.hop.way) {
                 Some((rule, action)) if !action.drops() => {
                     problems.push((
                         place,
@@ -75,7 +75,7 @@ impl<'m> Planner<'m> {
             }
         }
         let hooks = |key: &str, wanted: fn(&Action) -> Option<&String>| -> Vec<Hook> {
-            (self.way.rules.decisions(key.to_owned(), self.way.up))
+            (self.hop.rules.decisions(key.to_owned(), self.hop.way))
                 .filter_map(|(rule, action)| wanted(action).map(|path| hook(rule, path)))
                 .collect()
         };
@@ -103,12 +103,12 @@ impl<'m> Planner<'m> {
         defs: [Option<&TypeDef>; 2],
         keys: [&str; 2],
     ) -> Vec<(String, Problem)> {
-        let Way {
+        let Hop {
             rules,
-            up,
+            way,
             schemas: [before, now],
             ..
-        } = self.way;
+        } = self.hop;
         let [source, target] = members;
         let mut all = limits::tighter(source, target);
         if let [Some(from), Some(to)] = defs {
@@ -117,7 +117,7 @@ impl<'m> Planner<'m> {
         let [from_key, to_key] = keys;
         let open = all.into_iter().filter(|(place, _)| {
             // Not `||`: each rule that says so has to be seen.
-            !(rules.fits(from_key, place, up) | rules.fits(to_key, place, up))
+            !(rules.fits(from_key, place, way) | rules.fits(to_key, place, way))
         });
         open.map(|(place, problem)| (format!("{to_key}.{place}"), problem))
             .collect()
@@ -130,9 +130,9 @@ impl<'m> Planner<'m> {
         place: &str,
     ) -> Result<Source, Problem> {
         let optional = [source, target].map(|member| member.presence == Presence::Optional);
-        let Way { rules, up, .. } = self.way;
-        let offer = rules.offer(place, up);
-        let used = |offset: usize| rules.uses(offset, up);
+        let Hop { rules, way, .. } = self.hop;
+        let offer = rules.offer(place, way);
+        let used = |offset: usize| rules.uses(offset, way);
         if let Some((offset, rule, Action::Custom(path))) = offer {
             used(offset);
             return Ok(Source::Custom {
@@ -152,7 +152,7 @@ impl<'m> Planner<'m> {
                 used(offset);
                 let mut missing = missing(rule, action, target);
                 if *action == Action::Empty
-                    && let Ty::Named(name) = self.way.from.resolve(&source.ty)
+                    && let Ty::Named(name) = self.hop.from.resolve(&source.ty)
                 {
                     missing.empty = Some((name.clone(), step.clone()));
                 }
@@ -197,7 +197,7 @@ impl<'m> Planner<'m> {
                 boxed: target.boxed,
             });
         }
-        match self.way.rules.decision(place, self.way.up) {
+        match self.hop.rules.decision(place, self.hop.way) {
             Some((rule, action)) if !action.fills() => {
                 Err(unfit(rule, "a member gets that the source does not name"))
             }

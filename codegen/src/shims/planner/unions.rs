@@ -1,6 +1,6 @@
 //! What becomes of each variant of a union.
 
-use super::super::plan::{Arm, ArmPlan, Body, End};
+use super::super::plan::{Arm, ArmPlan, Body, End, Step};
 use super::super::rules::Action;
 use super::*;
 use crate::model::{Ty, TypeDef, Union};
@@ -13,7 +13,7 @@ impl<'m> Planner<'m> {
         problems: &mut Vec<(String, Problem)>,
     ) -> Option<Body> {
         if let Some((rule, Action::Custom(path))) =
-            self.way.rules.decision(&def.doc_key, self.way.up)
+            self.hop.rules.decision(&def.doc_key, self.hop.way)
         {
             return Some(Body::Custom(hook(rule, path)));
         }
@@ -42,37 +42,48 @@ impl<'m> Planner<'m> {
     ) -> Vec<ArmPlan> {
         let mut arms = Vec::new();
         for variant in &union.variants {
-            let place = format!("{}|{}", def.doc_key, variant.name);
-            // A rule is for what has no counterpart.
-            let arm = match self.same_arm(&variant.ty, target) {
-                Some(arm) => Some(arm),
-                None => self.decided_arm(&place),
-            };
-            match arm {
-                Some(arm) => arms.push(ArmPlan {
-                    variant: variant.name.clone(),
-                    boxed: variant.boxed,
-                    arm,
-                }),
+            let same = self.same_arm(&variant.ty, target);
+            let (name, boxed) = (&variant.name, variant.boxed);
+            match self.arm(def, (name, boxed), same) {
+                Some(arm) => arms.push(arm),
                 None => {
                     let what = match &variant.ty {
                         Ty::Named(name) => format!("the target has no variant that holds `{name}`"),
                         _ => "the target has no such variant".to_owned(),
                     };
-                    problems.push((place, what));
+                    problems.push((format!("{}|{name}", def.doc_key), what));
                 }
             }
         }
         arms
     }
 
+    /// What becomes of a variant: what the target has for it, else what a rule says.
+    fn arm(
+        &self,
+        def: &TypeDef,
+        (name, boxed): (&str, bool),
+        same: Option<Arm>,
+    ) -> Option<ArmPlan> {
+        // A rule is for what has no counterpart.
+        let arm = match same {
+            Some(arm) => arm,
+            None => self.decided_arm(&format!("{}|{name}", def.doc_key))?,
+        };
+        Some(ArmPlan {
+            variant: name.to_owned(),
+            boxed,
+            arm,
+        })
+    }
+
     pub(super) fn decided_arm(&self, place: &str) -> Option<Arm> {
-        let (rule, action) = self.way.rules.decision(place, self.way.up)?;
+        let (rule, action) = self.hop.rules.decision(place, self.hop.way)?;
         Some(match action {
             Action::Custom(path) => Arm::Custom(hook(rule, path)),
             Action::NeedsState(adapter) => Arm::NeedsState {
                 rule: rule.id.clone(),
-                adapter: adapter.clone(),
+                adapter: *adapter,
             },
             Action::Reject(error) => Arm::Reject {
                 rule: rule.id.clone(),
@@ -85,7 +96,7 @@ impl<'m> Planner<'m> {
     pub(super) fn same_arm(&mut self, ty: &Ty, target: Result<&Union, &str>) -> Option<Arm> {
         match target {
             Err(name) => {
-                let Ty::Named(own) = self.way.from.resolve(ty) else {
+                let Ty::Named(own) = self.hop.from.resolve(ty) else {
                     return None;
                 };
                 let own = own.clone();
@@ -101,7 +112,7 @@ impl<'m> Planner<'m> {
             }
             Ok(target) => {
                 let variant = target.variants.iter().find(|variant| {
-                    match (self.way.from.resolve(ty), self.way.to.resolve(&variant.ty)) {
+                    match (self.hop.from.resolve(ty), self.hop.to.resolve(&variant.ty)) {
                         (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
                         (Ty::Array(a), Ty::Array(b)) => match (&**a, &**b) {
                             (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),

@@ -1,0 +1,139 @@
+//! What is wrong with the rules of a pair before any model is looked at.
+
+use super::rows::{Action, Rows, Rule, error, placed};
+use crate::Error;
+use crate::shims::pair::Way;
+use crate::spec::rules::RuleFile;
+
+/// Every rule that says too little, contradicts itself, or leans on another one that is not there.
+pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for (offset, rule) in placed(&rows.rule) {
+        let mut fault =
+            |problem: &str| errors.push(error(file, offset, &rule.id, problem, &rule.reason));
+        problems(rule).iter().for_each(|problem| fault(problem));
+        for place in &rule.with {
+            for way in Way::BOTH {
+                if rule.action(way).is_some() && !has_hook(rows, place, way) {
+                    fault(&format!(
+                        "it relies on a hook `{place}` on the way {way}, which is not there"
+                    ));
+                }
+            }
+        }
+    }
+    for (offset, rule) in placed(&rows.method) {
+        for name in &rule.with {
+            if !placed(&rows.also).any(|(_, also)| also.r#type == *name) {
+                let problem = format!(
+                    "its adapter converts `{name}`: add an [[also]] with type = \"{name}\""
+                );
+                errors.push(error(file, offset, &rule.id, &problem, &rule.reason));
+            }
+        }
+    }
+    for (offset, rule) in placed(&rows.error) {
+        if rule.up.is_none() && rule.down.is_none() {
+            errors.push(error(file, offset, &rule.id, SILENT, &rule.reason));
+        }
+    }
+    for (offset, id, what) in unfounded(rows) {
+        let problem = format!("it gives no {what}");
+        errors.push(error(file, offset, &id, &problem, ""));
+    }
+    errors.sort_by_key(line);
+    errors
+}
+
+/// A row that speaks of neither way.
+const SILENT: &str = "it says neither what happens on the way up nor down";
+
+fn line(error: &Error) -> usize {
+    match error {
+        Error::Rule { line, .. } => *line,
+        _ => 0,
+    }
+}
+
+/// The rows that lack a reason or a source.
+fn unfounded(rows: &Rows) -> Vec<(usize, String, &'static str)> {
+    let texts = |offset: usize, id: String, reason: &str, source: Option<&str>| {
+        [("reason", Some(reason)), ("source", source)]
+            .into_iter()
+            .filter(|(_, text)| text.is_some_and(str::is_empty))
+            .map(move |(what, _)| (offset, id.clone(), what))
+            .collect::<Vec<_>>()
+    };
+    let also = placed(&rows.also).map(|(at, row)| texts(at, row.r#type.clone(), &row.reason, None));
+    let rename = placed(&rows.rename).map(|(at, row)| texts(at, row.id(), &row.reason, None));
+    let rule = placed(&rows.rule)
+        .map(|(at, row)| texts(at, row.id.clone(), &row.reason, Some(&row.source)));
+    let method = placed(&rows.method)
+        .map(|(at, row)| texts(at, row.id.clone(), &row.reason, Some(&row.source)));
+    let error = placed(&rows.error)
+        .map(|(at, row)| texts(at, row.id.clone(), &row.reason, Some(&row.source)));
+    also.chain(rename)
+        .chain(rule)
+        .chain(method)
+        .chain(error)
+        .flatten()
+        .collect()
+}
+
+/// Every hook and every type of an adapter that no other rule asks for.
+pub(super) fn idle(file: &RuleFile, rows: &Rows) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for (offset, rule) in placed(&rows.rule) {
+        if is_hook(rule) && rule.covers.is_empty() && !is_relied_on(rows, rule) {
+            let problem = "nothing relies on it: name it as `ID@PLACE` in the `with` of a rule, or what it `covers`";
+            errors.push(error(file, offset, &rule.id, problem, &rule.reason));
+        }
+    }
+    for (offset, also) in placed(&rows.also) {
+        let name = &also.r#type;
+        if !placed(&rows.method).any(|(_, rule)| rule.with.contains(name)) {
+            let problem = "no adapter of a method asks for it by `with`";
+            errors.push(error(file, offset, name, problem, &also.reason));
+        }
+    }
+    errors
+}
+
+fn problems(rule: &Rule) -> Vec<String> {
+    let mut problems = Vec::new();
+    if rule.actions().next().is_none() {
+        problems.push(SILENT.to_owned());
+    }
+    let loses = rule.actions().any(|action| {
+        matches!(
+            action,
+            Action::Drop | Action::Implied(_) | Action::Filter(_)
+        )
+    });
+    if loses && rule.loss.is_none() {
+        problems.push("it drops something and does not say what kind of loss that is".to_owned());
+    }
+    if !rule.covers.is_empty() && !is_hook(rule) {
+        problems.push("only a hook (`before`, `after`) covers members of its type".to_owned());
+    }
+    problems
+}
+
+fn is_hook(rule: &Rule) -> bool {
+    rule.actions().any(Action::is_hook)
+}
+
+fn has_hook(rows: &Rows, place: &str, way: Way) -> bool {
+    placed(&rows.rule)
+        .any(|(_, rule)| label(rule) == place && rule.action(way).is_some_and(Action::is_hook))
+}
+
+fn is_relied_on(rows: &Rows, hook: &Rule) -> bool {
+    let label = label(hook);
+    placed(&rows.rule).any(|(_, rule)| rule.with.contains(&label))
+}
+
+/// How `with` names a rule.
+fn label(rule: &Rule) -> String {
+    format!("{}@{}", rule.id, rule.at)
+}
