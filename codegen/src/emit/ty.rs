@@ -7,7 +7,7 @@ use syn::parse_str;
 use super::imports::{WIRE, runtime_path};
 use crate::Error;
 use crate::model::naming::pascal_case;
-use crate::model::{Model, Presence, Rest, Shape, Ty, TypeDef};
+use crate::model::{Model, Presence, Rest, Shape, Ty, TypeDef, Union};
 
 /// An identifier that is known to be one: names are checked before emission starts.
 pub(super) fn ident(name: &str) -> Ident {
@@ -102,7 +102,7 @@ pub(super) fn check_names(model: &Model, file: &str) -> Result<(), Error> {
                     .map(|variant| variant.name.as_str())
                     .collect();
                 if union.open {
-                    names.push("Unknown");
+                    names.push(Union::UNKNOWN);
                 }
                 names.sort_unstable();
                 let twice = names.windows(2).find(|pair| pair[0] == pair[1]);

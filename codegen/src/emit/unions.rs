@@ -22,9 +22,10 @@ pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs)
         quote!(#(#attributes)* #name(#ty),)
     });
     let unknown = union.open.then(|| {
+        let unknown = ident(Union::UNKNOWN);
         quote! {
             /// A method that this revision does not name, with its params unread.
-            Unknown(UnknownMessage),
+            #unknown(UnknownMessage),
         }
     });
     let conversions = union.variants.iter().map(|variant| {
@@ -83,9 +84,10 @@ pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
         let variant = ident(&variant.name);
         quote!(Self::#variant(value) => value.encode(writer),)
     });
-    let unknown = union
-        .open
-        .then(|| quote!(Self::Unknown(value) => value.encode(writer),));
+    let unknown = union.open.then(|| {
+        let unknown = ident(Union::UNKNOWN);
+        quote!(Self::#unknown(value) => value.encode(writer),)
+    });
     quote! {
         impl Decode for #name {
             fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> { #read }
@@ -123,8 +125,10 @@ impl Emitter<'_> {
                 absent,
             } => {
                 let other = other.as_deref().map(|plan| self.plan(plan, false, leaf));
-                let other =
-                    other.or_else(|| open.then(|| quote!(reader.value().map(Self::Unknown))));
+                let other = other.or_else(|| {
+                    let unknown = ident(Union::UNKNOWN);
+                    open.then(|| quote!(reader.value().map(Self::#unknown)))
+                });
                 let absent = absent.as_deref().map(|plan| self.plan(plan, false, leaf));
                 self.tag(member, cases, other, absent, leaf)
             }

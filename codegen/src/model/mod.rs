@@ -249,6 +249,11 @@ pub struct Union {
     pub open: bool,
 }
 
+impl Union {
+    /// The variant of an open union that keeps what no other one is.
+    pub const UNKNOWN: &str = "Unknown";
+}
+
 /// A choice of a union.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Variant {

@@ -55,6 +55,21 @@ impl<'m> Planner<'m> {
                 }
             }
         }
+        if union.open {
+            let open = target.is_ok_and(|target| target.open);
+            let same = open.then(|| Arm::Same {
+                variant: Some(Union::UNKNOWN.to_owned()),
+                boxed: false,
+                step: Step::Move,
+            });
+            match self.arm(def, (Union::UNKNOWN, false), same) {
+                Some(arm) => arms.push(arm),
+                None => problems.push((
+                    format!("{}|{}", def.doc_key, Union::UNKNOWN),
+                    "the target keeps no message of a method that it does not name".to_owned(),
+                )),
+            }
+        }
         arms
     }
 
