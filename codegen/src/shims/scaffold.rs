@@ -74,7 +74,7 @@ pub(super) fn imports(plan: &PairPlan, body: &TokenStream, elsewhere: &[Ident]) 
     );
     let convert = (!convert.is_empty()).then(|| quote!(use mcp_convert::{#(#convert),*};));
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
-    let pair = format_ident!("{}", module(&plan.old, &plan.new));
+    let pair = format_ident!("{}", module(&plan.pair));
     let hooks = names
         .contains("hooks")
         .then(|| quote!(use mcp_hooks::#pair as hooks;));
