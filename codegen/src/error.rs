@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::decision::{Asked, Decision};
+use crate::problems::Problems;
+
 /// A failure of reading, importing or checking.
 ///
 /// Text members are `Box<str>` to keep a `Result` small; `.into()` makes one from `&str` and `String`.
@@ -120,9 +123,12 @@ pub enum Error {
         /// What it said.
         problem: Box<str>,
     },
-    /// Several failures, in the order in which they were found.
-    #[error("{}", Listed(.0))]
-    Many(Vec<Self>),
+    /// What the input leaves open, where no safe answer may be taken.
+    #[error("{}\n  {}", Asked(.0), .0.settle)]
+    Open(Box<Decision>),
+    /// Several failures.
+    #[error("{0}")]
+    Many(Problems),
 }
 
 impl Error {
@@ -135,29 +141,28 @@ impl Error {
         }
     }
 
-    /// None for no failure, the failure itself for one, else [`Error::Many`], flattened.
-    #[must_use]
-    pub fn from_many(errors: Vec<Self>) -> Option<Self> {
-        let mut flat = Vec::with_capacity(errors.len());
-        for error in errors {
-            match error {
-                Self::Many(inner) => flat.extend(inner),
-                one => flat.push(one),
-            }
-        }
-        if flat.len() > 1 {
-            Some(Self::Many(flat))
-        } else {
-            flat.pop()
-        }
-    }
-
-    /// Ok for no failure, else what [`Error::from_many`] makes of them.
+    /// Ok for no failure, the failure itself for one, else [`Error::Many`].
     ///
     /// # Errors
     /// When `errors` is not empty.
     pub fn check(errors: Vec<Self>) -> Result<(), Self> {
-        Self::from_many(errors).map_or(Ok(()), Err)
+        Ok(Problems::check(errors)?)
+    }
+
+    /// The file that it is about, and the line; those without come first.
+    pub(crate) fn place(&self) -> (String, usize) {
+        match self {
+            Self::Json { file, line, .. }
+            | Self::Toml { file, line, .. }
+            | Self::Rule { file, line, .. } => (file.to_string(), *line),
+            Self::Schema { file, .. } | Self::File { file, .. } => (file.to_string(), 0),
+            Self::Open(decision) => (decision.scope.to_string(), 0),
+            Self::Io { .. }
+            | Self::UnknownRevision { .. }
+            | Self::Usage { .. }
+            | Self::Emit { .. }
+            | Self::Many(_) => (String::new(), 0),
+        }
     }
 
     /// The input could not be read at all, as against read and found wrong.
@@ -185,17 +190,5 @@ impl fmt::Display for Detail<'_> {
             write!(f, "{label}: ")?;
         }
         f.write_str(&text.trim_end().replace('\n', "\n  "))
-    }
-}
-
-/// The failures one after another, with their number at the end.
-struct Listed<'a>(&'a [Error]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for error in self.0 {
-            writeln!(f, "{error}")?;
-        }
-        write!(f, "{} problems", self.0.len())
     }
 }

@@ -82,6 +82,20 @@ impl FileSet {
         self.files.get(path).map(Vec::as_slice)
     }
 
+    /// The files below some directories, which own nothing else.
+    ///
+    /// # Errors
+    /// As [`FileSet::insert`], which these paths have passed before.
+    pub(crate) fn below(self, directories: Vec<String>) -> Result<Self, Error> {
+        let mut below = Self::new(directories);
+        for (path, bytes) in self.files {
+            if below.owned.iter().any(|one| is_below(&path, one)) {
+                below.insert(path, bytes)?;
+            }
+        }
+        Ok(below)
+    }
+
     /// Path and bytes of each file, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files

@@ -1,22 +1,21 @@
 //! The whole way: spec in, crates out. Pure; writing is the caller's last step.
 
-use std::collections::BTreeMap;
+mod alone;
+mod models;
 
-use crate::docs::{Docs, TypeDocs};
-use crate::emit::{CrateFacts, CrateFiles, crate_files, reexport_files};
+use crate::decision::Decision;
+use crate::emit::CrateFiles;
 use crate::files::FileSet;
-use crate::model::{Built, Model};
-use crate::rules::Rules;
-use crate::shims::rules::PairRules;
-use crate::shims::{self, Pair, PairPlan, ShimFacts, ShimRevision, Side};
-use crate::spec::errors::ErrorRules;
-use crate::spec::methods::MethodRules;
-use crate::spec::rules::RuleFile;
-use crate::spec::{Era, Revision, Spec, Status, canonical, json};
-use crate::{Error, prose};
+use crate::spec::Spec;
+use crate::{Error, Problems};
+
+pub use alone::{Alone, alone};
+pub use models::{Models, RevisionModel};
 
 /// The folder of the generated crates, below the root of the workspace.
 pub const GENERATED: &str = "generated";
+/// What the package of a revision is called before its id.
+const PREFIX: &str = "mcp-";
 /// The command that makes them, as their headers name it.
 const COMMAND: &str = "cargo xtask generate";
 
@@ -40,240 +39,116 @@ pub struct Crate {
     pub reexports: Option<String>,
     /// Its files, by path below its root.
     pub files: CrateFiles,
+    /// What its input left open, and was given a safe answer.
+    pub decisions: Vec<Decision>,
 }
 
-/// The model of one revision, with the revision it is of.
-#[derive(Debug)]
-pub struct RevisionModel<'s> {
-    /// The revision.
-    pub revision: &'s Revision,
-    /// Its model.
-    pub model: Model,
+/// What [`generate`] makes.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    /// All files, by path below the root of the workspace.
+    pub files: FileSet,
+    /// A line for each crate, in order of the revisions.
+    pub crates: Vec<Report>,
+    /// The safe answers that were taken for drafts.
+    pub decisions: Vec<Decision>,
 }
 
-/// The models of all revisions, and the docs they share.
-#[derive(Debug)]
-pub struct Models<'s> {
-    /// In the order of `revisions.toml`.
-    pub revisions: Vec<RevisionModel<'s>>,
-    /// All doc lines.
-    pub docs: Docs,
-}
-
-impl<'s> Models<'s> {
-    /// Works out the models of all revisions.
+impl Generated {
+    /// What belongs to some revisions alone, by id; the other crates are left as they lie.
     ///
     /// # Errors
-    /// What cannot be typed or decided in any of them, and every rule that matches nothing.
-    pub fn build(spec: &'s Spec) -> Result<Self, Error> {
-        let rules = Rules::read(&spec.rules)?;
-        let methods = MethodRules::read(spec)?;
-        let docs = Docs::read(&spec.rules)?;
-        let mut revisions = Vec::new();
-        let mut errors = Vec::new();
-        for revision in &spec.revisions {
-            let file = format!("spec/{}/schema.json", revision.id);
-            let nothing = BTreeMap::new();
-            match Model::build(
-                &revision.schema,
-                &file,
-                Some(&revision.id),
-                &rules,
-                &methods,
-                &nothing,
-            ) {
-                Ok(Built { model, .. }) => revisions.push(RevisionModel { revision, model }),
-                Err(error) => errors.push(error),
-            }
-        }
-        // A rule can only be called useless once every revision has had a chance to use it.
-        if errors.is_empty() {
-            errors.extend(rules.unused());
-        }
-        Error::check(errors)?;
-        Ok(Self { revisions, docs })
-    }
-
-    /// The model of one revision.
-    ///
-    /// # Errors
-    /// [`Error::UnknownRevision`], with the ids that there are.
-    pub fn get(&self, id: &str) -> Result<&RevisionModel<'s>, Error> {
-        self.revisions
+    /// [`Error::UnknownRevision`] for an id that has no crate.
+    pub fn only(self, ids: &[String]) -> Result<Self, Error> {
+        let packages: Vec<String> = ids.iter().map(|id| package(id)).collect();
+        if let Some((id, _)) = ids
             .iter()
-            .find(|candidate| candidate.revision.id == id)
-            .ok_or_else(|| Error::UnknownRevision {
-                id: id.into(),
-                known: self
-                    .revisions
-                    .iter()
-                    .map(|known| known.revision.id.clone())
-                    .collect(),
-            })
-    }
-
-    /// Definitions and members without a doc line, by revision.
-    #[must_use]
-    pub fn undocumented(&self) -> Vec<(&'s str, Vec<String>)> {
-        self.revisions
-            .iter()
-            .map(|of| {
-                (
-                    of.revision.id.as_str(),
-                    self.docs.missing(&of.model, &of.revision.id),
-                )
-            })
-            .collect()
-    }
-
-    /// Doc lines that no revision uses; asks for every line first.
-    #[must_use]
-    pub fn unused_docs(&self) -> Vec<Error> {
-        let _ = self.undocumented();
-        self.docs.unused()
-    }
-
-    /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ.
-    ///
-    /// # Errors
-    /// Every change without a rule, and every rule without a change.
-    pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
-        let mut plans = Vec::new();
-        let mut errors = Vec::new();
-        let pairs = self.shim_pairs();
-        let files: Vec<String> = pairs.iter().map(Pair::file).collect();
-        for (pair, name) in pairs.iter().zip(&files) {
-            match self.plan_pair(spec, pair, spec.rules.get(name)) {
-                Ok(plan) => plans.push(plan),
-                Err(error) => errors.push(error),
-            }
-        }
-        // Rules between revisions that are no neighbours would never be looked at.
-        for (name, file) in spec.rules.iter() {
-            if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
-                errors.push(Error::File {
-                    file: file.path.as_str().into(),
-                    problem: "no two neighbours of that name are converted".into(),
-                    detail: "".into(),
-                    help: format!("known: {}", files.join(", ")).into(),
-                });
-            }
-        }
-        Error::check(errors)?;
-        Ok(plans)
-    }
-
-    /// The pairs of neighbours that are converted, oldest first.
-    #[must_use]
-    pub fn shim_pairs(&self) -> Vec<Pair> {
-        let chain = self.chain();
-        let newer = chain.iter().skip(1);
-        let pairs = chain.iter().zip(newer);
-        pairs
-            .map(|(old, new)| Pair::new(&*old.revision.id, &*new.revision.id))
-            .collect()
-    }
-
-    /// Plans the conversions of two revisions by the rules in a file.
-    ///
-    /// # Errors
-    /// As [`Models::plan_shims`].
-    pub fn plan_pair(&self, spec: &Spec, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
-        let codes = ErrorRules::read(spec)?;
-        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
-        let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
-        let [old_codes, new_codes] = &sent;
-        shims::plan(
-            side(old, old_codes),
-            side(new, new_codes),
-            &PairRules::read(file)?,
-        )
-    }
-
-    /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
-    fn chain(&self) -> Vec<&RevisionModel<'s>> {
-        let converted = |of: &&RevisionModel<'_>| {
-            of.revision.status != Status::Candidate && self.twin(of).is_none()
-        };
-        self.revisions.iter().filter(converted).collect()
-    }
-
-    /// The released revision that a draft is the same as.
-    fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
-        self.revisions.iter().find(|other| {
-            of.revision.status == Status::Draft
-                && other.revision.status != Status::Draft
-                && other.model == of.model
-        })
-    }
-
-    /// Emits the crate of conversions.
-    ///
-    /// # Errors
-    /// As [`Models::plan_shims`], and whatever the emitters refuse.
-    pub fn emit_shims(&self, spec: &Spec) -> Result<Crate, Error> {
-        let plans = self.plan_shims(spec)?;
-        let revisions = self.chain().into_iter().map(|of| ShimRevision {
-            id: of.revision.id.clone(),
-            wire: of.revision.wire.clone(),
-            era: of.revision.era.as_str().to_owned(),
-            model: &of.model,
-        });
-        let twins = self.revisions.iter().filter_map(|of| {
-            let twin = self.twin(of)?;
-            Some((of.revision.id.clone(), twin.revision.id.clone()))
-        });
-        let facts = ShimFacts {
-            command: COMMAND.to_owned(),
-            revisions: revisions.collect(),
-            twins: twins.collect(),
-        };
-        let conversions = plans
-            .iter()
-            .map(|plan| plan.up.len() + plan.down.len())
-            .sum();
-        Ok(Crate {
-            package: "mcp-shims".to_owned(),
-            types: conversions,
-            methods: plans.iter().map(|plan| plan.methods.len()).sum(),
-            reexports: None,
-            files: shims::crate_files(&plans, &facts)?,
-        })
-    }
-
-    /// Emits the crate of one revision.
-    ///
-    /// # Errors
-    /// An unknown revision, and whatever the emitters refuse.
-    pub fn emit(&self, id: &str) -> Result<Crate, Error> {
-        let of = self.get(id)?;
-        let RevisionModel { revision, model } = of;
-        let facts = facts(revision);
-        // A draft that says what a released revision says is that revision.
-        if let Some(twin) = self.twin(of) {
-            let of = self::facts(twin.revision);
-            return Ok(Crate {
-                files: reexport_files(&facts, &of)?,
-                package: facts.package,
-                types: model.types.len(),
-                methods: model.methods.len(),
-                reexports: Some(of.package),
+            .zip(&packages)
+            .find(|(_, package)| self.crates.iter().all(|one| one.package != **package))
+        {
+            let known = self.crates.iter().filter_map(|one| {
+                let id = one.package.strip_prefix(PREFIX)?;
+                Some(id.to_owned())
+            });
+            return Err(Error::UnknownRevision {
+                id: id.as_str().into(),
+                known: known.collect(),
             });
         }
-        let docs = TypeDocs {
-            docs: &self.docs,
-            revision: &revision.id,
-            reference: &revision.reference,
-            prose: &BTreeMap::new(),
-        };
-        Ok(Crate {
-            files: crate_files(model, &docs, &facts)?,
-            package: facts.package,
-            types: model.types.len(),
-            methods: model.methods.len(),
-            reexports: None,
+        let folders = packages.iter().map(|name| format!("{GENERATED}/{name}"));
+        Ok(Self {
+            files: self.files.below(folders.collect())?,
+            crates: (self.crates.into_iter())
+                .filter(|one| packages.contains(&one.package))
+                .collect(),
+            decisions: self.decisions,
         })
     }
+}
+
+/// A crate in numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The name of its package.
+    pub package: String,
+    /// How many types it has.
+    pub types: usize,
+    /// How many methods.
+    pub methods: usize,
+    /// How many files.
+    pub files: usize,
+    /// The package that it re-exports, if it is no crate of its own.
+    pub reexports: Option<String>,
+}
+
+impl From<&Crate> for Report {
+    fn from(one: &Crate) -> Self {
+        Self {
+            package: one.package.clone(),
+            types: one.types,
+            methods: one.methods,
+            files: one.files.len(),
+            reexports: one.reexports.clone(),
+        }
+    }
+}
+
+/// Makes everything that lies in [`GENERATED`].
+///
+/// # Errors
+/// All that stands in the way, each once: what cannot be read or typed, rules without effect, and what is left open
+/// for a revision that is released or a candidate.
+pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
+    let models = Models::open(spec)?;
+    let mut problems = models.refused();
+    problems.extend(models.unused_docs());
+    let mut crates = Vec::new();
+    let ids = models.revisions.iter().map(|of| of.revision.id.as_str());
+    let made = ids.map(|id| models.emit(id));
+    for one in made.chain([models.emit_shims(spec)]) {
+        match one {
+            Ok(one) => crates.push(one),
+            Err(error) => problems.push(error),
+        }
+    }
+    Problems::check(problems)?;
+    Ok(Generated {
+        files: file_set(&crates, true)?,
+        decisions: decisions_of(&crates),
+        crates: crates.iter().map(Report::from).collect(),
+    })
+}
+
+/// The name of the package of a revision.
+fn package(revision: &str) -> String {
+    format!("{PREFIX}{revision}")
+}
+
+/// What was decided for the sake of some crates, each once: a re-export was made of the same model.
+fn decisions_of(crates: &[Crate]) -> Vec<Decision> {
+    let all = crates.iter().flat_map(|one| one.decisions.iter().cloned());
+    let each: std::collections::BTreeSet<Decision> = all.collect();
+    each.into_iter().collect()
 }
 
 /// The files of crates as they lie below the workspace.
@@ -301,105 +176,4 @@ pub fn file_set(crates: &[Crate], all: bool) -> Result<FileSet, Error> {
         }
     }
     Ok(set)
-}
-
-fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
-    Side {
-        id: &of.revision.id,
-        model: &of.model,
-        schema: &of.revision.schema,
-        errors,
-    }
-}
-
-/// The error codes that a peer of a revision may send.
-fn sent(codes: &ErrorRules, revision: &str) -> Vec<(i64, String)> {
-    let sent = codes
-        .errors
-        .iter()
-        .filter(|error| error.send && error.revisions.iter().any(|id| id == revision));
-    sent.map(|error| (error.code, error.name.clone())).collect()
-}
-
-fn facts(revision: &Revision) -> CrateFacts {
-    CrateFacts {
-        package: format!("mcp-{}", revision.id),
-        revision: revision.id.clone(),
-        wire: revision.wire.clone(),
-        era: revision.era.as_str().to_owned(),
-        source: format!("spec/{}/schema.json", revision.id),
-        sha256: revision.sha256.clone(),
-        command: COMMAND.to_owned(),
-        wire_path: None,
-    }
-}
-
-/// Refuses what cargo and rustc would refuse as the name of a package.
-fn check_package(name: &str) -> Result<(), Error> {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    if name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(plain) {
-        return Ok(());
-    }
-    Err(Error::Usage {
-        problem: format!("`{name}` is no name for a package").into(),
-        help: "letters, digits, `-` and `_`, a letter first: `mcp-draft`".into(),
-    })
-}
-
-/// A schema that is no revision of the spec: a draft of the day.
-#[derive(Debug, Clone)]
-pub struct Alone<'a> {
-    /// The text of the file, in upstream form.
-    pub text: &'a str,
-    /// The name of the file, for errors and headers.
-    pub file: &'a str,
-    /// The name of the package.
-    pub package: &'a str,
-    /// The path of the `mcp-wire` crate that the package depends on.
-    pub wire_path: &'a str,
-    /// The digest of the file.
-    pub sha256: &'a str,
-}
-
-/// Emits a crate from any MCP schema in upstream form, with the rules of the spec.
-///
-/// # Errors
-/// Text that is no such schema, and what the rules leave undecided.
-pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
-    check_package(alone.package)?;
-    let rules = Rules::read(&spec.rules)?;
-    let methods = MethodRules::read(spec)?;
-    let docs = Docs::read(&spec.rules)?;
-    let upstream = json::parse(alone.file, alone.text)?;
-    let schema = canonical::canonicalize(&upstream, alone.file)?;
-    let upstream_prose = prose::collect(&upstream);
-    let built = Model::build(&schema, alone.file, None, &rules, &methods, &upstream_prose)?;
-    let era = match built.model.definition("InitializeRequest") {
-        Some(_) => Era::Handshake,
-        None => Era::PerRequest,
-    };
-    let facts = CrateFacts {
-        package: alone.package.to_owned(),
-        revision: alone.package.to_owned(),
-        wire: alone.package.to_owned(),
-        era: era.as_str().to_owned(),
-        // It is named in line comments.
-        source: alone.file.replace(['\n', '\r'], " "),
-        sha256: alone.sha256.to_owned(),
-        command: format!("{COMMAND} --schema"),
-        wire_path: Some(alone.wire_path.to_owned()),
-    };
-    let docs = TypeDocs {
-        docs: &docs,
-        revision: alone.package,
-        reference: "",
-        prose: &built.prose,
-    };
-    Ok(Crate {
-        files: crate_files(&built.model, &docs, &facts)?,
-        package: facts.package,
-        types: built.model.types.len(),
-        methods: built.model.methods.len(),
-        reexports: None,
-    })
 }

@@ -4,6 +4,7 @@
 //! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::import`] and [`files::FileSet::write`], nowhere else.
 
 pub mod analyze;
+pub mod decision;
 pub mod diff;
 pub mod docs;
 pub mod emit;
@@ -12,6 +13,7 @@ pub mod files;
 mod format;
 pub mod generate;
 pub mod model;
+mod problems;
 pub mod prose;
 pub mod render;
 pub mod rules;
@@ -19,5 +21,7 @@ pub mod schema;
 pub mod shims;
 pub mod spec;
 
+pub use decision::Decision;
 pub use error::Error;
+pub use problems::Problems;
 pub use spec::{Revision, Spec};

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use mcp_codegen::generate::{Alone, Crate, alone};
-use mcp_codegen::{Error, Spec};
+use mcp_codegen::{Decision, Error, Problems, Spec};
 use serde_json::{Map, Value, json};
 
 #[path = "hostile_generator/keywords.rs"]
@@ -64,13 +64,21 @@ fn generated(definitions: &Value) -> Result<Crate, Error> {
     from_text(&schema(definitions))
 }
 
-/// The refusal of these definitions.
+/// The refusal of these definitions, where no safe answer may be taken.
 #[track_caller]
 fn refused(definitions: &Value) -> String {
     match generated(definitions) {
-        Ok(_) => panic!("it made a crate of {definitions}"),
+        Ok(one) if one.decisions.is_empty() => panic!("it made a crate of {definitions}"),
+        Ok(one) => strictly(&one),
         Err(error) => helpful(&error),
     }
+}
+
+/// What is said of a crate that stands on decisions, where no safe answer may be taken.
+#[track_caller]
+fn strictly(one: &Crate) -> String {
+    let refused = one.decisions.iter().cloned().map(Decision::refused);
+    helpful(&Problems::of(refused.collect()).unwrap().into())
 }
 
 /// The refusal names the place, and says this.
@@ -351,7 +359,7 @@ fn requests_without_a_method_a_result_or_an_area() {
     refused_at(
         &unanswered,
         at,
-        "help: add a [[result]] with method = \"ask/now\" to spec/methods.toml",
+        "nothing says what answers `ask/now`\n  help: to settle it, add to spec/methods.toml:\n    [[result]]\n    method = \"ask/now\"\n",
     );
     let mut twice = asks(named("ask/now"));
     twice["ClientRequest"]["anyOf"] = json!([reference("AskRequest"), reference("TellRequest")]);

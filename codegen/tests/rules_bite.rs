@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use mcp_codegen::generate::Models;
-use mcp_codegen::{Error, Spec};
+use mcp_codegen::{Error, Problems, Spec};
 
 #[path = "rules_bite/docs.rs"]
 mod docs;
@@ -67,16 +67,13 @@ fn said(files: &[(&str, &str)]) -> Vec<String> {
         all.entry((*name).to_owned()).or_default().push_str(text);
     }
     let outcome = Spec::from_files(all)
-        .and_then(|spec| Models::build(&spec).map(|models| Error::from_many(models.unused_docs())));
+        .and_then(|spec| Models::build(&spec).map(|models| Problems::of(models.unused_docs())));
     let errors = match outcome {
         Ok(unused) => unused,
-        Err(error) => Some(error),
+        Err(error) => Some(Problems::from(error)),
     };
-    match errors {
-        None => Vec::new(),
-        Some(Error::Many(errors)) => errors.iter().map(ToString::to_string).collect(),
-        Some(one) => vec![one.to_string()],
-    }
+    let errors = errors.iter().flat_map(Problems::iter);
+    errors.map(ToString::to_string).collect()
 }
 
 /// The one thing that is said starts like this.

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use mcp_codegen::Spec;
 use mcp_codegen::files::FileSet;
-use mcp_codegen::generate::{self, Alone, Crate, Models};
+use mcp_codegen::generate::{self, Alone, Generated, Report};
+use mcp_codegen::{Decision, Spec};
 
 use crate::outcome::Outcome;
 use crate::spec::default_dir;
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// The name of that crate [default: the name of its folder]
     #[arg(long, requires = "schema")]
     name: Option<String>,
+    /// Take no safe answer: fail with what is open
+    #[arg(long)]
+    strict: bool,
     /// The spec directory [default: spec/ of this workspace]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -42,41 +45,26 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         schema,
         out,
         name,
+        strict,
         spec,
     } = arguments;
     let start = Instant::now();
     let spec = Spec::read(&spec.unwrap_or_else(default_dir))?;
     if let (Some(schema), Some(out)) = (schema, out) {
-        return alone(&spec, &schema, &out, name, start);
+        return alone(&spec, &schema, &out, name, strict, start);
     }
-    let models = Models::build(&spec)?;
-    let mut unused = Vec::new();
-    if revision.is_empty() {
-        unused = models.unused_docs();
+    let mut generated = generate::generate(&spec)?;
+    if !revision.is_empty() {
+        generated = generated.only(&revision)?;
     }
-    mcp_codegen::Error::check(unused)?;
-    let all = revision.is_empty();
-    let ids = match all {
-        true => models
-            .revisions
-            .iter()
-            .map(|of| of.revision.id.clone())
-            .collect(),
-        false => revision,
-    };
-    let mut crates = Vec::new();
-    let mut times = Vec::new();
-    for id in &ids {
-        let begun = Instant::now();
-        crates.push(models.emit(id)?);
-        times.push(begun.elapsed().as_millis());
+    let Generated {
+        files,
+        crates,
+        decisions,
+    } = generated;
+    if strict {
+        refuse(&decisions)?;
     }
-    if all {
-        let begun = Instant::now();
-        crates.push(models.emit_shims(&spec)?);
-        times.push(begun.elapsed().as_millis());
-    }
-    let files = generate::file_set(&crates, all)?;
     if check {
         let comparison = files.compare(&root())?;
         return Ok(Outcome {
@@ -86,7 +74,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
     let written = files.write(&root())?;
     let mut table = Table::default();
-    for (one, ms) in crates.iter().zip(times) {
+    for one in &crates {
         let folder = format!("{}/{}/", generate::GENERATED, one.package);
         let of_crate = |paths: &[String]| {
             paths
@@ -95,13 +83,35 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 .count()
         };
         let new = of_crate(&written.written);
-        table.row(
-            one,
-            [new, one.files.len() - new, of_crate(&written.deleted)],
-            ms,
-        );
+        table.row(one, [new, one.files - new, of_crate(&written.deleted)]);
     }
-    Ok(Outcome::passed(table.finish(start.elapsed().as_millis())))
+    let text = table.finish(start.elapsed().as_millis()) + &taken(&decisions);
+    Ok(Outcome::passed(text))
+}
+
+/// Takes no safe answer: every decision is a failure.
+fn refuse(decisions: &[Decision]) -> Result<(), mcp_codegen::Error> {
+    let refused = decisions.iter().cloned().map(Decision::refused);
+    mcp_codegen::Error::check(refused.collect())
+}
+
+/// The safe answers that were taken, and how to settle each; empty for none.
+fn taken(decisions: &[Decision]) -> String {
+    let mut text = String::new();
+    for decision in decisions {
+        let _ = writeln!(text, "{decision}");
+    }
+    match decisions.len() {
+        0 => {}
+        1 => text.push_str("1 decision is open, and was given a safe answer\n"),
+        many => {
+            let _ = writeln!(
+                text,
+                "{many} decisions are open, and were given safe answers"
+            );
+        }
+    }
+    text
 }
 
 fn alone(
@@ -109,6 +119,7 @@ fn alone(
     schema: &Path,
     out: &Path,
     name: Option<String>,
+    strict: bool,
     start: Instant,
 ) -> anyhow::Result<Outcome> {
     let text =
@@ -132,6 +143,9 @@ fn alone(
             sha256: &sha256,
         },
     )?;
+    if strict {
+        refuse(&one.decisions)?;
+    }
     // The folder is the user's: only the files of the crate are ours.
     let mut files = FileSet::new(vec!["src".to_owned()]);
     let mut beside = Vec::new();
@@ -152,8 +166,9 @@ fn alone(
         written.unchanged,
         written.deleted.len(),
     ];
-    table.row(&one, counts, start.elapsed().as_millis());
+    table.row(&Report::from(&one), counts);
     let mut text = table.finish(start.elapsed().as_millis());
+    text.push_str(&taken(&one.decisions));
     let _ = writeln!(
         text,
         "try it: cargo build --manifest-path {}",
@@ -179,13 +194,13 @@ fn root() -> PathBuf {
 /// What was done, a line per crate.
 #[derive(Default)]
 struct Table {
-    rows: Vec<[String; 7]>,
+    rows: Vec<[String; 6]>,
     totals: [usize; 5],
 }
 
 impl Table {
     /// `files` counts those written, unchanged and deleted.
-    fn row(&mut self, one: &Crate, files: [usize; 3], ms: u128) {
+    fn row(&mut self, one: &Report, files: [usize; 3]) {
         let [new, unchanged, deleted] = files;
         let counts = [one.types, one.methods, new, unchanged, deleted];
         for (total, count) in self.totals.iter_mut().zip(counts) {
@@ -196,28 +211,15 @@ impl Table {
             None => one.package.clone(),
         };
         let [types, methods, new, unchanged, deleted] = counts.map(|count| count.to_string());
-        self.rows.push([
-            name,
-            types,
-            methods,
-            new,
-            unchanged,
-            deleted,
-            ms.to_string(),
-        ]);
+        self.rows
+            .push([name, types, methods, new, unchanged, deleted]);
     }
 
+    /// The lines, with the time that all of it took.
     fn finish(mut self, ms: u128) -> String {
         let [types, methods, new, unchanged, deleted] = self.totals.map(|count| count.to_string());
-        self.rows.push([
-            "total".to_owned(),
-            types,
-            methods,
-            new,
-            unchanged,
-            deleted,
-            ms.to_string(),
-        ]);
+        self.rows
+            .push(["total".to_owned(), types, methods, new, unchanged, deleted]);
         let heading = [
             "crate",
             "types",
@@ -225,10 +227,9 @@ impl Table {
             "written",
             "unchanged",
             "deleted",
-            "ms",
         ];
         self.rows.insert(0, heading.map(str::to_owned));
-        let mut widths = [0; 7];
+        let mut widths = [0; 6];
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.len());
@@ -242,6 +243,7 @@ impl Table {
             }
             text.push('\n');
         }
+        let _ = writeln!(text, "in {ms} ms");
         text
     }
 }

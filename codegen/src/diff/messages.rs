@@ -147,7 +147,7 @@ fn result(
     {
         return Some(result.node);
     }
-    let Some(rule) = rules.result(Some(rules_of), method) else {
+    let Some(rule) = rules.result(rules_of, method) else {
         return graph.definitions.get(&format!("{stem}Result")).copied();
     };
     let result = graph.definitions.get(rule.result).copied()?;

@@ -9,8 +9,10 @@ use super::{
     variants,
 };
 use crate::Error;
+use crate::decision::{Decision, Question, Scope, Settle};
 use crate::schema::schema_error;
-use crate::spec::methods::ResultRule;
+use crate::spec::json;
+use crate::spec::methods::{MethodRules, ResultRule};
 
 /// Which union lists which messages.
 const ROLES: &[(&str, Direction, MethodKind)] = &[
@@ -48,11 +50,14 @@ enum Ruled {
 /// Fills in the methods; `rule` names what answers a request that the schema does not pair.
 ///
 /// A request that may be answered in two ways gets a union of both: `CallToolOutcome`.
+/// One that nothing answers is answered by the result of the generic kind, and is a decision.
 pub(super) fn fill<'r>(
     model: &mut Model,
-    file: &str,
+    scope: &Scope,
     rule: impl Fn(&str) -> Option<ResultRule<'r>>,
-) -> Result<(), Error> {
+) -> Result<Vec<Decision>, Error> {
+    let file = &scope.to_string();
+    let mut decisions = Vec::new();
     let mut methods = Vec::new();
     let mut errors = Vec::new();
     let mut outcomes = BTreeMap::new();
@@ -97,7 +102,14 @@ pub(super) fn fill<'r>(
                 *kind,
                 &mut result_rule,
             ) {
-                Ok(method) => methods.push(method),
+                Ok(mut method) => {
+                    if method.result.is_none() && *kind != MethodKind::Notification {
+                        let (result, decision) = generic_result(&definitions, scope, &method);
+                        method.result = Some(result);
+                        decisions.push(decision);
+                    }
+                    methods.push(method);
+                }
                 Err(error) => errors.push(error),
             }
         }
@@ -148,7 +160,35 @@ pub(super) fn fill<'r>(
         }
     }
     model.methods = methods;
-    Ok(())
+    Ok(decisions)
+}
+
+/// The definition of what any request may be answered by.
+const GENERIC: &str = "Result";
+
+/// What answers a request that nothing answers, and the decision that it is.
+fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> (Ty, Decision) {
+    let Method { name, message, .. } = method;
+    let (result, answer) = match definitions.ty(GENERIC) {
+        Some(ty) => (ty, format!("`{GENERIC}`, the result of the generic kind")),
+        None => (Ty::JsonObject, "any JSON object, kept as text".to_owned()),
+    };
+    let revisions = match scope {
+        Scope::Revision(id) => format!("revisions = [{id:?}]\n"),
+        _ => String::new(),
+    };
+    let decision = Decision {
+        scope: scope.clone(),
+        place: definitions.pointer(message),
+        question: Question::Result,
+        open: format!("nothing says what answers `{name}`"),
+        answer,
+        settle: Settle {
+            file: MethodRules::FILE.to_owned(),
+            stub: format!("[[result]]\nmethod = {name:?}\nresult = \"\"\n{revisions}"),
+        },
+    };
+    (result, decision)
 }
 
 /// Rust names by the names of definitions: asked once per method, so not searched for each time.
@@ -162,6 +202,13 @@ impl Definitions {
 
     fn name(&self, definition: &str) -> Option<&str> {
         self.0.get(definition).map(String::as_str)
+    }
+
+    /// Where the definition of a Rust name stands.
+    fn pointer(&self, name: &str) -> String {
+        let definition = self.0.iter().find(|(_, rust)| *rust == name);
+        let definition = definition.map_or(name, |(definition, _)| definition);
+        format!("/$defs/{}", json::segment(definition))
     }
 
     fn ty(&self, definition: &str) -> Option<Ty> {
@@ -253,16 +300,7 @@ fn method(
     let params = object.members.iter().find(|member| member.wire == "params");
     let result = match kind {
         MethodKind::Notification => None,
-        _ => match result_type(model, definitions, message, &name, result_rule) {
-            Some(result) => Some(result),
-            None => {
-                return error(
-                    &format!("a result that answers `{name}`"),
-                    "none: the schema pairs it with nothing, and no rule does",
-                    &format!("add a [[result]] with method = \"{name}\" to spec/methods.toml"),
-                );
-            }
-        },
+        _ => result_type(model, definitions, message, &name, result_rule),
     };
     Ok(Method {
         name,

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::analyze::{recursion, union};
+use crate::decision::{Decision, Scope};
 use crate::rules::Rules;
 use crate::schema::{Constraints, Schema};
 use crate::spec::json;
@@ -33,31 +34,33 @@ pub struct Model {
     pub methods: Vec<Method>,
 }
 
-/// A model, and what the schema says of itself where it still has prose.
+/// A model, what was open on the way to it, and what the schema says of itself where it still has prose.
 #[derive(Debug, Clone)]
 pub struct Built {
     /// The model.
     pub model: Model,
     /// Prose by `Type` or `Type.member`.
     pub prose: BTreeMap<String, String>,
+    /// What the schema leaves open, and the model has a safe answer for.
+    pub decisions: Vec<Decision>,
 }
 
 impl Model {
     /// Works out the model of a schema in canonical form.
     ///
-    /// `file` is named in errors, `revision` picks the rules of one revision, and `prose` is the
+    /// `scope` says whose schema it is, and picks the rules of one revision; `prose` is the
     /// schema's own, by JSON pointer.
     ///
     /// # Errors
-    /// What cannot be typed or decided, each with its place and the rule that would settle it.
+    /// What cannot be typed, each with its place and the rule that would settle it.
     pub fn build(
         schema: &Value,
-        file: &str,
-        revision: Option<&str>,
+        scope: &Scope,
         rules: &Rules,
         methods: &MethodRules,
         prose: &BTreeMap<String, String>,
     ) -> Result<Built, Error> {
+        let file = &scope.to_string();
         let schema = Schema::parse(schema, file)?;
         let built = build::build(&schema, rules, prose)?;
         let mut model = Self {
@@ -65,7 +68,11 @@ impl Model {
             methods: Vec::new(),
         };
         recursion::check_aliases(&model, file)?;
-        methods::fill(&mut model, file, |method| methods.result(revision, method))?;
+        let defined = |definition: &str| schema.definitions.contains_key(definition);
+        let decisions = methods::fill(&mut model, scope, |method| match scope {
+            Scope::Revision(id) => methods.result(id, method),
+            _ => methods.result_among(method, defined),
+        })?;
         union::plan_all(&mut model, rules, file)?;
         recursion::box_cycles(&mut model);
         reach::check_areas(&model, file, |method| methods.area(method).to_owned())?;
@@ -73,6 +80,7 @@ impl Model {
         Ok(Built {
             model,
             prose: built.prose,
+            decisions,
         })
     }
 

@@ -75,8 +75,7 @@ impl MethodRules {
     /// Read the rules of a spec.
     ///
     /// # Errors
-    /// [`Error::Rule`] for each rule that matches nothing, contradicts the schema or says what goes without saying,
-    /// and [`Error::File`] for each request that nothing answers.
+    /// [`Error::Rule`] for each rule that matches nothing, contradicts the schema or says what goes without saying.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         let file = spec.rules.get(Self::FILE);
         let Rows { result, areas } = file.parse()?;
@@ -103,9 +102,6 @@ impl MethodRules {
             rules.results.push(rule);
         }
         rules.read_areas(areas, spec, &file, &mut errors);
-        for revision in &spec.revisions {
-            errors.extend(rules.unanswered(revision, &file));
-        }
         Error::check(errors)?;
         Ok(rules)
     }
@@ -135,25 +131,6 @@ impl MethodRules {
         }
     }
 
-    fn unanswered(&self, revision: &Revision, file: &RuleFile) -> Vec<Error> {
-        let answers = self.answers(revision);
-        let unanswered = requests(revision)
-            .into_iter()
-            .filter(|(method, _)| !answers.contains_key(*method));
-        unanswered
-            .map(|(method, definition)| Error::File {
-                file: file.path.as_str().into(),
-                problem: format!(
-                    "nothing says what answers `{method}` ({definition}) in revision `{}`",
-                    revision.id
-                )
-                .into(),
-                detail: "".into(),
-                help: format!("add a [[result]] with method = \"{method}\"").into(),
-            })
-            .collect()
-    }
-
     /// What answers each request of a revision, by method.
     #[must_use]
     pub fn answers(&self, revision: &Revision) -> BTreeMap<String, Answer> {
@@ -177,19 +154,30 @@ impl MethodRules {
         answers
     }
 
-    /// The rule for a request of a revision; for a schema that is no revision, only what holds in all of them.
+    /// The rule for a request of a revision.
     #[must_use]
-    pub fn result(&self, revision: Option<&str>, method: &str) -> Option<ResultRule<'_>> {
-        let covers = |rule: &&Rule| match (&rule.revisions, revision) {
-            (None, _) => true,
-            (Some(ids), Some(revision)) => ids.iter().any(|id| id == revision),
-            (Some(_), None) => false,
+    pub fn result(&self, revision: &str, method: &str) -> Option<ResultRule<'_>> {
+        let covers = |rule: &&Rule| {
+            let ids = rule.revisions.as_ref();
+            rule.method == method && ids.is_none_or(|ids| ids.iter().any(|id| id == revision))
         };
-        let mut rules = self.results.iter().filter(|rule| rule.method == method);
-        rules.find(covers).map(|rule| ResultRule {
-            result: &rule.result,
-            task_result: rule.task_result.as_deref(),
-        })
+        self.results.iter().find(covers).map(Rule::says)
+    }
+
+    /// The rule for a request of a schema that is no revision: the last of those whose results it defines.
+    #[must_use]
+    pub fn result_among(
+        &self,
+        method: &str,
+        defined: impl Fn(&str) -> bool,
+    ) -> Option<ResultRule<'_>> {
+        let fits = |rule: &&Rule| {
+            let mut results = [Some(&rule.result), rule.task_result.as_ref()]
+                .into_iter()
+                .flatten();
+            rule.method == method && results.all(|result| defined(result))
+        };
+        self.results.iter().rev().find(fits).map(Rule::says)
     }
 
     /// The area of a method: the source file that its types live in.
@@ -202,6 +190,13 @@ impl MethodRules {
 }
 
 impl Rule {
+    fn says(&self) -> ResultRule<'_> {
+        ResultRule {
+            result: &self.result,
+            task_result: self.task_result.as_deref(),
+        }
+    }
+
     fn covers(&self, revision: &Revision) -> bool {
         self.revisions
             .as_ref()

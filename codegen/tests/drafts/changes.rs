@@ -8,11 +8,13 @@ use crate::draft::{Draft, reference};
 pub(crate) enum Outcome {
     /// A crate whose text has all of these.
     Crate(&'static [&'static str]),
+    /// A crate that rests on decisions whose text has all of these.
+    Open(&'static [&'static str]),
     /// A refusal whose text has all of these.
     Refusal(&'static [&'static str]),
 }
 
-use Outcome::{Crate, Refusal};
+use Outcome::{Crate, Open, Refusal};
 
 /// What is done to the schema, how, and what comes of it.
 pub(crate) type Change = (&'static str, fn(&mut Draft), Outcome);
@@ -58,10 +60,7 @@ pub(crate) const NAMES: &[Change] = &[
     (
         "rename a request away from its response",
         |draft| draft.rename("CallToolRequest", "InvokeToolRequest"),
-        Refusal(&[
-            "#/$defs/InvokeToolRequest: ",
-            "add a [[result]] with method = \"tools/call\"",
-        ]),
+        Crate(&["impl mcp_wire::Request for InvokeToolRequest {"]),
     ),
     (
         "rename a definition, but not what refers to it",

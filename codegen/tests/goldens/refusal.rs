@@ -1,6 +1,6 @@
 //! What every refusal of the generator owes its reader: the place, and what to do.
 
-use mcp_codegen::Error;
+use mcp_codegen::{Decision, Error};
 
 /// The text of a refusal, after a look at whether it helps.
 #[track_caller]
@@ -22,6 +22,17 @@ pub(crate) fn helpful(error: &Error) -> String {
                 (help, "what to do"),
             ] {
                 assert!(!part.trim().is_empty(), "no {what}: {text}");
+            }
+        }
+        Error::Open(decision) => {
+            let Decision {
+                open,
+                answer,
+                settle,
+                ..
+            } = &**decision;
+            for part in [open, answer, &settle.file, &settle.stub] {
+                assert!(!part.trim().is_empty(), "{text}");
             }
         }
         Error::Json { line, column, .. } => assert!(*line > 0 && *column > 0, "{text}"),

@@ -1,0 +1,138 @@
+//! Decisions: what the input leaves open, the safe answer that stands in, and the line of `spec/` that would settle it.
+//!
+//! Whoever meets something open says so and goes on with the safe answer, so that one run names all that is open.
+//! Whether that was allowed is settled in one place, [`crate::generate`]: a draft and a schema that stands alone take
+//! the answer and list it, for a released revision or a candidate each is a problem.
+
+use std::fmt;
+
+use crate::Error;
+use crate::shims::Pair;
+
+/// Something that the input leaves open.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Decision {
+    /// Whose decision it is.
+    pub scope: Scope,
+    /// JSON pointer in the schema, or the place in a pair (`Tool.inputSchema`); empty for the whole.
+    pub place: String,
+    /// Which kind of question it is.
+    pub question: Question,
+    /// What is open, as a sentence without its full stop.
+    pub open: String,
+    /// The safe answer that stands in: nothing is lost by it on reading and writing, and a shim records what it loses.
+    pub answer: String,
+    /// What would settle it.
+    pub settle: Settle,
+}
+
+/// What a decision is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// A revision of the spec, by id.
+    Revision(String),
+    /// A schema that is no revision, by the name of its file.
+    Schema(String),
+    /// The conversions between two neighbours.
+    Pair(Pair),
+}
+
+/// The kinds of questions that the input can leave open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Question {
+    /// Nothing says what answers a request.
+    Result,
+    /// No union lists a message, so nothing says who sends it.
+    Direction,
+    /// The variants of a union cannot be told apart.
+    Union,
+    /// Two schemas, members or choices would have one name.
+    Name,
+    /// A schema that says something no type can hold.
+    Shape,
+    /// A change between neighbours that no rule covers.
+    Change,
+}
+
+/// What would settle a decision: lines for a file of `spec/`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Settle {
+    /// The file, below the spec directory: `methods.toml`.
+    pub file: String,
+    /// The lines to add: TOML, with an empty `reason` where the file wants one.
+    pub stub: String,
+}
+
+impl Decision {
+    /// The failure that it is where no safe answer may be taken.
+    #[must_use]
+    pub fn refused(self) -> Error {
+        Error::Open(Box::new(self))
+    }
+}
+
+impl Question {
+    /// Its name in lists and summaries.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::Direction => "direction",
+            Self::Union => "union",
+            Self::Name => "name",
+            Self::Shape => "shape",
+            Self::Change => "change",
+        }
+    }
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Scope {
+    /// The file in which it stands.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Revision(id) => write!(f, "spec/{id}/schema.json"),
+            Self::Schema(file) => f.write_str(file),
+            Self::Pair(pair) => write!(f, "spec/{}", pair.file()),
+        }
+    }
+}
+
+/// One line each for what is open and what was taken, then the lines that would settle it.
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { answer, .. } = self;
+        write!(f, "{}\n  taken: {answer}\n  {}", Asked(self), self.settle)
+    }
+}
+
+impl fmt::Display for Settle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "help: to settle it, add to spec/{}:", self.file)?;
+        for line in self.stub.trim_end().lines() {
+            write!(f, "\n    {line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a decision is asked for, and what is open.
+pub(crate) struct Asked<'a>(pub(crate) &'a Decision);
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Decision {
+            scope, place, open, ..
+        } = self.0;
+        match place.as_str() {
+            "" => write!(f, "{scope}: {open}"),
+            pointer if pointer.starts_with('/') => write!(f, "{scope}#{pointer}: {open}"),
+            place => write!(f, "{scope}: {place}: {open}"),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The models of all revisions, and what is made of them: crates, and plans of conversions.
+
+use std::collections::BTreeMap;
+
+use super::{COMMAND, Crate, package};
+use crate::decision::{Decision, Scope};
+use crate::docs::{Docs, TypeDocs};
+use crate::emit::{CrateFacts, crate_files, reexport_files};
+use crate::model::{Built, Model};
+use crate::rules::Rules;
+use crate::shims::rules::PairRules;
+use crate::shims::{self, Pair, PairPlan, ShimFacts, ShimRevision, Side};
+use crate::spec::errors::ErrorRules;
+use crate::spec::methods::MethodRules;
+use crate::spec::rules::RuleFile;
+use crate::spec::{Revision, Spec, Status};
+use crate::{Error, Problems};
+
+/// The model of one revision, with the revision it is of.
+#[derive(Debug)]
+pub struct RevisionModel<'s> {
+    /// The revision.
+    pub revision: &'s Revision,
+    /// Its model.
+    pub model: Model,
+    /// What its schema leaves open, and the model has a safe answer for.
+    pub decisions: Vec<Decision>,
+}
+
+/// The models of all revisions, and the docs they share.
+#[derive(Debug)]
+pub struct Models<'s> {
+    /// In the order of `revisions.toml`.
+    pub revisions: Vec<RevisionModel<'s>>,
+    /// All doc lines.
+    pub docs: Docs,
+}
+
+impl<'s> Models<'s> {
+    /// Works out the models of all revisions.
+    ///
+    /// # Errors
+    /// As [`Models::open`], and what is left open for a revision that is released or a candidate.
+    pub fn build(spec: &'s Spec) -> Result<Self, Error> {
+        let models = Self::open(spec)?;
+        Error::check(models.refused())?;
+        Ok(models)
+    }
+
+    /// Works out the models of all revisions, with a safe answer for what is left open in any of them.
+    ///
+    /// # Errors
+    /// What cannot be typed, and every rule that matches nothing.
+    pub fn open(spec: &'s Spec) -> Result<Self, Problems> {
+        let rules = Rules::read(&spec.rules)?;
+        let methods = MethodRules::read(spec)?;
+        let docs = Docs::read(&spec.rules)?;
+        let mut revisions = Vec::new();
+        let mut errors = Vec::new();
+        let nothing = BTreeMap::new();
+        for revision in &spec.revisions {
+            let scope = Scope::Revision(revision.id.clone());
+            match Model::build(&revision.schema, &scope, &rules, &methods, &nothing) {
+                Ok(Built {
+                    model, decisions, ..
+                }) => revisions.push(RevisionModel {
+                    revision,
+                    model,
+                    decisions,
+                }),
+                Err(error) => errors.push(error),
+            }
+        }
+        // A rule can only be called useless once every revision has had a chance to use it.
+        if errors.is_empty() {
+            errors.extend(rules.unused());
+        }
+        Problems::check(errors)?;
+        Ok(Self { revisions, docs })
+    }
+
+    /// What is left open for revisions that may leave nothing open.
+    #[must_use]
+    pub fn refused(&self) -> Vec<Error> {
+        let firm = self
+            .revisions
+            .iter()
+            .filter(|of| of.revision.status != Status::Draft);
+        let open = firm.flat_map(|of| of.decisions.iter().cloned());
+        open.map(Decision::refused).collect()
+    }
+
+    /// The model of one revision.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRevision`], with the ids that there are.
+    pub fn get(&self, id: &str) -> Result<&RevisionModel<'s>, Error> {
+        self.revisions
+            .iter()
+            .find(|candidate| candidate.revision.id == id)
+            .ok_or_else(|| Error::UnknownRevision {
+                id: id.into(),
+                known: self
+                    .revisions
+                    .iter()
+                    .map(|known| known.revision.id.clone())
+                    .collect(),
+            })
+    }
+
+    /// Definitions and members without a doc line, by revision.
+    #[must_use]
+    pub fn undocumented(&self) -> Vec<(&'s str, Vec<String>)> {
+        self.revisions
+            .iter()
+            .map(|of| {
+                (
+                    of.revision.id.as_str(),
+                    self.docs.missing(&of.model, &of.revision.id),
+                )
+            })
+            .collect()
+    }
+
+    /// Doc lines that no revision uses; asks for every line first.
+    #[must_use]
+    pub fn unused_docs(&self) -> Vec<Error> {
+        let _ = self.undocumented();
+        self.docs.unused()
+    }
+
+    /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ.
+    ///
+    /// # Errors
+    /// Every change without a rule, and every rule without a change.
+    pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
+        let mut plans = Vec::new();
+        let mut errors = Vec::new();
+        let pairs = self.shim_pairs();
+        let files: Vec<String> = pairs.iter().map(Pair::file).collect();
+        for (pair, name) in pairs.iter().zip(&files) {
+            match self.plan_pair(spec, pair, spec.rules.get(name)) {
+                Ok(plan) => plans.push(plan),
+                Err(error) => errors.push(error),
+            }
+        }
+        // Rules between revisions that are no neighbours would never be looked at.
+        for (name, file) in spec.rules.iter() {
+            if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
+                errors.push(Error::File {
+                    file: file.path.as_str().into(),
+                    problem: "no two neighbours of that name are converted".into(),
+                    detail: "".into(),
+                    help: format!("known: {}", files.join(", ")).into(),
+                });
+            }
+        }
+        Error::check(errors)?;
+        Ok(plans)
+    }
+
+    /// The pairs of neighbours that are converted, oldest first.
+    #[must_use]
+    pub fn shim_pairs(&self) -> Vec<Pair> {
+        let chain = self.chain();
+        let newer = chain.iter().skip(1);
+        let pairs = chain.iter().zip(newer);
+        pairs
+            .map(|(old, new)| Pair::new(&*old.revision.id, &*new.revision.id))
+            .collect()
+    }
+
+    /// Plans the conversions of two revisions by the rules in a file.
+    ///
+    /// # Errors
+    /// As [`Models::plan_shims`].
+    pub fn plan_pair(&self, spec: &Spec, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+        let codes = ErrorRules::read(spec)?;
+        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
+        let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
+        let [old_codes, new_codes] = &sent;
+        shims::plan(
+            side(old, old_codes),
+            side(new, new_codes),
+            &PairRules::read(file)?,
+        )
+    }
+
+    /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
+    fn chain(&self) -> Vec<&RevisionModel<'s>> {
+        let converted = |of: &&RevisionModel<'_>| {
+            of.revision.status != Status::Candidate && self.twin(of).is_none()
+        };
+        self.revisions.iter().filter(converted).collect()
+    }
+
+    /// The released revision that a draft is the same as.
+    fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
+        self.revisions.iter().find(|other| {
+            of.revision.status == Status::Draft
+                && other.revision.status != Status::Draft
+                && other.model == of.model
+        })
+    }
+
+    /// Emits the crate of conversions.
+    ///
+    /// # Errors
+    /// As [`Models::plan_shims`], and whatever the emitters refuse.
+    pub fn emit_shims(&self, spec: &Spec) -> Result<Crate, Error> {
+        let plans = self.plan_shims(spec)?;
+        let revisions = self.chain().into_iter().map(|of| ShimRevision {
+            id: of.revision.id.clone(),
+            wire: of.revision.wire.clone(),
+            era: of.revision.era.as_str().to_owned(),
+            model: &of.model,
+        });
+        let twins = self.revisions.iter().filter_map(|of| {
+            let twin = self.twin(of)?;
+            Some((of.revision.id.clone(), twin.revision.id.clone()))
+        });
+        let facts = ShimFacts {
+            command: COMMAND.to_owned(),
+            revisions: revisions.collect(),
+            twins: twins.collect(),
+        };
+        let conversions = plans
+            .iter()
+            .map(|plan| plan.up.len() + plan.down.len())
+            .sum();
+        Ok(Crate {
+            package: "mcp-shims".to_owned(),
+            types: conversions,
+            methods: plans.iter().map(|plan| plan.methods.len()).sum(),
+            reexports: None,
+            decisions: Vec::new(),
+            files: shims::crate_files(&plans, &facts)?,
+        })
+    }
+
+    /// Emits the crate of one revision.
+    ///
+    /// # Errors
+    /// An unknown revision, and whatever the emitters refuse.
+    pub fn emit(&self, id: &str) -> Result<Crate, Error> {
+        let of = self.get(id)?;
+        let RevisionModel {
+            revision,
+            model,
+            decisions,
+        } = of;
+        let facts = facts(revision);
+        // A draft that says what a released revision says is that revision.
+        if let Some(twin) = self.twin(of) {
+            let of = self::facts(twin.revision);
+            return Ok(Crate {
+                files: reexport_files(&facts, &of)?,
+                package: facts.package,
+                types: model.types.len(),
+                methods: model.methods.len(),
+                reexports: Some(of.package),
+                decisions: decisions.clone(),
+            });
+        }
+        let docs = TypeDocs {
+            docs: &self.docs,
+            revision: &revision.id,
+            reference: &revision.reference,
+            prose: &BTreeMap::new(),
+        };
+        Ok(Crate {
+            files: crate_files(model, &docs, &facts)?,
+            package: facts.package,
+            types: model.types.len(),
+            methods: model.methods.len(),
+            reexports: None,
+            decisions: decisions.clone(),
+        })
+    }
+}
+
+fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
+    Side {
+        id: &of.revision.id,
+        model: &of.model,
+        schema: &of.revision.schema,
+        errors,
+    }
+}
+
+/// The error codes that a peer of a revision may send.
+fn sent(codes: &ErrorRules, revision: &str) -> Vec<(i64, String)> {
+    let sent = codes
+        .errors
+        .iter()
+        .filter(|error| error.send && error.revisions.iter().any(|id| id == revision));
+    sent.map(|error| (error.code, error.name.clone())).collect()
+}
+
+fn facts(revision: &Revision) -> CrateFacts {
+    CrateFacts {
+        package: package(&revision.id),
+        revision: revision.id.clone(),
+        wire: revision.wire.clone(),
+        era: revision.era.as_str().to_owned(),
+        source: format!("spec/{}/schema.json", revision.id),
+        sha256: revision.sha256.clone(),
+        command: COMMAND.to_owned(),
+        wire_path: None,
+    }
+}
