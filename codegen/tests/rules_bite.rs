@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use mcp_codegen::generate::Models;
-use mcp_codegen::{Error, Problems, Spec};
+use mcp_codegen::{Problems, Spec};
 
 #[path = "rules_bite/docs.rs"]
 mod docs;

@@ -226,9 +226,10 @@ pub(crate) const MESSAGES: &[Change] = &[
             draft.define("EchoRequest", request("echo/say"));
             draft.push("ClientRequest/anyOf", reference("EchoRequest"));
         },
-        Refusal(&[
-            "#/$defs/EchoRequest: ",
-            "add a [[result]] with method = \"echo/say\" to spec/methods.toml",
+        Open(&[
+            "#/$defs/EchoRequest: nothing says what answers `echo/say`",
+            "taken: `Result`, the result of the generic kind",
+            "add to spec/methods.toml:\n    [[result]]\n    method = \"echo/say\"",
         ]),
     ),
     (
