@@ -24,7 +24,7 @@ impl Problems {
         let mut said = BTreeSet::new();
         flat.retain(|error| said.insert(error.to_string()));
         // Those of one line stay in the order in which they were found.
-        flat.sort_by(|left, right| left.place().cmp(&right.place()));
+        flat.sort_by_cached_key(Error::place);
         (!flat.is_empty()).then_some(Self(flat))
     }
 
