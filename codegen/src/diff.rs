@@ -39,9 +39,9 @@ use serde::Serialize;
 use compare::Comparer;
 use path::Step;
 use roots::roots;
-use site::{Detail, Finding, Places};
+use site::{Detail, Finding, Places, SiteId};
 use walk::{Base, Reached, Root};
-use witness::Forge;
+use witness::{Forge, Whole};
 
 pub use errata::marked;
 pub use explain::{Explanation, explain};
@@ -54,7 +54,7 @@ pub use settings::{Ignored, Settings};
 pub use show::View;
 pub use side::{Side, Sources};
 pub use summary::{Count, Summary};
-pub use verdict::{Level, Meaning, Verdict, Verdicts};
+pub use verdict::{Level, Meaning, Transport, Verdict, Verdicts};
 pub use witness::{End, Witness};
 
 use crate::Error;
@@ -118,41 +118,18 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     let mut comparer = Comparer::new(&old.graph, &new.graph);
     let pairs = methods::pair(&old.messages, &new.messages);
     let (roots, wholes) = roots(old, new, &pairs, &mut comparer);
-    let (reached, cut) = walk::walk(&comparer.sites, &roots);
-    let forge = Forge {
-        old: &old.graph,
-        new: &new.graph,
-    };
-    let mut rows = Vec::new();
-    for (site, reached) in comparer.sites.iter().zip(&reached) {
-        for finding in &site.findings {
-            let paths = wire_paths(&roots, reached, finding);
-            if paths.is_empty() || is_code_of_an_error(&paths, finding) {
-                continue;
-            }
-            let routes: Vec<(usize, Vec<Step>)> = (reached.routes.iter())
-                .map(|(root, steps)| (roots[*root].index, steps.clone()))
-                .collect();
-            let witnesses = [End::Old, End::New]
-                .into_iter()
-                .filter_map(|sender| forge.witness(&wholes, &routes, finding, sender))
-                .collect();
-            let mut row = Row::new(finding.kind, row::expected(finding)).with_witnesses(witnesses);
-            row.paths = paths;
-            row.places = site
-                .places
-                .iter()
-                .map(|places| place_of(places, finding))
-                .collect();
-            describe(&mut row, finding, old, new);
-            rows.push(row);
-        }
-    }
-    rows.extend(methods::rows(old, new, &pairs));
-    rows.extend(facts::rows(old, new));
-    moved::merge(&mut rows, old, new, &pairs, &comparer);
+    let mut told = Told::default();
+    let mut cut = told.tell(&comparer, (&roots, &wholes), old, new);
+    told.rows.extend(methods::rows(old, new, &pairs));
+    told.rows.extend(facts::rows(old, new));
+    let moves = moved::find(&told.rows, old, new, &pairs, &comparer);
+    // What changed inside a value on its way is told as well.
+    let (roots, wholes) = moved::roots(&moves, old, new, &mut comparer);
+    cut |= told.tell(&comparer, (&roots, &wholes), old, new);
+    let mut rows = told.rows;
+    moved::merge(&mut rows, &moves, old, new, &comparer);
     rows.extend(renamed::rows(old, new, &comparer));
-    order(&mut rows);
+    order(&mut rows, old, new);
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
     if cut {
@@ -171,8 +148,9 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
     }
 }
 
-/// Sorts the rows, and gives those a number that would have the same fingerprint.
-fn order(rows: &mut [Row]) {
+/// Sorts the rows and signs them. Rows that would have the same fingerprint are told apart by the whole of their
+/// shapes, and by a number only where these are the same, too.
+fn order(rows: &mut [Row], old: &Side, new: &Side) {
     let key = |row: &Row| {
         let names: Vec<&Place> = row.places.iter().collect();
         (
@@ -183,14 +161,45 @@ fn order(rows: &mut [Row]) {
         )
     };
     rows.sort_by_cached_key(key);
+    let whole = |row: &Row| {
+        let of = |side: &Side, view: &Option<View>| {
+            let node = view.as_ref().and_then(|view| view.node);
+            node.map_or_else(String::new, |node| show::spelled(&side.graph, node))
+        };
+        format!("{}\n{}", of(old, &row.before), of(new, &row.after))
+    };
+    let facets: Vec<String> = (rows.iter())
+        .map(|row| match row.subject.as_deref() {
+            // Lists are told apart by nothing but their items.
+            Some("array") => format!("{}\n{}", facet(row), whole(row)),
+            _ => facet(row),
+        })
+        .collect();
+    for (row, facet) in rows.iter_mut().zip(&facets) {
+        row.sign(facet);
+    }
+    let shared = |rows: &[Row]| -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for row in rows {
+            *counts.entry(row.fingerprint.clone()).or_insert(0) += 1;
+        }
+        counts.retain(|_, count| *count > 1);
+        counts
+    };
+    let alike = shared(rows);
+    for (row, facet) in rows.iter_mut().zip(&facets) {
+        if alike.contains_key(&row.fingerprint) {
+            row.sign(&format!("{facet}\n{}", whole(row)));
+        }
+    }
+    let alike = shared(rows);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows {
-        let facet = facet(row);
-        row.sign(&facet);
-        let count = seen.entry(row.fingerprint.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            row.sign(&format!("{facet}\n{count}"));
+        if alike.contains_key(&row.fingerprint) {
+            let count = seen.entry(row.fingerprint.clone()).or_default();
+            *count += 1;
+            let numbered = format!("{}\n{count}", row.fingerprint);
+            row.sign(&numbered);
         }
     }
 }
@@ -223,32 +232,122 @@ fn facet(row: &Row) -> String {
     }
 }
 
-/// All wire paths of a finding, sorted.
-fn wire_paths(roots: &[Root], reached: &Reached, finding: &Finding) -> Vec<WirePath> {
-    let mut paths: Vec<WirePath> = (reached.paths.iter())
-        .map(
-            |Base {
-                 root,
-                 path,
-                 hides_next,
-             }| {
-                let mut text = path.clone();
-                for step in finding.steps.iter().skip(usize::from(*hides_next)) {
-                    step.push_to(&mut text);
+/// The findings of a comparison as rows, each finding once whatever ways lead to it.
+#[derive(Default)]
+struct Told {
+    rows: Vec<Row>,
+    /// Which row tells a finding, by its site and its number there.
+    known: BTreeMap<(SiteId, usize), usize>,
+}
+
+impl Told {
+    /// Tells what these roots lead to; true if there was more than could be followed.
+    fn tell(
+        &mut self,
+        comparer: &Comparer<'_>,
+        (roots, wholes): (&[Root], &[Whole]),
+        old: &Side,
+        new: &Side,
+    ) -> bool {
+        let (reached, cut) = walk::walk(&comparer.sites, roots);
+        let forge = Forge {
+            old: &old.graph,
+            new: &new.graph,
+        };
+        for (id, (site, reached)) in comparer.sites.iter().zip(&reached).enumerate() {
+            for (number, finding) in site.findings.iter().enumerate() {
+                let found = Found::of(roots, reached, finding);
+                if found.paths.is_empty() || is_code_of_an_error(&found.paths, finding) {
+                    continue;
                 }
-                let root = &roots[*root].path;
-                WirePath {
-                    path: text,
-                    method: root.method.clone(),
-                    ..*root
+                if let Some(index) = self.known.get(&(id, number)) {
+                    found.join(&mut self.rows[*index]);
+                    continue;
                 }
-            },
-        )
-        .collect();
-    paths.retain(|path| !is_inside_an_envelope(path));
-    paths.sort();
-    paths.dedup();
-    paths
+                let routes: Vec<(usize, Vec<Step>)> = (reached.routes.iter())
+                    .map(|(root, steps)| (roots[*root].index, steps.clone()))
+                    .collect();
+                let witnesses = [End::Old, End::New]
+                    .into_iter()
+                    .filter_map(|sender| forge.witness(wholes, &routes, finding, sender))
+                    .collect();
+                let mut row =
+                    Row::new(finding.kind, row::expected(finding)).with_witnesses(witnesses);
+                found.join(&mut row);
+                row.places = site
+                    .places
+                    .iter()
+                    .map(|places| place_of(places, finding))
+                    .collect();
+                describe(&mut row, finding, old, new);
+                self.known.insert((id, number), self.rows.len());
+                self.rows.push(row);
+            }
+        }
+        cut
+    }
+}
+
+/// The wire paths of a finding: all of them, and for what lies inside a value that moved those of each end.
+struct Found {
+    paths: Vec<WirePath>,
+    from: Vec<WirePath>,
+    to: Vec<WirePath>,
+}
+
+impl Found {
+    fn of(roots: &[Root], reached: &Reached, finding: &Finding) -> Self {
+        let stands = [finding.old.is_some(), finding.new.is_some()];
+        let mut found = Self {
+            paths: Vec::new(),
+            from: Vec::new(),
+            to: Vec::new(),
+        };
+        for base in &reached.paths {
+            let root = &roots[base.root];
+            let path = wire_path(root, base, finding);
+            if is_inside_an_envelope(&path) {
+                continue;
+            }
+            // What is gone was in the old place alone, and what came is in the new one.
+            match (root.moved, stands) {
+                (Some(End::Old), [false, _]) | (Some(End::New), [_, false]) => continue,
+                (Some(End::Old), [true, true]) => found.from.push(path.clone()),
+                (Some(End::New), [true, true]) => found.to.push(path.clone()),
+                _ => {}
+            }
+            found.paths.push(path);
+        }
+        for paths in [&mut found.paths, &mut found.from, &mut found.to] {
+            paths.sort();
+            paths.dedup();
+        }
+        found
+    }
+
+    /// Adds the paths to those of a row.
+    fn join(self, row: &mut Row) {
+        let new = row.paths.is_empty();
+        row.paths.extend(self.paths);
+        row.paths.sort();
+        row.paths.dedup();
+        // A change that is met at a place that stayed has no ends.
+        if new {
+            (row.from, row.to) = (self.from, self.to);
+        }
+    }
+}
+
+fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
+    let mut path = base.path.clone();
+    for step in finding.steps.iter().skip(usize::from(base.hides_next)) {
+        step.push_to(&mut path);
+    }
+    WirePath {
+        path,
+        method: root.path.method.clone(),
+        ..root.path
+    }
 }
 
 /// Params and results are compared method by method; what the envelope says of them in general is no wire fact.

@@ -77,7 +77,7 @@ fn rows_name_the_rule_that_was_written_for_them() {
         (3, Kind::MemberRemoved, "type", "output-schema-root"),
         (
             3,
-            Kind::ErrorCodeRemoved,
+            Kind::ErrorCodeRenumbered,
             "ResourceNotFound",
             "resource-not-found",
         ),

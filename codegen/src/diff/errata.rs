@@ -1,19 +1,21 @@
-//! Which rows are there because of an erratum alone: those that the comparison without errata does not have.
+//! Which rows are there because of an erratum alone: where the comparison without errata shows no change as grave.
+//!
+//! What is compared is the change, not how it is told. Where an erratum puts `_meta` into old params, a `_meta` that is
+//! demanded now shows as `became-required`, and without the erratum as `member-added-required`: old senders are refused either way.
 
 use std::collections::BTreeSet;
 
 use super::Diff;
 use super::kind::Kind;
-use super::path::without_choices;
+use super::path::{Part, WirePath, without_choices};
 use super::row::Row;
-use super::show::View;
 use super::side::Side;
 
-/// Names the errata behind each row that the comparison without errata does not have.
+/// Names the errata behind each row that the comparison without errata has nothing like.
 pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
-    let without: BTreeSet<_> = raw.rows.iter().map(essence).collect();
+    let without = Changes::of(raw);
     for row in &mut diff.rows {
-        if without.contains(&essence(row)) {
+        if without.account_for(row) {
             continue;
         }
         let touching = ids_of_errata(old, new, |of_old, at| touches(row, of_old, at));
@@ -23,6 +25,96 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
             false => touching,
         };
     }
+}
+
+/// The changes of a comparison, to be looked up by wire path.
+struct Changes<'d> {
+    rows: Vec<(&'d Row, Vec<WirePath>)>,
+}
+
+impl<'d> Changes<'d> {
+    fn of(diff: &'d Diff) -> Self {
+        let rows = diff.rows.iter();
+        Self {
+            rows: rows.map(|row| (row, bare(&row.paths))).collect(),
+        }
+    }
+
+    /// Whether there is a change as grave where the row has its own: for what moved, at both ends.
+    fn account_for(&self, row: &Row) -> bool {
+        if row.paths.is_empty() {
+            let mut others = self.rows.iter();
+            return others.any(|(other, _)| other.kind == row.kind && other.subject == row.subject);
+        }
+        let mut ends = match row.from.is_empty() {
+            true => vec![&row.paths],
+            false => vec![&row.from, &row.to],
+        };
+        ends.retain(|end| !end.is_empty());
+        ends.into_iter().all(|end| self.touch(row, &bare(end)))
+    }
+
+    fn touch(&self, row: &Row, paths: &[WirePath]) -> bool {
+        self.rows.iter().any(|(other, at)| {
+            let met = |path: &WirePath| {
+                at.iter().any(|place| match came_or_went_whole(other.kind) {
+                    true => is_at_or_above(place, path),
+                    false => place == path,
+                })
+            };
+            is_as_grave(other, row) && paths.iter().any(met)
+        })
+    }
+}
+
+/// Whether everybody whom the row refuses is refused by the other one, too, and the level is no better.
+fn is_as_grave(other: &Row, row: &Row) -> bool {
+    let refuses = |row: &Row| {
+        (
+            !row.verdicts.old_to_new.valid,
+            !row.verdicts.new_to_old.valid,
+        )
+    };
+    let ((old, new), (other_old, other_new)) = (refuses(row), refuses(other));
+    (other_old || !old) && (other_new || !new) && other.level >= row.level
+}
+
+/// Paths without what tells the choices of unions apart: an erratum may change that alone.
+fn bare(paths: &[WirePath]) -> Vec<WirePath> {
+    let bare = paths.iter().map(|path| WirePath {
+        path: without_choices(&path.path),
+        ..path.clone()
+    });
+    bare.collect()
+}
+
+/// Whether a row of that kind tells of all that is inside, too: nothing within is compared.
+fn came_or_went_whole(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::MethodAdded
+            | Kind::MethodRemoved
+            | Kind::MemberAddedOptional
+            | Kind::MemberAddedRequired
+            | Kind::MemberRemoved
+            | Kind::TypeWidened
+            | Kind::TypeNarrowed
+            | Kind::TypeChanged
+    )
+}
+
+/// Whether one place is the other or holds it; a message holds its params and its result.
+fn is_at_or_above(above: &WirePath, path: &WirePath) -> bool {
+    if above.method != path.method {
+        return false;
+    }
+    if above.part == Part::Message && above.path == "$" {
+        return true;
+    }
+    above.direction == path.direction
+        && above.part == path.part
+        && (path.path.strip_prefix(above.path.as_str()))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(bool, &[String]) -> bool) -> Vec<String> {
@@ -37,20 +129,6 @@ fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(bool, &[String]) -> bool)
         }
     }
     ids.into_iter().collect()
-}
-
-/// What a row says, whatever tells the choices of unions apart: an erratum may change that alone.
-fn essence(row: &Row) -> (Kind, String, String, String) {
-    let path = row
-        .paths
-        .first()
-        .map_or_else(String::new, |path| without_choices(&path.to_string()));
-    let text = |view: &Option<View>| {
-        view.as_ref()
-            .map(|view| view.text.clone())
-            .unwrap_or_default()
-    };
-    (row.kind, path, text(&row.before), text(&row.after))
 }
 
 /// Whether a row speaks of a definition that one of these pointers goes into.

@@ -14,7 +14,7 @@ use super::side::{Facts, Side};
 use super::verdict::{Verdict, Verdicts};
 use super::witness::{End, Witness};
 use crate::model::Direction;
-use crate::spec::errors::{ErrorCode, ProtocolRule, RuleKind};
+use crate::spec::errors::{CodeRange, ErrorCode, Header, ProtocolRule, RuleKind};
 
 /// An error whose code the schema carries.
 #[derive(Debug, Clone)]
@@ -78,12 +78,13 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
             let mut stated_rows = Vec::new();
             headers(before, after, &mut stated_rows);
             rules(before, after, &mut stated_rows);
+            ranges(before, after, &mut stated_rows);
             for mut row in stated_rows {
                 let side = if row.after.is_some() { new } else { old };
                 row.page = page(row.page.as_deref(), side);
                 rows.push(row);
             }
-            (stated(before), stated(after))
+            stated(before, after)
         }
         // A file: what both schemas carry can be compared, and nothing else.
         _ => (from_schema(old), from_schema(new)),
@@ -93,13 +94,36 @@ pub(crate) fn rows(old: &Side, new: &Side) -> Vec<Row> {
 }
 
 /// Error codes that may be sent, by name.
-fn stated(facts: &Facts) -> BTreeMap<String, ErrorCode> {
-    let sent = facts.errors.iter().filter(|error| error.send);
-    sent.map(|error| (error.name.clone(), error.clone()))
-        .collect()
+type Codes = BTreeMap<String, ErrorCode>;
+
+/// The codes of both sides. An error that goes by the code of another one now stands under its own name with that code,
+/// if the other side has it at all.
+fn stated(before: &Facts, after: &Facts) -> (Codes, Codes) {
+    let sent = |facts: &Facts| -> Codes {
+        let sent = facts.errors.iter().filter(|error| error.send);
+        sent.map(|error| (error.name.clone(), error.clone()))
+            .collect()
+    };
+    let replaced = |facts: &Facts, other: &Codes| -> Codes {
+        let gone = facts.errors.iter().filter_map(|error| {
+            let code = error.replaced_by?;
+            other.get(&error.name)?;
+            let now = ErrorCode {
+                code,
+                ..error.clone()
+            };
+            Some((error.name.clone(), now))
+        });
+        gone.collect()
+    };
+    let (mut old, mut new) = (sent(before), sent(after));
+    let (of_old, of_new) = (replaced(before, &new), replaced(after, &old));
+    old.extend(of_old);
+    new.extend(of_new);
+    (old, new)
 }
 
-fn from_schema(side: &Side) -> BTreeMap<String, ErrorCode> {
+fn from_schema(side: &Side) -> Codes {
     let row = |error: Carried| ErrorCode {
         code: error.code,
         name: error.name.clone(),
@@ -108,6 +132,7 @@ fn from_schema(side: &Side) -> BTreeMap<String, ErrorCode> {
         http: None,
         definition: Some(error.definition),
         send: true,
+        replaced_by: None,
         page: String::new(),
     };
     carried(side)
@@ -116,13 +141,7 @@ fn from_schema(side: &Side) -> BTreeMap<String, ErrorCode> {
         .collect()
 }
 
-fn errors(
-    old: &Side,
-    new: &Side,
-    before: &BTreeMap<String, ErrorCode>,
-    after: &BTreeMap<String, ErrorCode>,
-    rows: &mut Vec<Row>,
-) {
+fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<Row>) {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for name in names {
         let (o, n) = (before.get(name), after.get(name));
@@ -158,7 +177,18 @@ fn errors(
             let http = error
                 .http
                 .map_or_else(String::new, |status| format!(", HTTP {status}"));
-            let mut view = View::words(format!("{}{http}", error.code));
+            let named = |codes: &Codes| {
+                let mut sent = codes.values().filter(|other| other.send);
+                sent.find(|other| other.code == error.code)
+                    .map(|other| format!(", {}", other.name))
+            };
+            // A code that another error lends it goes with that one's name.
+            let lender = match error.replaced_by {
+                Some(_) => named(after).or_else(|| named(before)),
+                None => None,
+            };
+            let lender = lender.unwrap_or_default();
+            let mut view = View::words(format!("{}{lender}{http}", error.code));
             if !error.meaning.is_empty() {
                 view.outline.push_str(&format!("\n{}", error.meaning));
             }
@@ -232,23 +262,16 @@ fn renumbered(
 }
 
 fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
-    let used = |facts: &Facts| -> BTreeMap<String, (String, String, String)> {
+    let used = |facts: &Facts| -> BTreeMap<String, Header> {
         let used = facts.headers.iter().filter(|header| header.used);
-        used.map(|header| {
-            let texts = (
-                header.name.clone(),
-                header.meaning.clone(),
-                header.page.clone(),
-            );
-            (header.name.to_lowercase(), texts)
-        })
-        .collect()
+        used.map(|header| (header.name.to_lowercase(), header.clone()))
+            .collect()
     };
     let (before, after) = (used(before), used(after));
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for name in names {
         let (o, n) = (before.get(name), after.get(name));
-        let (kind, verdicts) = match (o, n) {
+        let (kind, mut verdicts) = match (o, n) {
             (None, Some(_)) => (
                 Kind::HeaderAdded,
                 both_ways(Verdict::CHANGED, Verdict::DROPPED),
@@ -257,21 +280,69 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
                 Kind::HeaderRemoved,
                 both_ways(Verdict::DROPPED, Verdict::CHANGED),
             ),
-            (Some(o), Some(n)) if o.1 != n.1 => (
+            (Some(o), Some(n)) if o.meaning != n.meaning || o.required != n.required => (
                 Kind::HeaderChanged,
                 both_ways(Verdict::CHANGED, Verdict::CHANGED),
             ),
             _ => continue,
         };
-        let Some((spelled, _, at)) = n.or(o) else {
+        // Who does not send what the other side insists on is turned away before anything is read.
+        let required = |header: Option<&Header>| header.is_some_and(|header| header.required);
+        match (required(o), required(n)) {
+            (false, true) => verdicts.old_to_new = Verdict::REFUSED_OVER_HTTP,
+            (true, false) => verdicts.new_to_old = Verdict::REFUSED_OVER_HTTP,
+            _ => {}
+        }
+        let Some(header) = n.or(o) else {
             continue;
         };
+        let view = |header: &Header| View {
+            required: header.required.then_some(true),
+            ..View::words(&header.meaning)
+        };
         let mut row = Row::new(kind, verdicts);
-        row.before = o.map(|(_, meaning, _)| View::words(meaning));
-        row.after = n.map(|(_, meaning, _)| View::words(meaning));
-        row.subject = Some(spelled.clone());
-        row.page = Some(at.clone());
-        rows.push(anywhere(row, Part::Header, spelled));
+        row.before = o.map(view);
+        row.after = n.map(view);
+        row.subject = Some(header.name.clone());
+        row.page = Some(header.page.clone());
+        rows.push(anywhere(row, Part::Header, &header.name));
+    }
+}
+
+/// Ranges of codes that are given out or kept free: rules about codes.
+fn ranges(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
+    let by_name = |facts: &Facts| -> BTreeMap<String, CodeRange> {
+        let all = facts.ranges.iter();
+        all.map(|range| (range.name.clone(), range.clone()))
+            .collect()
+    };
+    let (before, after) = (by_name(before), by_name(after));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    for name in names {
+        let (o, n) = (before.get(name), after.get(name));
+        let said = |range: &CodeRange| (range.from, range.to, range.meaning.clone());
+        let (kind, verdicts) = match (o, n) {
+            (None, Some(_)) => (Kind::RuleAdded, both_ways(Verdict::CHANGED, Verdict::FINE)),
+            (Some(_), None) => (
+                Kind::RuleRemoved,
+                both_ways(Verdict::FINE, Verdict::CHANGED),
+            ),
+            (Some(o), Some(n)) if said(o) != said(n) => (
+                Kind::RuleChanged,
+                both_ways(Verdict::CHANGED, Verdict::CHANGED),
+            ),
+            _ => continue,
+        };
+        let Some(range) = n.or(o) else { continue };
+        let view = |range: &CodeRange| {
+            View::words(format!("{} to {}: {}", range.from, range.to, range.meaning))
+        };
+        let mut row = Row::new(kind, verdicts);
+        row.before = o.map(view);
+        row.after = n.map(view);
+        row.subject = Some(name.clone());
+        row.page = Some(range.page.clone());
+        rows.push(anywhere(row, Part::Error, &format!("${{{name}}}.code")));
     }
 }
 

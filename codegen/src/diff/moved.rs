@@ -9,10 +9,14 @@ use super::graph::{NodeId, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
 use super::path::{Part, Step, WirePath, opposite};
+use super::roots::whole;
 use super::row::{Place, Row};
 use super::show::View;
 use super::side::Side;
+use super::site::Places;
 use super::verdict::{Meaning, Verdict, Verdicts};
+use super::walk::Root;
+use super::witness::{End, Whole};
 
 /// Members that every object may have: they tell nothing.
 const COMMON: &[&str] = &[
@@ -37,14 +41,20 @@ struct Value {
     row: Option<usize>,
 }
 
-/// Replaces pairs of rows by one that says `moved`.
-pub(crate) fn merge(
-    rows: &mut Vec<Row>,
+/// A value that is carried elsewhere now.
+pub(crate) struct Move {
+    gone: Value,
+    came: Value,
+}
+
+/// The values that moved, by the rows of a comparison.
+pub(crate) fn find(
+    rows: &[Row],
     old: &Side,
     new: &Side,
     pairs: &Pairs,
     comparer: &Comparer<'_>,
-) {
+) -> Vec<Move> {
     let mut gone = of_messages(old, &pairs.removed);
     let mut came = of_messages(new, &pairs.added);
     for (index, row) in rows.iter().enumerate() {
@@ -98,16 +108,71 @@ pub(crate) fn merge(
             && same_way
             && near
     };
-    let mut replaced = Vec::new();
-    let mut moved = Vec::new();
-    for g in &gone {
-        let found: Vec<&Value> = came.iter().filter(|c| fits(g, c)).collect();
-        let [c] = found.as_slice() else { continue };
-        if gone.iter().filter(|other| fits(other, c)).count() != 1 {
+    let fitting: Vec<Vec<usize>> = (gone.iter())
+        .map(|g| (0..came.len()).filter(|c| fits(g, &came[*c])).collect())
+        .collect();
+    let mut arrivals: Vec<Option<Value>> = came.into_iter().map(Some).collect();
+    let mut moves = Vec::new();
+    for (gone, fitting_here) in gone.into_iter().zip(&fitting) {
+        // More than one that fits, on either side, makes it anybody's guess.
+        let &[c] = fitting_here.as_slice() else {
+            continue;
+        };
+        let rivals = fitting.iter().filter(|others| others.contains(&c)).count();
+        if let Some(came) = arrivals[c].take_if(|_| rivals == 1) {
+            moves.push(Move { gone, came });
+        }
+    }
+    moves
+}
+
+/// Where the wire paths inside of moved values begin: at both ends.
+pub(crate) fn roots(
+    moves: &[Move],
+    old: &Side,
+    new: &Side,
+    comparer: &mut Comparer<'_>,
+) -> (Vec<Root>, Vec<Whole>) {
+    let (mut roots, mut wholes) = (Vec::new(), Vec::new());
+    for Move { gone, came } in moves {
+        if comparer.same(gone.node, came.node) {
             continue;
         }
-        moved.push(row(rows, old, new, g, c));
-        replaced.extend([g.row, c.row].into_iter().flatten());
+        let places = Places {
+            old: gone.place.clone(),
+            new: came.place.clone(),
+        };
+        let site = comparer.whole(places, gone.node, came.node);
+        let part = came.paths.first().map_or(Part::Params, |path| path.part);
+        for (end, value) in [(End::Old, gone), (End::New, came)] {
+            roots.extend(value.paths.iter().map(|path| Root {
+                path: path.clone(),
+                site,
+                index: wholes.len(),
+                hides_first: false,
+                moved: Some(end),
+            }));
+        }
+        wholes.push(whole(part, old, new, gone.node, came.node));
+    }
+    (roots, wholes)
+}
+
+/// Replaces the rows of what is gone and what came by one that says `moved`.
+pub(crate) fn merge(
+    rows: &mut Vec<Row>,
+    moves: &[Move],
+    old: &Side,
+    new: &Side,
+    comparer: &Comparer<'_>,
+) {
+    let mut replaced = Vec::new();
+    let mut moved = Vec::new();
+    for Move { gone, came } in moves {
+        let mut row = row(rows, old, new, gone, came);
+        row.changed_within = !comparer.same(gone.node, came.node);
+        moved.push(row);
+        replaced.extend([gone.row, came.row].into_iter().flatten());
     }
     replaced.sort_unstable();
     for index in replaced.into_iter().rev() {
@@ -125,6 +190,7 @@ fn row(rows: &[Row], old: &Side, new: &Side, gone: &Value, came: &Value) -> Row 
     let worst = |verdict: fn(&Verdicts) -> Verdict| Verdict {
         valid: told.iter().all(|row| verdict(&row.verdicts).valid),
         meaning: Meaning::Changed,
+        over: None,
     };
     let verdicts = both_ways(
         worst(|verdicts| verdicts.old_to_new),

@@ -24,6 +24,7 @@ pub(super) fn roots(
             site,
             index: wholes.len(),
             hides_first,
+            moved: None,
         });
         wholes.push(whole);
     };
@@ -110,7 +111,7 @@ pub(super) fn roots(
     (roots, wholes)
 }
 
-fn whole(part: Part, old: &Side, new: &Side, o: usize, n: usize) -> Whole {
+pub(super) fn whole(part: Part, old: &Side, new: &Side, o: usize, n: usize) -> Whole {
     Whole {
         part,
         old: o,

@@ -27,6 +27,9 @@ pub struct Row {
     /// For what moved: where it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<WirePath>,
+    /// For what moved: whether it changed inside as well, which other rows tell.
+    #[serde(skip_serializing_if = "is_false")]
+    pub changed_within: bool,
     /// Which parts of the two schemas say so: `Tool`, or `Tool.annotations` for an inline schema.
     pub places: Vec<Place>,
     /// The member, value, limit, code, header or rule that it is about.
@@ -113,6 +116,14 @@ impl CrateChange {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out a reference"
+)]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 impl From<Places> for Place {
     fn from(Places { old, new }: Places) -> Self {
         Self { old, new }
@@ -129,6 +140,7 @@ impl Row {
             paths: Vec::new(),
             from: Vec::new(),
             to: Vec::new(),
+            changed_within: false,
             places: Vec::new(),
             subject: None,
             before: None,
@@ -217,8 +229,8 @@ fn constraint(detail: &Detail) -> Verdicts {
         _ => Meaning::Kept,
     };
     let verdict = Verdict {
-        valid: true,
         meaning,
+        ..Verdict::FINE
     };
     Verdicts {
         old_to_new: verdict,

@@ -10,6 +10,12 @@ use crate::schema::JsonType;
 /// How many levels of inline objects an outline opens.
 const OPEN_LEVELS: usize = 3;
 
+/// How many levels of a shape are spelled out to tell it from another one.
+const SPELLED_LEVELS: usize = 8;
+
+/// How long such a spelling gets.
+const MAX_SPELLED: usize = 20_000;
+
 /// A shape before or after a change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
@@ -115,6 +121,55 @@ fn line(graph: &Graph, id: NodeId, names: bool) -> String {
                 all.join(" | ")
             }
         },
+    }
+}
+
+/// A shape with all that is in it, without the names of definitions; what lies too deep, or within itself, is left out.
+pub(crate) fn spelled(graph: &Graph, id: NodeId) -> String {
+    let mut text = String::new();
+    spell(graph, id, SPELLED_LEVELS, &mut text);
+    text
+}
+
+fn spell(graph: &Graph, id: NodeId, levels: usize, text: &mut String) {
+    let node = graph.node(id);
+    let Some(levels) = levels.checked_sub(1).filter(|_| text.len() < MAX_SPELLED) else {
+        return;
+    };
+    match &node.shape {
+        Shape::Object { members, rest } => {
+            text.push('{');
+            for (name, member) in members {
+                let optional = if member.required { "" } else { "?" };
+                text.push_str(&format!("{}{optional}:", key(name)));
+                spell(graph, member.node, levels, text);
+                text.push(',');
+            }
+            match rest {
+                Rest::Open => {}
+                Rest::Closed => text.push('!'),
+                Rest::Each(each) => {
+                    text.push('*');
+                    spell(graph, *each, levels, text);
+                }
+            }
+            text.push('}');
+        }
+        Shape::Array(Some(items)) => {
+            text.push('[');
+            spell(graph, *items, levels, text);
+            text.push(']');
+        }
+        Shape::Union(variants) => {
+            for variant in variants {
+                text.push('|');
+                spell(graph, *variant, levels, text);
+            }
+        }
+        _ => text.push_str(&line(graph, id, false)),
+    }
+    for (name, value) in &node.limits {
+        text.push_str(&format!("/{name}={value}"));
     }
 }
 

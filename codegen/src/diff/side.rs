@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::graph::Graph;
 use super::messages::{self, Message};
 use crate::Error;
-use crate::spec::errors::{ErrorCode, ErrorRules, Header, ProtocolRule};
+use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule};
 use crate::spec::methods::MethodRules;
 use crate::spec::rules::RuleFile;
 use crate::spec::{Erratum, Revision, Spec, canonical, errata, json, sha256};
@@ -38,6 +38,7 @@ pub struct Side {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     pub(crate) errors: Vec<ErrorCode>,
+    pub(crate) ranges: Vec<CodeRange>,
     pub(crate) headers: Vec<Header>,
     pub(crate) rules: Vec<ProtocolRule>,
 }
@@ -189,12 +190,17 @@ impl<'s> Sources<'s> {
         let holds = |revisions: &[String]| revisions.iter().any(|revision| revision == id);
         let ErrorRules {
             errors,
-            ranges: _,
+            ranges,
             headers,
             rules,
         } = &self.errors;
         Facts {
             errors: errors
+                .iter()
+                .filter(|row| holds(&row.revisions))
+                .cloned()
+                .collect(),
+            ranges: ranges
                 .iter()
                 .filter(|row| holds(&row.revisions))
                 .cloned()

@@ -15,6 +15,17 @@ pub struct Verdict {
     pub valid: bool,
     /// Whether the receiver understands what the sender meant.
     pub meaning: Meaning,
+    /// What shows the refusal, where no JSON text does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<Transport>,
+}
+
+/// A transport that shows what no JSON text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// Streamable HTTP: a request is refused for its headers.
+    Http,
 }
 
 /// Whether what was meant arrives.
@@ -48,7 +59,7 @@ pub enum Level {
     Compatible,
     /// Valid, and yet something that worked is understood no more, or differently.
     Risky,
-    /// There is a text that one side sends and the other refuses.
+    /// There is a text, or an HTTP request, that one side sends and the other refuses.
     Breaking,
 }
 
@@ -57,21 +68,31 @@ impl Verdict {
     pub const FINE: Self = Self {
         valid: true,
         meaning: Meaning::Kept,
+        over: None,
     };
     /// The receiver passes over it.
     pub const DROPPED: Self = Self {
         valid: true,
         meaning: Meaning::Dropped,
+        over: None,
     };
     /// The receiver takes it for something else.
     pub const CHANGED: Self = Self {
         valid: true,
         meaning: Meaning::Changed,
+        over: None,
     };
     /// The receiver refuses it.
     pub const REFUSED: Self = Self {
         valid: false,
         meaning: Meaning::Changed,
+        over: None,
+    };
+    /// The receiver refuses the HTTP request around it.
+    pub const REFUSED_OVER_HTTP: Self = Self {
+        valid: false,
+        meaning: Meaning::Changed,
+        over: Some(Transport::Http),
     };
 }
 

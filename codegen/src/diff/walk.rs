@@ -2,6 +2,7 @@
 
 use super::path::{Step, WirePath};
 use super::site::{Site, SiteId};
+use super::witness::End;
 
 /// How many wire paths are followed before the rest is only counted as "more".
 const MAX_PATHS: usize = 50_000;
@@ -23,6 +24,8 @@ pub(crate) struct Root {
     pub(crate) index: usize,
     /// Whether the site is that of the message around: the first step is not written.
     pub(crate) hides_first: bool,
+    /// For a value that moved: whose place this is.
+    pub(crate) moved: Option<End>,
 }
 
 /// The ways to one site.

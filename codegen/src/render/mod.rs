@@ -6,7 +6,7 @@ pub mod json;
 pub mod markdown;
 pub mod text;
 
-use crate::diff::{Diff, Meaning, Row, Verdict};
+use crate::diff::{Diff, Kind, Meaning, Row, Transport, Verdict, View};
 
 /// Rows of one group, under its heading.
 #[derive(Debug)]
@@ -59,10 +59,15 @@ pub fn grouped(diff: &Diff) -> Vec<Group<'_>> {
     groups
 }
 
-/// `refused`, `passed over`, `misread` or `fine`.
+/// `refused`, `refused over HTTP`, `passed over`, `misread` or `fine`.
 #[must_use]
 pub fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
+        Verdict {
+            valid: false,
+            over: Some(Transport::Http),
+            ..
+        } => "refused over HTTP",
         Verdict { valid: false, .. } => "refused",
         Verdict {
             meaning: Meaning::Kept,
@@ -82,7 +87,7 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
 /// What stood there and what stands there, in one line; empty where the kind says it all.
 #[must_use]
 pub fn change_line(row: &Row) -> String {
-    let shown = |view: &crate::diff::View| {
+    let shown = |view: &View| {
         let presence = match view.required {
             Some(true) => " (required)",
             Some(false) => " (optional)",
@@ -91,9 +96,38 @@ pub fn change_line(row: &Row) -> String {
         format!("{}{presence}", view.text)
     };
     match (&row.before, &row.after) {
-        (Some(before), Some(after)) => format!("{} -> {}", shown(before), shown(after)),
+        (Some(before), Some(after)) => {
+            let (old, new) = (shown(before), shown(after));
+            match old == new {
+                true => what_differs(row, &new, before, after),
+                false => format!("{old} -> {new}"),
+            }
+        }
         (Some(before), None) => format!("was {}", shown(before)),
         (None, Some(after)) => shown(after),
         (None, None) => String::new(),
+    }
+}
+
+/// Both sides go by the same words: what it is that changed, by the lines that one side alone has.
+fn what_differs(row: &Row, words: &str, before: &View, after: &View) -> String {
+    if row.kind == Kind::Moved {
+        let within = if row.changed_within {
+            "and changed inside"
+        } else {
+            "otherwise as before"
+        };
+        return format!("{words}, at another place {within}");
+    }
+    let own = |view: &View, other: &View| -> String {
+        let lines = view.outline.lines().map(str::trim);
+        let own = lines.filter(|line| !other.outline.lines().any(|one| one.trim() == *line));
+        own.collect::<Vec<_>>().join(" ")
+    };
+    match (own(before, after).as_str(), own(after, before).as_str()) {
+        ("", "") => words.to_owned(),
+        ("", new) => format!("{words}, now with {new}"),
+        (old, "") => format!("{words}, without {old}"),
+        (old, new) => format!("{words}: {old} -> {new}"),
     }
 }

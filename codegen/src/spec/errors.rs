@@ -38,6 +38,8 @@ pub struct ErrorCode {
     pub definition: Option<String>,
     /// Whether it may be sent; one that may not can still be met.
     pub send: bool,
+    /// The code that is sent in its place, where the protocol names one; only of a code that may not be sent.
+    pub replaced_by: Option<i64>,
     /// The page, as a path in the specification's repository.
     pub page: String,
 }
@@ -73,6 +75,9 @@ pub struct Header {
     /// Whether it is used; one that is not can still come from a peer of another revision.
     #[serde(default = "by_default")]
     pub used: bool,
+    /// Whether a request that has to carry it, and does not, is refused.
+    #[serde(default)]
+    pub required: bool,
     /// The page.
     pub page: String,
 }
@@ -127,6 +132,8 @@ struct ErrorRow {
     definition: Option<String>,
     #[serde(default = "by_default")]
     send: bool,
+    #[serde(rename = "replaced-by")]
+    replaced_by: Option<i64>,
     page: String,
 }
 
@@ -165,7 +172,9 @@ impl ErrorRules {
                 meaning,
                 page,
                 definition,
-                ..
+                http: _,
+                send,
+                replaced_by,
             } = row.get_ref();
             let label = format!("error {code} `{name}`");
             check.row(
@@ -175,6 +184,20 @@ impl ErrorRules {
                 revisions,
                 &[name, meaning, page],
             );
+            if let Some(replacement) = replaced_by {
+                let sent = |id: &String| {
+                    error.iter().map(Spanned::get_ref).any(|other| {
+                        other.code == *replacement && other.send && other.revisions.contains(id)
+                    })
+                };
+                if *send || !revisions.iter().all(sent) {
+                    check.fail(
+                        row.span().start,
+                        label.clone(),
+                        format!("`replaced-by` is for a code that is not sent, and names one that is; {replacement} is none of these revisions'"),
+                    );
+                }
+            }
             if let Some(definition) = definition {
                 check.carries(row.span().start, label, revisions, definition, *code);
             }
@@ -209,10 +232,18 @@ impl ErrorRules {
                 name,
                 revisions,
                 meaning,
-                used: _,
+                used,
+                required,
                 page,
             } = row.get_ref();
             let label = format!("header `{name}`");
+            if *required && !used {
+                check.fail(
+                    row.span().start,
+                    label.clone(),
+                    "it is required and not used".into(),
+                );
+            }
             check.row(
                 row.span().start,
                 label.clone(),
@@ -261,6 +292,7 @@ impl From<ErrorRow> for ErrorCode {
             http,
             definition,
             send,
+            replaced_by,
             page,
         } = row;
         Self {
@@ -271,6 +303,7 @@ impl From<ErrorRow> for ErrorCode {
             http,
             definition,
             send,
+            replaced_by,
             page,
         }
     }

@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::Path;
 
-use mcp_codegen::diff::{Diff, Kind, between};
+use mcp_codegen::diff::{Diff, Kind, Level, Transport, View, between};
+use mcp_codegen::render::change_line;
 
 use super::{sources, spec};
 
@@ -185,4 +186,137 @@ fn what_every_release_is_known_for_is_there() {
         Kind::MemberRemoved,
         "S2C tools/list result $.tools[].outputSchema.type"
     ));
+}
+
+#[test]
+fn what_changed_inside_a_value_that_moved_is_told() {
+    let last = diff("2025-11-25", "2026-07-28");
+    let into = "params $._meta[\"io.modelcontextprotocol/clientCapabilities\"]";
+    for (kind, path) in [
+        (
+            Kind::MemberRemoved,
+            "C2S initialize params $.capabilities.tasks".to_owned(),
+        ),
+        (
+            Kind::MemberRemoved,
+            "C2S initialize params $.capabilities.roots.listChanged".to_owned(),
+        ),
+        (
+            Kind::MemberRemoved,
+            "S2C initialize result $.capabilities.tasks".to_owned(),
+        ),
+        (
+            Kind::MemberAddedOptional,
+            "S2C server/discover result $.capabilities.extensions".to_owned(),
+        ),
+        (
+            Kind::MemberAddedOptional,
+            format!("C2S tools/call {into}.extensions"),
+        ),
+    ] {
+        assert!(has(&last, kind, &path), "{kind} {path}");
+    }
+    let far = diff("2025-06-18", "2026-07-28");
+    let implementation = "params $._meta[\"io.modelcontextprotocol/clientInfo\"]";
+    for path in [
+        format!("{into}.elicitation.url"),
+        format!("{into}.sampling.tools"),
+        format!("{implementation}.description"),
+        format!("{implementation}.icons"),
+        format!("{implementation}.websiteUrl"),
+    ] {
+        let path = format!("C2S tools/call {path}");
+        assert!(has(&far, Kind::MemberAddedOptional, &path), "{path}");
+    }
+    let moved = far.rows.iter().filter(|row| row.kind == Kind::Moved);
+    let changed: Vec<&str> = moved
+        .filter(|row| row.changed_within)
+        .filter_map(|row| row.subject.as_deref())
+        .collect();
+    assert_eq!(
+        changed,
+        [
+            "capabilities -> io.modelcontextprotocol/clientCapabilities",
+            "clientInfo -> io.modelcontextprotocol/clientInfo",
+            "serverInfo -> io.modelcontextprotocol/serverInfo",
+            "capabilities",
+        ]
+    );
+}
+
+#[test]
+fn a_header_that_new_servers_insist_on_breaks_over_http() {
+    let last = diff("2025-11-25", "2026-07-28");
+    let of = |name: &str| {
+        let path = format!("C2S * header {name}");
+        let row = last
+            .rows
+            .iter()
+            .find(|row| row.paths.first().is_some_and(|is| is.to_string() == path));
+        row.unwrap_or_else(|| panic!("no row at {path}"))
+    };
+    for name in [
+        "Mcp-Method",
+        "Mcp-Name",
+        "Mcp-Param-<Name>",
+        "MCP-Protocol-Version",
+    ] {
+        let row = of(name);
+        assert_eq!(row.level, Level::Breaking, "{name}");
+        assert_eq!(
+            row.verdicts.old_to_new.over,
+            Some(Transport::Http),
+            "{name}"
+        );
+    }
+    // A session is asked for by the server that gave it out, and by no other.
+    assert_eq!(of("Mcp-Session-Id").level, Level::Risky);
+}
+
+#[test]
+fn an_error_that_goes_by_another_code_is_one_row() {
+    let last = diff("2025-11-25", "2026-07-28");
+    let about = |code: &str| -> Vec<(Kind, String, String)> {
+        let text = |view: &Option<View>| {
+            view.as_ref()
+                .map_or_else(String::new, |view| view.text.clone())
+        };
+        let rows = last
+            .rows
+            .iter()
+            .map(|row| (row.kind, text(&row.before), text(&row.after)));
+        rows.filter(|(_, old, new)| [old, new].iter().any(|text| text.starts_with(code)))
+            .collect()
+    };
+    let row = (
+        Kind::ErrorCodeRenumbered,
+        "-32002".to_owned(),
+        "-32602, InvalidParams".to_owned(),
+    );
+    assert_eq!(about("-32002"), std::slice::from_ref(&row));
+    assert_eq!(about("-32602"), [row]);
+    for range in ["Reserved", "ImplementationDefined"] {
+        assert!(
+            has(
+                &last,
+                Kind::RuleAdded,
+                &format!("S2C * error ${{{range}}}.code")
+            ),
+            "{range}"
+        );
+    }
+}
+
+#[test]
+fn a_row_whose_two_sides_have_the_same_words_says_what_differs() {
+    for old in &spec().revisions {
+        for new in &spec().revisions {
+            for row in &diff(&old.id, &new.id).rows {
+                let line = change_line(row);
+                if let Some((left, right)) = line.split_once(" -> ") {
+                    assert_ne!(left, right, "{} -> {}: {row:?}", old.id, new.id);
+                }
+            }
+        }
+    }
 }

@@ -99,6 +99,30 @@ fn fingerprints_tell_rows_apart_and_do_not_depend_on_the_labels() {
             }
         }
     }
+    // Two choices that are told apart by nothing but what is in them keep their ids without each other.
+    let (bare, both) = (schema("2024-11-05"), schema("2025-03-26"));
+    let alike = |diff: &Diff| -> BTreeSet<String> {
+        let arrays = diff
+            .rows
+            .iter()
+            .filter(|row| row.subject.as_deref() == Some("array"));
+        arrays.map(|row| row.fingerprint.clone()).collect()
+    };
+    let all = alike(&diff_of(&bare, &both));
+    assert_eq!(all.len(), 2);
+    let choices = both["$defs"]["JSONRPCMessage"]["anyOf"].as_array().unwrap();
+    let lists = (0..choices.len()).filter(|at| choices[*at]["type"] == "array");
+    for at in lists {
+        let mut one = both.clone();
+        one["$defs"]["JSONRPCMessage"]["anyOf"]
+            .as_array_mut()
+            .unwrap()
+            .remove(at);
+        let left = alike(&diff_of(&bare, &one));
+        assert_eq!(left.len(), 1);
+        assert!(left.is_subset(&all), "{left:?} of {all:?}");
+    }
+
     let old = schema("2026-07-28");
     let mut first = old.clone();
     first["$defs"]["Tool"]["properties"]["flavour"] = json!({"type": "string"});

@@ -66,10 +66,17 @@ fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> usize {
                 .witnesses
                 .iter()
                 .find(|witness| witness.valid_in == sender);
+            // A header that is missing stands in no JSON text.
+            let by_text = !verdict.valid && verdict.over.is_none();
             assert_eq!(
                 witness.is_some(),
-                !verdict.valid,
+                by_text,
                 "a witness for each refusal: {}",
+                place()
+            );
+            assert!(
+                verdict.over.is_none() || row.paths[0].part == Part::Header,
+                "{}",
                 place()
             );
             let Some(witness) = witness else { continue };
@@ -83,9 +90,10 @@ fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> usize {
             }
             checked += 1;
         }
+        let over_http = refused.iter().any(|(_, verdict)| verdict.over.is_some());
         assert_eq!(
             row.level == Level::Breaking,
-            !row.witnesses.is_empty(),
+            !row.witnesses.is_empty() || over_http,
             "{}",
             place()
         );
