@@ -6,6 +6,7 @@ mod models;
 use crate::decision::Decision;
 use crate::emit::CrateFiles;
 use crate::files::FileSet;
+use crate::registry::names::package;
 use crate::spec::Spec;
 use crate::{Error, Problems};
 
@@ -14,8 +15,6 @@ pub use models::{Models, RevisionModel};
 
 /// The folder of the generated crates, below the root of the workspace.
 pub const GENERATED: &str = "generated";
-/// What the package of a revision is called before its id.
-const PREFIX: &str = "mcp-";
 /// The command that makes them, as their headers name it.
 const COMMAND: &str = "cargo xtask generate";
 
@@ -31,6 +30,8 @@ disable_all_formatting = true
 pub struct Crate {
     /// The name of its package.
     pub package: String,
+    /// The revision that it is of, if it is of one.
+    pub revision: Option<String>,
     /// How many types it has; none for a re-export.
     pub types: usize,
     /// How many methods.
@@ -66,10 +67,7 @@ impl Generated {
             .zip(&packages)
             .find(|(_, package)| self.crates.iter().all(|one| one.package != **package))
         {
-            let known = self.crates.iter().filter_map(|one| {
-                let id = one.package.strip_prefix(PREFIX)?;
-                Some(id.to_owned())
-            });
+            let known = self.crates.iter().filter_map(|one| one.revision.clone());
             return Err(Error::UnknownRevision {
                 id: id.as_str().into(),
                 known: known.collect(),
@@ -91,6 +89,8 @@ impl Generated {
 pub struct Report {
     /// The name of its package.
     pub package: String,
+    /// The revision that it is of, if it is of one.
+    pub revision: Option<String>,
     /// How many types it has.
     pub types: usize,
     /// How many methods.
@@ -105,6 +105,7 @@ impl From<&Crate> for Report {
     fn from(one: &Crate) -> Self {
         Self {
             package: one.package.clone(),
+            revision: one.revision.clone(),
             types: one.types,
             methods: one.methods,
             files: one.files.len(),
@@ -124,8 +125,12 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
     problems.extend(models.unused_docs());
     let mut crates = Vec::new();
     let ids = models.revisions.iter().map(|of| of.revision.id.as_str());
-    let made = ids.map(|id| models.emit(id));
-    for one in made.chain([models.emit_shims(spec)]) {
+    let mut made: Vec<Result<Crate, Error>> = ids.map(|id| models.emit(id)).collect();
+    match models.plan_shims(spec) {
+        Ok(plans) => made.extend([models.emit_shims(&plans), models.emit_registry(&plans)]),
+        Err(error) => problems.push(error),
+    }
+    for one in made {
         match one {
             Ok(one) => crates.push(one),
             Err(error) => problems.push(error),
@@ -137,11 +142,6 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
         decisions: decisions_of(&crates),
         crates: crates.iter().map(Report::from).collect(),
     })
-}
-
-/// The name of the package of a revision.
-fn package(revision: &str) -> String {
-    format!("{PREFIX}{revision}")
 }
 
 /// What was decided for the sake of some crates, each once: a re-export was made of the same model.

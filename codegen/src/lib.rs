@@ -15,6 +15,7 @@ pub mod generate;
 pub mod model;
 mod problems;
 pub mod prose;
+pub mod registry;
 pub mod render;
 pub mod rules;
 pub mod schema;

@@ -1,6 +1,6 @@
 //! The errors that the protocol itself calls for: code, message, data, and the HTTP status beside them.
 
-use mcp_shims::Era;
+use mcp_registry::Era;
 use mcp_wire::{ErrorObject, Json};
 
 use crate::served::RevisionSet;

@@ -3,7 +3,7 @@
 //! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last 2025-03-26.
 //! Nothing is inferred for a modern request from an earlier one: the session is not even looked at.
 
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 use crate::errors::{self, Refusal};
@@ -242,7 +242,7 @@ pub fn find_method(
     direction: Direction,
     kind: MethodKind,
 ) -> Option<&'static MethodInfo> {
-    let rows = crate::revisions::methods(revision);
+    let rows = revision.methods();
     rows.iter()
         .find(|row| row.name == name && row.direction == direction && row.kind == kind)
 }

@@ -1,7 +1,7 @@
 //! The Model Context Protocol (MCP) in every revision: types, conversions, and endpoints that settle, message by
 //! message, which revision is spoken.
 //!
-//! - The types of each revision: [`v2024_11_05`] to [`v2026_07_28`], and [`draft`].
+//! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date.
 //! - Conversions between them: [`convert`], [`Upgrade`], [`Downgrade`].
 //! - One look at a message: [`peek()`].
 //! - A server whose handlers speak one revision and whose clients may speak any: [`server`].
@@ -23,7 +23,7 @@ pub mod ladder;
 mod limits;
 pub mod meta;
 mod peek;
-pub mod revisions;
+mod revisions;
 #[cfg(any(feature = "http", feature = "stdio"))]
 pub mod serve;
 mod served;
@@ -34,24 +34,10 @@ pub mod stdio;
 pub use headers::Headers;
 pub use limits::Limits;
 pub use peek::{Elements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, peek};
-pub use revisions::{
-    Draft, Spoken, V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28,
-};
 pub use served::RevisionSet;
 pub use server::Server;
 
-pub use mcp_shims::{
-    Adapter, Context, Downgrade, DowngradeExact, Era, Failure, Loss, LossKind, NeedsState, Outcome,
-    Part, Policy, Revision, Session, Stop, Subject, TABLES, UnknownRevision, Upgrade, UpgradeExact,
-    convert, convert_error,
-};
-
-pub use mcp_2024_11_05 as v2024_11_05;
-pub use mcp_2025_03_26 as v2025_03_26;
-pub use mcp_2025_06_18 as v2025_06_18;
-pub use mcp_2025_11_25 as v2025_11_25;
-pub use mcp_2026_07_28 as v2026_07_28;
-pub use mcp_draft as draft;
+pub use mcp_registry::*;
 pub use mcp_wire;
 
 /// The README, so that what it shows is tested.

@@ -2,17 +2,11 @@
 
 use std::fmt;
 
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 
 /// A set of revisions that are told apart on the wire: the draft counts as the revision whose string it bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct RevisionSet(u32);
-
-/// The revision that its string on the wire means.
-#[must_use]
-pub(crate) fn on_the_wire(revision: Revision) -> Revision {
-    Revision::from_wire(revision.wire()).unwrap_or(revision)
-}
 
 impl RevisionSet {
     /// No revision.
@@ -21,10 +15,10 @@ impl RevisionSet {
         Self(0)
     }
 
-    /// Every revision.
+    /// Every revision that can be negotiated.
     #[must_use]
     pub fn all() -> Self {
-        Revision::ALL.iter().copied().collect()
+        Revision::NEGOTIATED.iter().copied().collect()
     }
 
     /// Those that open with a handshake.
@@ -40,7 +34,7 @@ impl RevisionSet {
     }
 
     fn of_era(era: Era) -> Self {
-        (Revision::ALL.iter().copied())
+        (Revision::NEGOTIATED.iter().copied())
             .filter(|revision| revision.era() == era)
             .collect()
     }
@@ -71,8 +65,8 @@ impl RevisionSet {
 
     /// The revisions, newest first.
     pub fn iter(self) -> impl Iterator<Item = Revision> {
-        let all = Revision::ALL.iter().rev().copied();
-        all.filter(move |&revision| on_the_wire(revision) == revision && self.contains(revision))
+        let all = Revision::NEGOTIATED.iter().rev().copied();
+        all.filter(move |&revision| self.contains(revision))
     }
 
     /// The newest revision of an era.
@@ -95,7 +89,9 @@ impl RevisionSet {
 
     fn bit(revision: Revision) -> u32 {
         let wire = revision.wire();
-        let index = Revision::ALL.iter().position(|one| one.wire() == wire);
+        let index = Revision::NEGOTIATED
+            .iter()
+            .position(|one| one.wire() == wire);
         index.map_or(0, |index| {
             1_u32.wrapping_shl(u32::try_from(index).unwrap_or(31))
         })

@@ -1,8 +1,9 @@
 //! The messages that are converted, at each revision, and how.
 
+use mcp_registry::{v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
 use std::any::Any;
 
-use mcp_shims::{Context, Outcome, Versioned, convert_value};
+use mcp_registry::{Context, Outcome, Versioned, convert_value};
 use mcp_wire::{Decode, Encode};
 
 use crate::messages::{Era, Messages};
@@ -56,7 +57,7 @@ macro_rules! conversions {
         vec![$(Conversion {
             name: format!("{}, {} to {}", $message, $from::REVISION, $to::REVISION),
             hops: $hops,
-            text: at::<mcp_2026_07_28::$ty, $from::$ty>($text),
+            text: at::<v2026_07_28::$ty, $from::$ty>($text),
             read: read::<$from::$ty>,
             convert: convert::<$from::$ty, $to::$ty>,
         }),+]
@@ -66,16 +67,16 @@ macro_rules! conversions {
 macro_rules! every_way {
     ($message:literal, $ty:ident, $text:expr) => {
         conversions! { $message, $ty, $text;
-            1 mcp_2024_11_05 mcp_2025_03_26;
-            1 mcp_2025_03_26 mcp_2025_06_18;
-            1 mcp_2025_06_18 mcp_2025_11_25;
-            1 mcp_2025_11_25 mcp_2026_07_28;
-            4 mcp_2024_11_05 mcp_2026_07_28;
-            1 mcp_2026_07_28 mcp_2025_11_25;
-            1 mcp_2025_11_25 mcp_2025_06_18;
-            1 mcp_2025_06_18 mcp_2025_03_26;
-            1 mcp_2025_03_26 mcp_2024_11_05;
-            4 mcp_2026_07_28 mcp_2024_11_05;
+            1 v2024_11_05 v2025_03_26;
+            1 v2025_03_26 v2025_06_18;
+            1 v2025_06_18 v2025_11_25;
+            1 v2025_11_25 v2026_07_28;
+            4 v2024_11_05 v2026_07_28;
+            1 v2026_07_28 v2025_11_25;
+            1 v2025_11_25 v2025_06_18;
+            1 v2025_06_18 v2025_03_26;
+            1 v2025_03_26 v2024_11_05;
+            4 v2026_07_28 v2024_11_05;
         }
     };
 }

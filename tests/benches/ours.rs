@@ -1,5 +1,6 @@
 //! The messages as types of this workspace.
 
+use mcp_registry::{v2025_11_25, v2026_07_28};
 use mcp_wire::{Decode, Encode};
 
 use crate::contest::Subject;
@@ -80,12 +81,7 @@ macro_rules! messages_of {
 
 /// The messages in the newest revision of each era.
 pub fn messages() -> Vec<Message> {
-    let handshake = messages_of!(mcp_2025_11_25, Handshake, "initialize", InitializeRequest);
-    let per_request = messages_of!(
-        mcp_2026_07_28,
-        PerRequest,
-        "server/discover",
-        DiscoverRequest
-    );
+    let handshake = messages_of!(v2025_11_25, Handshake, "initialize", InitializeRequest);
+    let per_request = messages_of!(v2026_07_28, PerRequest, "server/discover", DiscoverRequest);
     handshake.into_iter().chain(per_request).collect()
 }

@@ -3,7 +3,7 @@
 //! A line: who sends it (`C` the client, `S` the server), how, the method, its params (`!` if they must be there), its result.
 //! `Result` is what the schemas also call `EmptyResult`.
 
-use mcp_tests::registry::{self, Generated};
+use mcp_registry::Revision;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 /// 2024-11-05 and 2025-03-26 have the same methods.
@@ -156,18 +156,15 @@ fn line(method: &MethodInfo) -> String {
 
 #[test]
 fn every_revision_has_the_methods_of_its_specification() {
-    for Generated {
-        revision, methods, ..
-    } in registry::ALL
-    {
-        let mut expected: Vec<String> = expected(revision)
+    for revision in Revision::ALL {
+        let mut expected: Vec<String> = expected(revision.id())
             .iter()
             .flat_map(|list| list.lines())
             .map(|line| line.trim().to_owned())
             .filter(|line| !line.is_empty())
             .collect();
         expected.sort();
-        let mut found: Vec<String> = methods.iter().map(line).collect();
+        let mut found: Vec<String> = revision.methods().iter().map(line).collect();
         found.sort();
         let lost: Vec<&String> = expected
             .iter()
@@ -191,16 +188,12 @@ fn every_revision_has_the_methods_of_its_specification() {
 
 #[test]
 fn the_types_that_a_method_names_are_in_the_table_of_types() {
-    for generated in registry::ALL {
-        for method in generated.methods {
+    for revision in Revision::ALL {
+        for method in revision.methods() {
             let named = [Some(method.message), method.params, method.result];
             for name in named.into_iter().flatten() {
-                let known = generated.types.iter().any(|row| row.name == name);
-                assert!(
-                    known,
-                    "{}: {} names {name}",
-                    generated.revision, method.name
-                );
+                let known = revision.types().iter().any(|row| row.name == name);
+                assert!(known, "{}: {} names {name}", revision, method.name);
             }
         }
     }
@@ -208,17 +201,17 @@ fn the_types_that_a_method_names_are_in_the_table_of_types() {
 
 #[test]
 fn a_message_of_a_method_is_read_as_the_type_that_the_table_names() {
-    for generated in registry::ALL {
-        for method in generated.methods {
-            let row = generated
-                .types
+    for revision in Revision::ALL {
+        for method in revision.methods() {
+            let row = revision
+                .types()
                 .iter()
                 .find(|row| row.name == method.message);
             let wrong = r#"{"method":"no/such"}"#;
-            let error = row.and_then(|row| (row.round_trip)(wrong).err());
+            let error = row.and_then(|row| row.round_trip(wrong).err());
             let found = error.as_ref().map(mcp_wire::Error::expected);
             let expected = format!("{:?}", method.name);
-            let place = format!("{}: {}", generated.revision, method.message);
+            let place = format!("{}: {}", revision, method.message);
             assert_eq!(found, Some(expected.as_str()), "{place}");
         }
     }

@@ -20,9 +20,7 @@ use mcp_codegen::generate::Models;
 use mcp_revisions::ladder::find_method;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodKind, from_str};
 use mcp_revisions::server::{Channel, Event, Fate, Ignored, Output, Profile, Server, To};
-use mcp_revisions::{
-    Draft, Era, Revision, Spoken, V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28,
-};
+use mcp_revisions::{Era, Spoken, WithSpoken};
 use mcp_tests::{parallel, root};
 use runtime::{Voice, voices};
 use serde_json::json;
@@ -63,13 +61,8 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
         .iter()
         .flat_map(|app| voices.iter().filter(legacy).map(move |peer| (app, peer)))
         .collect();
-    let done = parallel::map(&jobs, |(app, peer)| match app.revision {
-        Revision::V2024_11_05 => one_session::<V2024_11_05>(app, peer),
-        Revision::V2025_03_26 => one_session::<V2025_03_26>(app, peer),
-        Revision::V2025_06_18 => one_session::<V2025_06_18>(app, peer),
-        Revision::V2025_11_25 => one_session::<V2025_11_25>(app, peer),
-        Revision::V2026_07_28 => one_session::<V2026_07_28>(app, peer),
-        Revision::Draft => one_session::<Draft>(app, peer),
+    let done = parallel::map(&jobs, |&(app, peer)| {
+        app.revision.spoken(OneSession(app, peer)).unwrap()
     });
     let mut failures = Vec::new();
     for ((app, peer), counts) in jobs.iter().zip(done) {
@@ -89,6 +82,17 @@ fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
         failures.len(),
         shown.join("\n")
     );
+}
+
+/// The application and its legacy peer.
+struct OneSession<'v>(&'v Voice<'v>, &'v Voice<'v>);
+
+impl WithSpoken for OneSession<'_> {
+    type Output = Counts;
+
+    fn with<App: Spoken>(self) -> Counts {
+        one_session::<App>(self.0, self.1)
+    }
 }
 
 fn one_session<App: Spoken>(app: &Voice<'_>, peer: &Voice<'_>) -> Counts {

@@ -10,9 +10,10 @@
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 use mcp_codegen::model::Model;
-use mcp_shims::{
+use mcp_registry::{
     Context, Loss, LossKind, Outcome, Part, Policy, Revision, Subject, TABLES, convert_value,
 };
+use mcp_registry::{v2024_11_05, v2025_11_25, v2026_07_28};
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::hops::{self, Way, context};
 use mcp_tests::{parallel, root};
@@ -34,7 +35,7 @@ struct Start {
 fn type_of(at: usize, method: &str, part: Part) -> Option<&'static str> {
     let revision = TABLES.revisions.get(at)?;
     let row = revision.methods.iter().find(|row| row.name == method)?;
-    Some(revision.codec(part.of(row)?)?.rust_name)
+    Some(revision.type_named(part.of(row)?)?.rust_name)
 }
 
 fn starts() -> Vec<Start> {
@@ -88,7 +89,7 @@ fn check(model: &Model, ways: &[Way], start: &Start) -> [usize; 2] {
                 continue;
             }
             let subject = Subject::Method(start.method, start.part, Some(start.direction));
-            let whole = mcp_shims::convert(
+            let whole = mcp_registry::convert(
                 subject,
                 revision(start.at),
                 revision(to),
@@ -161,9 +162,9 @@ fn revision(at: usize) -> Revision {
 fn a_typed_chain_says_what_the_chain_of_texts_says() {
     let text = r#"{"name":"t","title":"T","inputSchema":{"type":"object"},"outputSchema":{"type":["object","null"]},
         "icons":[{"src":"https://example.com/i.png"}],"annotations":{"readOnlyHint":true},"x-vendor":1.50}"#;
-    let tool: mcp_2026_07_28::Tool = mcp_wire::from_str(text).unwrap();
-    let typed: Outcome<mcp_2024_11_05::Tool> = convert_value(tool, Context::default());
-    let texts = mcp_shims::convert(
+    let tool: v2026_07_28::Tool = mcp_wire::from_str(text).unwrap();
+    let typed: Outcome<v2024_11_05::Tool> = convert_value(tool, Context::default());
+    let texts = mcp_registry::convert(
         Subject::Type("Tool"),
         Revision::V2026_07_28,
         Revision::V2024_11_05,
@@ -183,38 +184,38 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
 
 #[test]
 fn a_typed_chain_finds_its_way_through_types_of_other_names() {
-    let reference = mcp_2024_11_05::ResourceReference::new("file:///a");
-    let there: Outcome<mcp_2026_07_28::ResourceTemplateReference> =
+    let reference = v2024_11_05::ResourceReference::new("file:///a");
+    let there: Outcome<v2026_07_28::ResourceTemplateReference> =
         convert_value(reference.clone(), Context::default());
     let Outcome::Exact(there) = there else {
         panic!("{there:?}")
     };
-    let back: Outcome<mcp_2024_11_05::ResourceReference> = convert_value(there, Context::default());
+    let back: Outcome<v2024_11_05::ResourceReference> = convert_value(there, Context::default());
     assert_eq!(back, Outcome::Exact(reference));
 }
 
 #[test]
 fn a_typed_chain_ends_at_what_has_no_counterpart() {
-    let tool = mcp_2025_11_25::Tool::new(mcp_wire::JsonObject::new(), "t");
-    let other: Outcome<mcp_2024_11_05::Prompt> = convert_value(tool.clone(), Context::default());
+    let tool = v2025_11_25::Tool::new(mcp_wire::JsonObject::new(), "t");
+    let other: Outcome<v2024_11_05::Prompt> = convert_value(tool.clone(), Context::default());
     assert!(matches!(other, Outcome::Rejected(_)), "{other:?}");
-    let same: Outcome<mcp_2025_11_25::Tool> = convert_value(tool.clone(), Context::default());
+    let same: Outcome<v2025_11_25::Tool> = convert_value(tool.clone(), Context::default());
     assert_eq!(same, Outcome::Exact(tool));
 }
 
 #[test]
-fn every_codec_is_found_by_its_rust_name() {
+fn every_type_is_found_by_its_rust_name() {
     for revision in TABLES.revisions {
-        for codec in revision.codecs {
-            let found = revision.codec(codec.rust_name).map(|codec| codec.rust_name);
-            assert_eq!(found, Some(codec.rust_name), "{}", revision.id);
+        for row in revision.types {
+            let found = revision.rust_type(row.rust_name).map(|row| row.name);
+            assert_eq!(found, Some(row.name), "{}", revision.id);
         }
     }
 }
 
 #[test]
 fn a_type_keeps_its_name_where_it_can() {
-    let outcome = mcp_shims::convert(
+    let outcome = mcp_registry::convert(
         Subject::Type("CallToolResult"),
         Revision::V2025_06_18,
         Revision::V2026_07_28,
@@ -234,7 +235,8 @@ fn the_draft_is_the_newest_revision() {
         (Revision::V2026_07_28, Revision::Draft),
     ] {
         let text = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
-        let outcome = mcp_shims::convert(Subject::Type("Tool"), from, to, text, Context::default());
+        let outcome =
+            mcp_registry::convert(Subject::Type("Tool"), from, to, text, Context::default());
         let Ok(Outcome::Exact(value)) = outcome else {
             panic!("{outcome:?}")
         };

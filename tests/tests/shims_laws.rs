@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
-use mcp_shims::Policy;
+use mcp_registry::Policy;
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::excused;
 use mcp_tests::shims::hops::{self, Way};

@@ -7,6 +7,9 @@
     reason = "a test says what it found and stops"
 )]
 
+use mcp_registry::{
+    draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28_rc,
+};
 use std::fmt::Debug;
 
 use mcp_wire::{Decode, Encode, Notification, Request};
@@ -25,13 +28,13 @@ macro_rules! promised {
 #[test]
 fn every_type_can_be_shown_copied_compared_and_sent_to_another_thread() {
     promised! {
-        mcp_2024_11_05: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock LoggingLevel Cursor ProgressToken Annotations;
-        mcp_2025_03_26: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock JsonRpcBatchRequest ToolAnnotations;
-        mcp_2025_06_18: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock ElicitRequest PrimitiveSchemaDefinition;
-        mcp_2025_11_25: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock ElicitRequestParams Task EnumSchema Icon;
-        mcp_2026_07_28_rc: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult;
-        mcp_2026_07_28: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult RequestMetaObject;
-        mcp_draft: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult;
+        v2024_11_05: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock LoggingLevel Cursor ProgressToken Annotations;
+        v2025_03_26: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock JsonRpcBatchRequest ToolAnnotations;
+        v2025_06_18: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock ElicitRequest PrimitiveSchemaDefinition;
+        v2025_11_25: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock ElicitRequestParams Task EnumSchema Icon;
+        v2026_07_28_rc: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult;
+        v2026_07_28: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult RequestMetaObject;
+        draft: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult;
     }
     promises::<mcp_wire::Json>();
     promises::<mcp_wire::envelope::Packet>();
@@ -54,7 +57,7 @@ macro_rules! tools {
 #[test]
 fn a_value_of_each_revision_lives_in_one_program() {
     let texts = tools! {
-        mcp_2024_11_05 mcp_2025_03_26 mcp_2025_06_18 mcp_2025_11_25 mcp_2026_07_28_rc mcp_2026_07_28 mcp_draft
+        v2024_11_05 v2025_03_26 v2025_06_18 v2025_11_25 v2026_07_28_rc v2026_07_28 draft
     };
     // All say it in the same words, to the byte.
     for (revision, text) in texts {
@@ -67,15 +70,15 @@ fn a_value_of_each_revision_lives_in_one_program() {
 
 #[test]
 fn types_of_two_revisions_are_two_types_unless_one_crate_is_the_other() {
-    let id = std::any::TypeId::of::<mcp_2026_07_28::Tool>();
-    assert_ne!(id, std::any::TypeId::of::<mcp_2026_07_28_rc::Tool>());
+    let id = std::any::TypeId::of::<v2026_07_28::Tool>();
+    assert_ne!(id, std::any::TypeId::of::<v2026_07_28_rc::Tool>());
     assert_eq!(
         id,
-        std::any::TypeId::of::<mcp_draft::Tool>(),
+        std::any::TypeId::of::<draft::Tool>(),
         "the draft is the release, today"
     );
     assert_eq!(
-        (mcp_draft::REVISION, mcp_draft::PROTOCOL_VERSION),
+        (draft::REVISION, draft::PROTOCOL_VERSION),
         ("draft", "2026-07-28")
     );
 }
@@ -95,22 +98,10 @@ fn answer<R: Request>(params: &str, result: &str) -> (&'static str, String, Stri
 fn requests_tie_their_method_to_params_and_result() {
     let (params, result) = (r#"{"name":"add"}"#, r#"{"content":[]}"#);
     let same = ("tools/call", params.to_owned(), result.to_owned());
-    assert_eq!(
-        answer::<mcp_2024_11_05::CallToolRequest>(params, result),
-        same
-    );
-    assert_eq!(
-        answer::<mcp_2025_03_26::CallToolRequest>(params, result),
-        same
-    );
-    assert_eq!(
-        answer::<mcp_2025_06_18::CallToolRequest>(params, result),
-        same
-    );
-    assert_eq!(
-        answer::<mcp_2025_11_25::CallToolRequest>(params, result),
-        same
-    );
+    assert_eq!(answer::<v2024_11_05::CallToolRequest>(params, result), same);
+    assert_eq!(answer::<v2025_03_26::CallToolRequest>(params, result), same);
+    assert_eq!(answer::<v2025_06_18::CallToolRequest>(params, result), same);
+    assert_eq!(answer::<v2025_11_25::CallToolRequest>(params, result), same);
     let text = r#"{"content":[],"resultType":"complete"}"#;
     let meta = concat!(
         r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{},"#,
@@ -118,17 +109,14 @@ fn requests_tie_their_method_to_params_and_result() {
         r#""io.modelcontextprotocol/protocolVersion":"2026-07-28"},"name":"add"}"#,
     );
     let same = ("tools/call", meta.to_owned(), text.to_owned());
-    assert_eq!(
-        answer::<mcp_2026_07_28_rc::CallToolRequest>(meta, text),
-        same
-    );
-    assert_eq!(answer::<mcp_2026_07_28::CallToolRequest>(meta, text), same);
-    assert_eq!(answer::<mcp_draft::CallToolRequest>(meta, text), same);
+    assert_eq!(answer::<v2026_07_28_rc::CallToolRequest>(meta, text), same);
+    assert_eq!(answer::<v2026_07_28::CallToolRequest>(meta, text), same);
+    assert_eq!(answer::<draft::CallToolRequest>(meta, text), same);
     fn method<N: Notification>() -> &'static str {
         N::METHOD
     }
     assert_eq!(
-        method::<mcp_2025_11_25::TaskStatusNotification>(),
+        method::<v2025_11_25::TaskStatusNotification>(),
         "notifications/tasks/status"
     );
 }
@@ -157,21 +145,19 @@ where
 #[test]
 fn values_go_through_serde_json() {
     let tool = r#"{"name":"add","inputSchema":{"type":"object","x":1.50},"vendor":[1e2]}"#;
-    through_serde::<mcp_2024_11_05::Tool>(tool);
-    through_serde::<mcp_2025_03_26::Tool>(tool);
-    through_serde::<mcp_2025_06_18::Tool>(tool);
-    through_serde::<mcp_2025_11_25::Tool>(tool);
-    through_serde::<mcp_2026_07_28_rc::Tool>(tool);
-    through_serde::<mcp_2026_07_28::Tool>(tool);
-    through_serde::<mcp_draft::Tool>(tool);
-    through_serde::<mcp_2025_11_25::ContentBlock>(r#"{"type":"text","text":"a"}"#);
-    through_serde::<mcp_2025_11_25::LoggingLevel>(r#""warning""#);
-    through_serde::<mcp_2025_11_25::ProgressToken>("50.0");
-    through_serde::<mcp_2025_03_26::JsonRpcMessage>(
-        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
-    );
+    through_serde::<v2024_11_05::Tool>(tool);
+    through_serde::<v2025_03_26::Tool>(tool);
+    through_serde::<v2025_06_18::Tool>(tool);
+    through_serde::<v2025_11_25::Tool>(tool);
+    through_serde::<v2026_07_28_rc::Tool>(tool);
+    through_serde::<v2026_07_28::Tool>(tool);
+    through_serde::<draft::Tool>(tool);
+    through_serde::<v2025_11_25::ContentBlock>(r#"{"type":"text","text":"a"}"#);
+    through_serde::<v2025_11_25::LoggingLevel>(r#""warning""#);
+    through_serde::<v2025_11_25::ProgressToken>("50.0");
+    through_serde::<v2025_03_26::JsonRpcMessage>(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#);
     through_serde::<mcp_wire::Json>(r#"{"a":[1.0,null]}"#);
-    let error = serde_json::from_value::<mcp_2025_11_25::Tool>(json!({ "name": 5 })).unwrap_err();
+    let error = serde_json::from_value::<v2025_11_25::Tool>(json!({ "name": 5 })).unwrap_err();
     assert_eq!(
         error.to_string(),
         "at /name: expected a string, found 5 (line 1, column 9)"

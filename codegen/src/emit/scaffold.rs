@@ -139,7 +139,12 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
         ..
     } = facts.clone();
     let facts = context! { package, revision, wire, era, source, command, wire_path };
-    template(name, text, context! { facts, library, header, ..more })
+    let workspace_version = crate::registry::VERSION;
+    template(
+        name,
+        text,
+        context! { facts, library, header, workspace_version, ..more },
+    )
 }
 
 /// Renders a template; `name` is for errors.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{COMMAND, Crate, package};
+use super::{COMMAND, Crate};
 use crate::decision::{Decision, Scope};
 use crate::docs::{Docs, TypeDocs};
 use crate::emit::{CrateFacts, crate_files, reexport_files};
 use crate::model::{Built, Model};
+use crate::registry::names::package;
+use crate::registry::{self, RegistryFacts, RegistryRevision};
 use crate::rules::Rules;
 use crate::shims::rules::PairRules;
 use crate::shims::{self, Pair, PairPlan, ShimFacts, ShimRevision, Side};
@@ -206,35 +208,66 @@ impl<'s> Models<'s> {
     /// Emits the crate of conversions.
     ///
     /// # Errors
-    /// As [`Models::plan_shims`], and whatever the emitters refuse.
-    pub fn emit_shims(&self, spec: &Spec) -> Result<Crate, Error> {
-        let plans = self.plan_shims(spec)?;
-        let revisions = self.chain().into_iter().map(|of| ShimRevision {
-            id: of.revision.id.clone(),
-            wire: of.revision.wire.clone(),
-            era: of.revision.era.as_str().to_owned(),
-            model: &of.model,
-        });
-        let twins = self.revisions.iter().filter_map(|of| {
-            let twin = self.twin(of)?;
-            Some((of.revision.id.clone(), twin.revision.id.clone()))
-        });
-        let facts = ShimFacts {
-            command: COMMAND.to_owned(),
-            revisions: revisions.collect(),
-            twins: twins.collect(),
-        };
+    /// Whatever the emitters refuse.
+    pub fn emit_shims(&self, plans: &[PairPlan]) -> Result<Crate, Error> {
         let conversions = plans
             .iter()
             .map(|plan| plan.up.len() + plan.down.len())
             .sum();
         Ok(Crate {
             package: "mcp-shims".to_owned(),
+            revision: None,
             types: conversions,
             methods: plans.iter().map(|plan| plan.methods.len()).sum(),
             reexports: None,
             decisions: Vec::new(),
-            files: shims::crate_files(&plans, &facts)?,
+            files: shims::crate_files(plans, &self.shim_facts())?,
+        })
+    }
+
+    fn shim_facts(&self) -> ShimFacts<'_> {
+        let revisions = self.chain().into_iter().map(|of| ShimRevision {
+            id: of.revision.id.clone(),
+            model: &of.model,
+        });
+        ShimFacts {
+            command: COMMAND.to_owned(),
+            revisions: revisions.collect(),
+        }
+    }
+
+    /// Emits the crate that says which revisions there are.
+    ///
+    /// # Errors
+    /// A list without a release.
+    pub fn emit_registry(&self, plans: &[PairPlan]) -> Result<Crate, Error> {
+        let shim_facts = self.shim_facts();
+        let used = shims::used(plans, &shim_facts);
+        let chain = self.chain();
+        let place = |id: &str| chain.iter().position(|other| other.revision.id == id);
+        let revisions = self.revisions.iter().map(|of| {
+            let twin = self.twin(of);
+            let id = of.revision.id.as_str();
+            let types = used.get(id).into_iter().flatten();
+            RegistryRevision {
+                revision: of.revision,
+                place: place(twin.map_or(id, |twin| &twin.revision.id)),
+                twin: twin.is_some(),
+                types: types.map(|name| (*name).to_owned()).collect(),
+            }
+        });
+        let facts = RegistryFacts {
+            command: COMMAND.to_owned(),
+            revisions: revisions.collect(),
+        };
+        Ok(Crate {
+            package: "mcp-registry".to_owned(),
+            revision: None,
+            types: used.values().map(|types| types.len()).sum(),
+            methods: 0,
+            reexports: None,
+            decisions: Vec::new(),
+            files: registry::crate_files(&facts)?,
         })
     }
 
@@ -256,6 +289,7 @@ impl<'s> Models<'s> {
             return Ok(Crate {
                 files: reexport_files(&facts, &of)?,
                 package: facts.package,
+                revision: Some(facts.revision),
                 types: model.types.len(),
                 methods: model.methods.len(),
                 reexports: Some(of.package),
@@ -271,6 +305,7 @@ impl<'s> Models<'s> {
         Ok(Crate {
             files: crate_files(model, &docs, &facts)?,
             package: facts.package,
+            revision: Some(facts.revision),
             types: model.types.len(),
             methods: model.methods.len(),
             reexports: None,

@@ -27,4 +27,4 @@ pub use emit::crate_files;
 pub use pair::{Pair, Way};
 pub use plan::PairPlan;
 pub use planner::{Side, plan};
-pub use scaffold::{ShimFacts, ShimRevision};
+pub use scaffold::{ShimFacts, ShimRevision, used};

@@ -13,6 +13,8 @@ use super::rules::{ErrorFate, ErrorRule, MethodAction, Sender};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
 use crate::model::{Model, Ty};
+use crate::registry::VERSION;
+use crate::registry::names::{self, library, package};
 
 /// What the crate of conversions is told of the revisions.
 #[derive(Debug)]
@@ -21,8 +23,6 @@ pub struct ShimFacts<'m> {
     pub command: String,
     /// The revisions that are converted, oldest first.
     pub revisions: Vec<ShimRevision<'m>>,
-    /// Revisions that are another one under their own name: `draft`.
-    pub twins: Vec<(String, String)>,
 }
 
 /// A revision that is converted.
@@ -30,10 +30,6 @@ pub struct ShimFacts<'m> {
 pub struct ShimRevision<'m> {
     /// Its id.
     pub id: String,
-    /// The string that names it on the wire.
-    pub wire: String,
-    /// `handshake` or `per-request`.
-    pub era: String,
     /// Its model.
     pub model: &'m Model,
 }
@@ -49,12 +45,11 @@ impl ShimFacts<'_> {
 
 /// The module of a pair: `v2024_11_05_to_v2025_03_26`.
 pub(super) fn module(pair: &Pair) -> String {
-    let [old, new] = [&pair.old, &pair.new].map(|id| id.replace('-', "_"));
-    format!("v{old}_to_v{new}")
-}
-
-fn library(revision: &str) -> String {
-    format!("mcp_{}", revision.replace('-', "_"))
+    format!(
+        "{}_to_{}",
+        names::module(&pair.old),
+        names::module(&pair.new)
+    )
 }
 
 /// The imports of a file of conversions.
@@ -223,7 +218,8 @@ fn error_row(rule: &ErrorRule) -> TokenStream {
 }
 
 /// The types of each revision that take part in conversions, and those of methods that only it has.
-fn used<'p>(
+#[must_use]
+pub fn used<'p>(
     plans: &'p [PairPlan],
     facts: &'p ShimFacts<'_>,
 ) -> BTreeMap<&'p str, BTreeSet<&'p str>> {
@@ -257,85 +253,19 @@ fn used<'p>(
     used
 }
 
-/// Words in lines of at most 100 letters.
-fn lines<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.len() + word.len() < 100 => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-/// The tables of all revisions and pairs.
-pub(super) fn tables(plans: &[PairPlan], facts: &ShimFacts<'_>) -> TokenStream {
-    let used = used(plans, facts);
-    let revisions = facts.revisions.iter().map(|revision| {
-        let id = &revision.id;
-        let library = format_ident!("{}", library(id));
-        let codecs = used.get(id.as_str()).into_iter().flatten().map(|name| {
-            let key = revision
-                .model
-                .get(name)
-                .map_or(*name, |def| def.doc_key.as_str());
-            let ty = format_ident!("{name}");
-            quote!(Codec::of::<#library::#ty>(#key, #name),)
-        });
-        quote! {
-            RevisionTables { id: #id, methods: #library::METHODS, codecs: &[#(#codecs)*] },
-        }
-    });
-    let pairs = plans.iter().map(|plan| {
-        let module = format_ident!("{}", module(&plan.pair));
-        quote!(crate::#module::PAIR,)
-    });
-    quote! {
-        #![doc = " What can be converted when the type is only known at run time."]
-        use mcp_convert::dynamic::{Codec, RevisionTables, Tables};
-        /// All revisions and all pairs, oldest first.
-        pub static TABLES: Tables = Tables {
-            revisions: &[#(#revisions)*],
-            pairs: &[#(#pairs)*],
-        };
-    }
-}
-
 /// Manifest, root module and README.
 pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFiles, Error> {
-    let used = used(plans, facts);
     let revisions: Vec<Value> = facts
         .revisions
         .iter()
-        .enumerate()
-        .map(|(index, revision)| {
-            context! {
-                id => revision.id.as_str(),
-                wire => revision.wire.as_str(),
-                era => revision.era.as_str(),
-                variant => variant(&revision.id),
-                library => library(&revision.id),
-                types => lines(used.get(revision.id.as_str()).into_iter().flatten().copied()),
-                index => index,
-            }
-        })
-        .collect();
-    let twins: Vec<Value> = facts
-        .twins
-        .iter()
-        .map(|(id, of)| context! { id => id.as_str(), variant => variant(id), of => variant(of) })
+        .map(|revision| context! { id => revision.id.as_str(), package => package(&revision.id) })
         .collect();
     let modules: Vec<String> = plans.iter().map(|plan| module(&plan.pair)).collect();
     let all = context! {
         header => facts.header(),
         command => facts.command.as_str(),
+        version => VERSION,
         revisions,
-        twins,
         modules,
     };
     let mut files = CrateFiles::new();
@@ -351,16 +281,6 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
             include_str!("../../templates/shims/lib.rs.jinja"),
         ),
         (
-            "src/revision.rs",
-            "shims/revision.rs",
-            include_str!("../../templates/shims/revision.rs.jinja"),
-        ),
-        (
-            "src/versioned.rs",
-            "shims/versioned.rs",
-            include_str!("../../templates/shims/versioned.rs.jinja"),
-        ),
-        (
             "README.md",
             "shims/README.md",
             include_str!("../../templates/shims/README.md.jinja"),
@@ -369,11 +289,4 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         files.insert(path.to_owned(), template(name, text, all.clone())?);
     }
     Ok(files)
-}
-
-fn variant(id: &str) -> String {
-    match id.starts_with(|first: char| first.is_ascii_digit()) {
-        true => format!("V{}", id.replace('-', "_")),
-        false => crate::model::naming::pascal_case(id),
-    }
 }

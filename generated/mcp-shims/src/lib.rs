@@ -13,9 +13,6 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod revision;
-mod tables;
-mod versioned;
 mod v2024_11_05_to_v2025_03_26;
 mod v2025_03_26_to_v2025_06_18;
 mod v2025_06_18_to_v2025_11_25;
@@ -23,11 +20,7 @@ mod v2025_11_25_to_v2026_07_28;
 
 pub use mcp_convert::dynamic::{Failure, Part, Subject};
 pub use mcp_convert::{Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Session, Stop};
-pub use revision::{Era, Revision, UnknownRevision};
-pub use tables::TABLES;
-pub use versioned::Versioned;
-
-use mcp_wire::{ErrorObject, Json};
+use mcp_convert::dynamic::Pair;
 
 /// A value that can become one of the next newer revision.
 pub trait Upgrade<To>: Sized {
@@ -79,44 +72,10 @@ pub trait DowngradeExact<To>: Downgrade<To> {
     fn downgrade_exact(self) -> To;
 }
 
-/// Converts the text of a definition, or of a method's params or result, between any two revisions.
-///
-/// # Errors
-/// A text that is not valid in `from`, and a subject that it does not have.
-pub fn convert(
-    subject: Subject<'_>,
-    from: Revision,
-    to: Revision,
-    text: &str,
-    mut cx: Context,
-) -> Result<Outcome<Json>, Failure> {
-    let result = TABLES.convert(subject, from.row(), to.row(), text, &mut cx)?;
-    Ok(cx.finish(result))
-}
-
-/// Converts a value between any two revisions, with no text in between.
-///
-/// ```
-/// use mcp_shims::{Context, Outcome, convert_value};
-///
-/// let tool = mcp_2025_11_25::Tool::new(mcp_wire::JsonObject::new(), "a").with_title("A");
-/// let older: Outcome<mcp_2024_11_05::Tool> = convert_value(tool, Context::default());
-/// assert_eq!(older.losses().len(), 3);
-/// ```
-pub fn convert_value<A: Versioned, B: Versioned>(value: A, mut cx: Context) -> Outcome<B> {
-    let (from, to) = ((A::REVISION.row(), A::NAME), (B::REVISION.row(), B::NAME));
-    let result = TABLES.convert_value(from, to, value, &mut cx);
-    cx.finish(result)
-}
-
-/// Converts the error that answers a method between any two revisions.
-pub fn convert_error(
-    method: &str,
-    from: Revision,
-    to: Revision,
-    error: ErrorObject,
-    mut cx: Context,
-) -> Outcome<ErrorObject> {
-    let result = TABLES.convert_error(method, from.row(), to.row(), error, &mut cx);
-    cx.finish(result)
-}
+/// The pairs of neighbours, oldest first.
+pub static PAIRS: &[Pair] = &[
+    v2024_11_05_to_v2025_03_26::PAIR,
+    v2025_03_26_to_v2025_06_18::PAIR,
+    v2025_06_18_to_v2025_11_25::PAIR,
+    v2025_11_25_to_v2026_07_28::PAIR,
+];

@@ -5,17 +5,18 @@ use std::path::Path;
 
 use anyhow::bail;
 use clap::Args;
+use mcp_registry::Revision;
 
 use crate::Outcome;
 use crate::message;
 use crate::report::{Finding, Problem, Verdict};
-use crate::revisions::Revision;
+use crate::revisions::{methods, similar};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The revision
     #[arg(long, value_name = "ID")]
-    revision: String,
+    revision: Revision,
     /// Read each file as this definition of the schema
     #[arg(long = "type", value_name = "NAME", conflicts_with = "method")]
     ty: Option<String>,
@@ -38,27 +39,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         json,
         files,
     } = arguments;
-    let revision = Revision::find(revision)?;
+    let revision = *revision;
     let ty = match ty {
         None => None,
-        Some(name) => match revision.ty(name) {
+        Some(name) => match revision.type_named(name) {
             Some(ty) => Some(ty),
             None => bail!(
-                "revision {} has no definition `{name}`{}; `mcp-rev types --revision {}` lists them",
-                revision.id,
-                Revision::similar(name, revision.types.iter().map(|ty| ty.name)),
-                revision.id
+                "revision {revision} has no definition `{name}`{}; `mcp-rev types --revision {revision}` lists them",
+                similar(name, revision.types().iter().map(|ty| ty.name))
             ),
         },
     };
     if let Some(name) = method
-        && revision.methods(name).next().is_none()
+        && methods(revision, name).next().is_none()
     {
         bail!(
-            "revision {} has no method `{name}`{}; `mcp-rev types --methods --revision {}` lists them",
-            revision.id,
-            Revision::similar(name, revision.methods.iter().map(|method| method.name)),
-            revision.id
+            "revision {revision} has no method `{name}`{}; `mcp-rev types --methods --revision {revision}` lists them",
+            similar(name, revision.methods().iter().map(|method| method.name))
         );
     }
     let mut text = String::new();

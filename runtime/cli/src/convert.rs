@@ -4,7 +4,7 @@ use std::io::Read;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_shims::{
+use mcp_registry::{
     Context, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject,
 };
 use mcp_wire::{Direction, ErrorObject, Json};
@@ -93,14 +93,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Sender::Server => Direction::ServerToClient,
     });
     let converted = match (ty, method, part) {
-        (Some(ty), _, _) => mcp_shims::convert(Subject::Type(ty), *from, *to, &text, cx),
+        (Some(ty), _, _) => mcp_registry::convert(Subject::Type(ty), *from, *to, &text, cx),
         (None, Some(method), Some(Part::Error)) => error(method, *from, *to, &text, cx),
         (None, Some(method), part) => {
             let part = match part {
-                Some(Part::Result) => mcp_shims::Part::Result,
-                _ => mcp_shims::Part::Params,
+                Some(Part::Result) => mcp_registry::Part::Result,
+                _ => mcp_registry::Part::Params,
             };
-            mcp_shims::convert(
+            mcp_registry::convert(
                 Subject::Method(method, part, direction),
                 *from,
                 *to,
@@ -127,7 +127,7 @@ fn error(
     cx: Context,
 ) -> Result<Conversion<Json>, Failure> {
     let error: ErrorObject = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
-    Ok(mcp_shims::convert_error(method, from, to, error, cx).map(|error| Json::of(&error)))
+    Ok(mcp_registry::convert_error(method, from, to, error, cx).map(|error| Json::of(&error)))
 }
 
 fn context(arguments: &Arguments) -> anyhow::Result<Context> {

@@ -1,26 +1,27 @@
 //! A JSON-RPC message, typed by its method.
 
+use mcp_registry::Revision;
 use mcp_wire::{Error, Json, JsonObject, Message, MethodInfo, MethodKind, Packet, TypeInfo};
 
 use crate::compare::lost;
 use crate::report::{Finding, Problem, Verdict};
-use crate::revisions::Revision;
+use crate::revisions::methods;
 
 /// Reads a text as one type and writes it back.
 pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> Finding {
-    finding(ty.name.to_owned(), "", text, ty.round_trip)
+    finding(ty.name.to_owned(), "", text, |text| ty.round_trip(text))
 }
 
 /// Reads a text as a message, or a batch of them; `method` is the one that it belongs to.
-pub(crate) fn as_message(revision: &Revision, method: Option<&str>, text: &str) -> Vec<Finding> {
+pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -> Vec<Finding> {
     let packet = match mcp_wire::from_str::<Packet>(text) {
         Ok(packet) => packet,
         Err(error) => return vec![refused("JSON-RPC message", Problem::at("", &error))],
     };
     match packet {
         Packet::Single(message) => vec![one(revision, method, "", &message, text)],
-        Packet::Batch(_) if revision.ty("JSONRPCBatchRequest").is_none() => {
-            let expected = format!("one message, since revision {} has no batches", revision.id);
+        Packet::Batch(_) if revision.type_named("JSONRPCBatchRequest").is_none() => {
+            let expected = format!("one message, since revision {} has no batches", revision);
             vec![refused(
                 "JSON-RPC message",
                 Problem::new("", expected, "an array".to_owned()),
@@ -48,7 +49,7 @@ fn elements(text: &str) -> Vec<Json> {
 }
 
 fn one(
-    revision: &Revision,
+    revision: Revision,
     method: Option<&str>,
     pointer: &str,
     message: &Message,
@@ -81,7 +82,7 @@ fn one(
 
 /// A request or a notification: its method says what it is.
 fn called(
-    revision: &Revision,
+    revision: Revision,
     wanted: Option<&str>,
     pointer: &str,
     name: &str,
@@ -98,7 +99,7 @@ fn called(
         );
         return refused(&format!("{wanted} {kind}"), problem);
     }
-    let rows: Vec<&MethodInfo> = revision.methods(name).collect();
+    let rows: Vec<&MethodInfo> = methods(revision, name).collect();
     let Some(row) = rows.first() else {
         let read_as = format!("unknown method {name}");
         return finding(read_as, pointer, text, round_trip_raw);
@@ -115,28 +116,28 @@ fn called(
             Problem::new(pointer, expected.to_owned(), kind.to_string()),
         );
     }
-    match revision.ty(row.message) {
-        Some(ty) => finding(read_as, pointer, text, ty.round_trip),
+    match revision.type_named(row.message) {
+        Some(ty) => finding(read_as, pointer, text, |text| ty.round_trip(text)),
         None => finding(read_as, pointer, text, round_trip_raw),
     }
 }
 
 /// A response: the method of its request says what the result is.
-fn answered(revision: &Revision, method: Option<&str>, pointer: &str, text: &str) -> Finding {
+fn answered(revision: Revision, method: Option<&str>, pointer: &str, text: &str) -> Finding {
     let Some(method) = method else {
         // Without it, any result is one.
         let ty = ["JSONRPCResultResponse", "JSONRPCResponse"]
             .iter()
-            .find_map(|name| revision.ty(name));
+            .find_map(|name| revision.type_named(name));
         let read_as = "response; give --method to check its result".to_owned();
         return match ty {
-            Some(ty) => finding(read_as, pointer, text, ty.round_trip),
+            Some(ty) => finding(read_as, pointer, text, |text| ty.round_trip(text)),
             None => finding(read_as, pointer, text, round_trip_raw),
         };
     };
     let read_as = format!("{method} response");
-    let result = revision.methods(method).find_map(|row| row.result);
-    let Some(ty) = result.and_then(|name| revision.ty(name)) else {
+    let result = methods(revision, method).find_map(|row| row.result);
+    let Some(ty) = result.and_then(|name| revision.type_named(name)) else {
         let problem = Problem::new(
             pointer,
             "no response".to_owned(),
@@ -152,7 +153,7 @@ fn answered(revision: &Revision, method: Option<&str>, pointer: &str, text: &str
             read_as,
             &format!("{pointer}/result"),
             result.text(),
-            ty.round_trip,
+            |text| ty.round_trip(text),
         ),
         None => refused(
             &read_as,
@@ -161,12 +162,14 @@ fn answered(revision: &Revision, method: Option<&str>, pointer: &str, text: &str
     }
 }
 
-fn failed(revision: &Revision, pointer: &str, text: &str) -> Finding {
+fn failed(revision: Revision, pointer: &str, text: &str) -> Finding {
     let ty = ["JSONRPCErrorResponse", "JSONRPCError"]
         .iter()
-        .find_map(|name| revision.ty(name));
+        .find_map(|name| revision.type_named(name));
     match ty {
-        Some(ty) => finding("error response".to_owned(), pointer, text, ty.round_trip),
+        Some(ty) => finding("error response".to_owned(), pointer, text, |text| {
+            ty.round_trip(text)
+        }),
         None => finding("error response".to_owned(), pointer, text, round_trip_raw),
     }
 }
@@ -180,7 +183,7 @@ fn finding(
     read_as: String,
     pointer: &str,
     text: &str,
-    round_trip: fn(&str) -> Result<String, Error>,
+    round_trip: impl FnOnce(&str) -> Result<String, Error>,
 ) -> Finding {
     let written = match round_trip(text) {
         Ok(written) => written,

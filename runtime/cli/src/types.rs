@@ -4,30 +4,31 @@ use std::fmt::Write as _;
 
 use clap::Args;
 
+use mcp_registry::Revision;
+
 use crate::Outcome;
-use crate::revisions::Revision;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The revision
     #[arg(long, value_name = "ID")]
-    revision: String,
+    revision: Revision,
     /// List the methods instead, with what they carry and what answers them
     #[arg(long)]
     methods: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let revision = Revision::find(&arguments.revision)?;
+    let revision = arguments.revision;
     let mut text = String::new();
     if arguments.methods {
         let width = revision
-            .methods
+            .methods()
             .iter()
             .map(|method| method.name.len())
             .max()
             .unwrap_or(0);
-        for method in revision.methods {
+        for method in revision.methods() {
             let _ = writeln!(
                 text,
                 "{:width$}  {}  {:12}  {} -> {}",
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             );
         }
     } else {
-        for ty in revision.types.iter().filter(|ty| ty.definition) {
+        for ty in revision.types().iter().filter(|ty| ty.definition) {
             let _ = writeln!(text, "{}", ty.name);
         }
     }

@@ -3,53 +3,11 @@
 //! The tables are generated; a value is boxed once and converted hop by hop, so that a chain of
 //! hops reads and writes its text once.
 
-use mcp_wire::{Decode, Direction, Encode, Error, ErrorObject, Json, MethodInfo};
+use mcp_wire::{AnyValue, Direction, Error, ErrorObject, Json, MethodInfo, TypeInfo};
 
 use crate::context::Context;
 use crate::outcome::{Adapter, LossKind, Stop};
 use crate::route;
-
-/// A value of some type of some revision.
-pub type Value = Box<dyn std::any::Any>;
-
-/// How texts of a type are read and written.
-#[derive(Debug)]
-pub struct Codec {
-    /// The name of the definition.
-    pub name: &'static str,
-    /// The name of the Rust type.
-    pub rust_name: &'static str,
-    read: fn(&str) -> Result<Value, Error>,
-    write: fn(&Value) -> Option<Json>,
-}
-
-impl Codec {
-    /// The codec of a type.
-    pub const fn of<T: Decode + Encode + 'static>(
-        name: &'static str,
-        rust_name: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            rust_name,
-            read: |text| mcp_wire::from_str::<T>(text).map(|value| Box::new(value) as Value),
-            write: |value| value.downcast_ref::<T>().map(Json::of),
-        }
-    }
-
-    /// Reads a text.
-    ///
-    /// # Errors
-    /// A text that is not of the type.
-    pub fn read(&self, text: &str) -> Result<Value, Error> {
-        (self.read)(text)
-    }
-
-    /// Writes a value; none if it is of another type.
-    pub fn write(&self, value: &Value) -> Option<Json> {
-        (self.write)(value)
-    }
-}
 
 /// A conversion to the neighbour.
 #[derive(Debug)]
@@ -59,7 +17,7 @@ pub struct Hop {
     /// The Rust name of the target type.
     pub to: &'static str,
     /// The conversion.
-    pub run: fn(Value, &mut Context) -> Result<Value, Stop>,
+    pub run: fn(AnyValue, &mut Context) -> Result<AnyValue, Stop>,
 }
 
 /// Runs a typed conversion on a value whose type the tables vouch for.
@@ -67,12 +25,12 @@ pub struct Hop {
 /// # Errors
 /// As the conversion; and an internal error if the tables are wrong.
 pub fn carry<A: 'static, B: 'static>(
-    value: Value,
+    value: AnyValue,
     cx: &mut Context,
     run: fn(A, &mut Context) -> Result<B, Stop>,
-) -> Result<Value, Stop> {
+) -> Result<AnyValue, Stop> {
     match value.downcast::<A>() {
-        Ok(value) => run(*value, cx).map(|value| Box::new(value) as Value),
+        Ok(value) => run(*value, cx).map(|value| Box::new(value) as AnyValue),
         Err(_) => Err(cx.reject(
             ErrorObject::INTERNAL_ERROR,
             "a conversion was given a value of another type",
@@ -185,15 +143,20 @@ pub struct RevisionTables {
     pub id: &'static str,
     /// Its methods.
     pub methods: &'static [MethodInfo],
-    /// The types that take part in conversions.
-    pub codecs: &'static [Codec],
+    /// Its types, in the order of their names in Rust.
+    pub types: &'static [TypeInfo],
 }
 
 impl RevisionTables {
-    /// The codec of a type, by the name of its definition or of its Rust type.
-    pub fn codec(&self, name: &str) -> Option<&'static Codec> {
-        let by_name = self.codecs.iter().find(|codec| codec.name == name);
-        by_name.or_else(|| self.codecs.iter().find(|codec| codec.rust_name == name))
+    /// A type, by the name of its definition or of its Rust type.
+    pub fn type_named(&self, name: &str) -> Option<&'static TypeInfo> {
+        TypeInfo::find(self.types, name)
+    }
+
+    /// A type, by the name of its Rust type, by which the rows are ordered.
+    pub fn rust_type(&self, name: &str) -> Option<&'static TypeInfo> {
+        let at = self.types.binary_search_by(|row| row.rust_name.cmp(name));
+        self.types.get(at.ok()?)
     }
 }
 
@@ -236,11 +199,11 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The tables of all revisions, in order, and of all pairs of neighbours.
+/// The revisions that are converted, in order, and all pairs of neighbours.
 #[derive(Debug)]
 pub struct Tables {
     /// Oldest first.
-    pub revisions: &'static [RevisionTables],
+    pub revisions: &'static [&'static RevisionTables],
     /// One fewer: the pair at an index joins the revisions at it and after it.
     pub pairs: &'static [Pair],
 }
@@ -275,8 +238,8 @@ impl Tables {
         let (Some(start), Some(_)) = (self.revisions.get(from), self.revisions.get(to)) else {
             return Err(Failure::Unknown("no such revision".to_owned()));
         };
-        let mut codec = self.codec(start, subject)?;
-        let mut value = codec.read(text).map_err(Failure::Invalid)?;
+        let mut ty = type_of(start, subject)?;
+        let mut value = ty.read(text).map_err(Failure::Invalid)?;
         for step in route::steps(from, to) {
             let (pair, hops, revision) = self.step(step)?;
             cx.enter(pair.hop(step.up));
@@ -287,22 +250,21 @@ impl Tables {
             }
             let wanted = match subject {
                 Subject::Type(_) => None,
-                Subject::Method(..) => Some(self.codec(revision, subject)?.rust_name),
+                Subject::Method(..) => Some(type_of(revision, subject)?.rust_name),
             };
-            let Some(hop) = route::hop(hops, codec.rust_name, wanted) else {
+            let Some(hop) = route::hop(hops, ty.rust_name, wanted) else {
                 // What no rule touches and no method reaches has no counterpart.
-                return Ok(Err(no_counterpart(codec.name, revision.id, cx)));
+                return Ok(Err(no_counterpart(ty.name, revision.id, cx)));
             };
             value = match (hop.run)(value, cx) {
                 Ok(value) => value,
                 Err(stop) => return Ok(Err(stop)),
             };
-            codec = revision
-                .codec(hop.to)
-                .ok_or_else(|| Failure::Unknown(format!("no codec for `{}`", hop.to)))?;
+            ty = revision
+                .rust_type(hop.to)
+                .ok_or_else(|| Failure::Unknown(format!("no type `{}`", hop.to)))?;
         }
-        codec
-            .write(&value)
+        ty.write(&value)
             .map(Ok)
             .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
     }
@@ -324,7 +286,7 @@ impl Tables {
         let Some(hops) = route::chain(self.pairs, from, to) else {
             return Err(no_counterpart(from.1, id(to.0), cx));
         };
-        let mut value: Value = Box::new(value);
+        let mut value: AnyValue = Box::new(value);
         for (name, hop) in hops {
             cx.enter(name);
             value = (hop.run)(value, cx)?;
@@ -375,27 +337,24 @@ impl Tables {
         }
         Ok(error)
     }
+}
 
-    fn codec(
-        &self,
-        revision: &RevisionTables,
-        subject: Subject<'_>,
-    ) -> Result<&'static Codec, Failure> {
-        let unknown =
-            |what: String| Failure::Unknown(format!("revision {} has no {what}", revision.id));
-        let name = match subject {
-            Subject::Type(name) => name,
-            Subject::Method(method, part, _) => {
-                let row = revision.methods.iter().find(|row| row.name == method);
-                let row = row.ok_or_else(|| unknown(format!("method `{method}`")))?;
-                part.of(row)
-                    .ok_or_else(|| unknown(format!("{part:?} of `{method}`")))?
-            }
-        };
-        revision
-            .codec(name)
-            .ok_or_else(|| unknown(format!("convertible type `{name}`")))
-    }
+/// The type that is converted, in a revision.
+fn type_of(revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static TypeInfo, Failure> {
+    let unknown =
+        |what: String| Failure::Unknown(format!("revision {} has no {what}", revision.id));
+    let name = match subject {
+        Subject::Type(name) => name,
+        Subject::Method(method, part, _) => {
+            let row = revision.methods.iter().find(|row| row.name == method);
+            let row = row.ok_or_else(|| unknown(format!("method `{method}`")))?;
+            part.of(row)
+                .ok_or_else(|| unknown(format!("{part:?} of `{method}`")))?
+        }
+    };
+    revision
+        .type_named(name)
+        .ok_or_else(|| unknown(format!("type `{name}`")))
 }
 
 /// What has no counterpart cannot go on.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_shims::{Era, Loss, Revision};
+use mcp_registry::{Era, Loss, Revision};
 use mcp_wire::{Error, ErrorObject, Json, JsonObject, Message, Packet, RawError, RawResponse};
 
 use super::era::{Evidence, choose, supported};

@@ -4,7 +4,7 @@
 //! Every per-request server answers it; a handshake server answers with some error, with silence, or by ending.
 //! No single error code is keyed on: whatever is not recognised as modern is legacy.
 
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, JsonObject, Message};
 
 use super::options::Channel;

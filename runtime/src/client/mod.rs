@@ -47,7 +47,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use mcp_shims::{Loss, Revision};
+use mcp_registry::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::Spoken;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use mcp_shims::{Policy, Revision, UnknownRevision};
+use mcp_registry::{Policy, Revision, UnknownRevision};
 use mcp_wire::{Encode, Json};
 
 use crate::{Limits, RevisionSet};

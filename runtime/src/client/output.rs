@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_shims::{Loss, NeedsState, Revision};
+use mcp_registry::{Loss, NeedsState, Revision};
 use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Request, RequestId};
 
 /// A request of the application.

@@ -1,6 +1,6 @@
 //! What the server sends by itself: requests of the handshake era, and notifications.
 
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, RawError, RawNotification, RawRequest, RawResponse, RequestId};
 
 use super::output::{Event, Ignored, Post, Refused, ServerRequest, Token};

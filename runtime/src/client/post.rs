@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_shims::Era;
+use mcp_registry::Era;
 use mcp_wire::{Message, Packet};
 
 use super::answer::MOST_SENDS;

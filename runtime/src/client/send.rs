@@ -1,6 +1,6 @@
 //! What goes out: requests in the server's revision, stamped, with their headers.
 
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use mcp_wire::{Encode, Json, JsonObject, Map, RawNotification, RawRequest, RequestId, to_line};
 
 use super::output::{Answer, Call, Failure, Output, Post, Send, Token};
@@ -12,7 +12,7 @@ use crate::Spoken;
 /// A request in the server's revision.
 pub(super) struct Prepared {
     params: Option<Json>,
-    losses: Vec<mcp_shims::Loss>,
+    losses: Vec<mcp_registry::Loss>,
     log_level: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl<App: Spoken> Client<App> {
         method: &str,
         params: Option<Json>,
         to: Revision,
-    ) -> Result<(Option<Json>, Vec<mcp_shims::Loss>), Failure> {
+    ) -> Result<(Option<Json>, Vec<mcp_registry::Loss>), Failure> {
         let params = match self.translator.app.era() {
             Era::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this era takes what the endpoint will stamp anyway.
@@ -186,7 +186,7 @@ impl<App: Spoken> Client<App> {
         &mut self,
         method: &str,
         params: Option<Json>,
-    ) -> Result<Vec<mcp_shims::Loss>, Failure> {
+    ) -> Result<Vec<mcp_registry::Loss>, Failure> {
         let Some(settled) = self.state.settled() else {
             return Err(Failure::Closed);
         };

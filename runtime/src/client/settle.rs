@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, Map, Message};
 
 use super::era::{Evidence, Finding, choose, judge, supported};

@@ -1,6 +1,6 @@
 //! What every message carries beside its own members: `_meta` keys and HTTP headers.
 
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::translate::empty_object;

@@ -1,13 +1,13 @@
 //! Values from the application's revision to the server's and back.
 
-use mcp_shims::{
+use mcp_registry::{
     Context, Failure as ConvertFailure, Loss, NeedsState, Outcome, Part, Policy, Revision, Session,
     Subject, convert, convert_error,
 };
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, TypeInfo};
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
 use super::output::{Failure, Question};
-use crate::revisions::{methods, same};
+use crate::revisions::same;
 
 /// A value that was carried over, and what was lost.
 pub(super) type Carried = (Json, Vec<Loss>);
@@ -229,28 +229,17 @@ fn check(subject: Subject<'_>, revision: Revision, text: &str) -> Result<Json, C
     let name = match subject {
         Subject::Type(name) => Some(name),
         Subject::Method(method, part, direction) => {
-            let mut rows = methods(revision).iter().filter(|row| row.name == method);
+            let mut rows = revision.methods().iter().filter(|row| row.name == method);
             let row = rows.find(|row| direction.is_none_or(|direction| row.direction == direction));
             let unknown =
                 || ConvertFailure::Unknown(format!("revision {revision} has no method `{method}`"));
             part.of(row.ok_or_else(unknown)?)
         }
     };
-    if let Some(ty) = name.and_then(|name| types(revision).iter().find(|ty| ty.name == name)) {
-        (ty.round_trip)(text).map_err(ConvertFailure::Invalid)?;
+    if let Some(ty) = name.and_then(|name| revision.type_named(name)) {
+        ty.round_trip(text).map_err(ConvertFailure::Invalid)?;
     }
     Json::from_text(text).map_err(ConvertFailure::Invalid)
-}
-
-fn types(revision: Revision) -> &'static [TypeInfo] {
-    match revision {
-        Revision::V2024_11_05 => mcp_2024_11_05::TYPES,
-        Revision::V2025_03_26 => mcp_2025_03_26::TYPES,
-        Revision::V2025_06_18 => mcp_2025_06_18::TYPES,
-        Revision::V2025_11_25 => mcp_2025_11_25::TYPES,
-        Revision::V2026_07_28 => mcp_2026_07_28::TYPES,
-        Revision::Draft => mcp_draft::TYPES,
-    }
 }
 
 fn error_of(outcome: Outcome<ErrorObject>) -> Result<(ErrorObject, Vec<Loss>), Stopped> {

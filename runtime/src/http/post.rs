@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use tokio::sync::mpsc;
 
 use super::Body;

@@ -10,7 +10,7 @@ use std::time::Instant;
 use http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use mcp_shims::{Era, Revision};
+use mcp_registry::{Era, Revision};
 use tokio::sync::mpsc;
 
 use super::{Body, Options};

@@ -124,7 +124,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
             match event {
                 Event::Call(call) => {
                     taken.tokens.push(call.token);
-                    taken.hangs_up |= call.peer.era() == mcp_shims::Era::PerRequest;
+                    taken.hangs_up |= call.peer.era() == mcp_registry::Era::PerRequest;
                     self.start(&mut state, call, route);
                 }
                 other => send.extend(self.settle(&mut state, other)),

@@ -17,7 +17,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use mcp_shims::{Adapter, NeedsState, Revision};
+use mcp_registry::{Adapter, NeedsState, Revision};
 use mcp_wire::{ErrorObject, Json};
 
 use super::call::Token;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_shims::NeedsState;
+use mcp_registry::NeedsState;
 use mcp_wire::{ErrorObject, Json, Kind, Members, Reader};
 
 use super::adapter::{NeedsAdapter, Occasion};
@@ -209,7 +209,7 @@ impl<T> Translated<T> {
 fn undeclared(
     result: &Json,
     client: &Client,
-    peer: mcp_shims::Revision,
+    peer: mcp_registry::Revision,
 ) -> Option<Box<errors::Refusal>> {
     static RESULT: Members = Members::ignoring("result", &["resultType", "inputRequests"]);
     static REQUEST: Members = Members::ignoring("request", &["method"]);

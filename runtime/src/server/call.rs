@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_shims::{Context, Failure, Loss, Outcome, Policy, Revision, Subject};
+use mcp_registry::{Context, Failure, Loss, Outcome, Policy, Revision, Subject};
 use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId};
 
 use super::adapter::NeedsAdapter;
@@ -198,7 +198,7 @@ impl Client {
     ) -> Result<Option<Outcome<Json>>, Failure> {
         let Some(part) = part else { return Ok(None) };
         let cx = Context::new(Policy::Strict);
-        mcp_shims::convert(
+        mcp_registry::convert(
             Subject::Type(type_name),
             self.revision,
             revision,

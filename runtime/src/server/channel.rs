@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_shims::{Adapter, Revision};
+use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Json, RequestId};
 
 use super::adapter::StateMachine;
@@ -37,7 +37,7 @@ pub(super) struct Opened {
     pub(super) log_level: Option<LogLevel>,
     pub(super) is_initialized: bool,
     /// For an application of the modern era: what every request says there.
-    pub(super) upgraded: mcp_shims::Session,
+    pub(super) upgraded: mcp_registry::Session,
     /// Likewise the client, as the application's revision has it.
     pub(super) client_info: Option<Json>,
 }

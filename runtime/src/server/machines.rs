@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_shims::Adapter;
+use mcp_registry::Adapter;
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use super::adapter::{Occasion, Step};

@@ -7,7 +7,7 @@
 //! ```
 //! use mcp_revisions::mcp_wire::Json;
 //! use mcp_revisions::server::{Channel, Event, Profile, Server};
-//! use mcp_revisions::{revisions::V2025_11_25, v2025_11_25 as mcp};
+//! use mcp_revisions::{V2025_11_25, v2025_11_25 as mcp};
 //! use std::time::Duration;
 //!
 //! let capabilities = mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
@@ -51,7 +51,7 @@ mod unasked;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mcp_shims::{Era, Loss, Policy, Revision};
+use mcp_registry::{Era, Loss, Policy, Revision};
 
 pub use adapter::{NeedsAdapter, Occasion, StateMachine, Step};
 pub use call::{

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_shims::{Adapter, NeedsState, Revision};
+use mcp_registry::{Adapter, NeedsState, Revision};
 use mcp_wire::{Direction, Json, JsonObject, MethodKind};
 
 use super::Server;

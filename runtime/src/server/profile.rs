@@ -1,6 +1,6 @@
 //! Who the server is and what it can do, as each revision says it: worked out once, when the server is made.
 
-use mcp_shims::{Context, Failure, Outcome, Policy, Revision, Subject};
+use mcp_registry::{Context, Failure, Outcome, Policy, Revision, Subject};
 use mcp_wire::{Encode, Json, JsonObject, Writer};
 
 use crate::meta;
@@ -149,7 +149,7 @@ fn said_in(
         why,
     };
     let cx = Context::new(Policy::Strict);
-    match mcp_shims::convert(Subject::Type(part), app, revision, json.text(), cx) {
+    match mcp_registry::convert(Subject::Type(part), app, revision, json.text(), cx) {
         Ok(Outcome::Exact(json) | Outcome::Lossy(json, _)) => Ok(json),
         Ok(Outcome::Rejected(problem)) => Err(error(problem.message)),
         Ok(Outcome::NeedsState(needs)) => Err(error(needs.to_string())),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_shims::{Context, Era, Failure, Outcome, Part, Revision, Subject};
+use mcp_registry::{Context, Era, Failure, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, RequestId};
 
 use super::Server;
@@ -102,12 +102,12 @@ impl<App: Spoken> Server<App> {
             client: Arc::new(client),
             log_level: None,
             is_initialized: false,
-            upgraded: mcp_shims::Session::default(),
+            upgraded: mcp_registry::Session::default(),
             client_info: None,
         };
         if self.modern {
             let capabilities = opened.client.capabilities_in(App::REVISION);
-            opened.upgraded = mcp_shims::Session {
+            opened.upgraded = mcp_registry::Session {
                 protocol_version: Some(App::REVISION.wire().to_owned()),
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
             };
@@ -141,8 +141,9 @@ fn member(message: &Peeked<'_>, name: &str) -> Option<Json> {
 fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Client, Box<Refusal>> {
     let text = message.params.map_or(EMPTY, Raw::text);
     let subject = Subject::Method("initialize", Part::Params, Some(Direction::ClientToServer));
-    let cx = Context::new(mcp_shims::Policy::Strict);
-    if let Err(Failure::Invalid(error)) = mcp_shims::convert(subject, revision, revision, text, cx)
+    let cx = Context::new(mcp_registry::Policy::Strict);
+    if let Err(Failure::Invalid(error)) =
+        mcp_registry::convert(subject, revision, revision, text, cx)
     {
         return Err(Box::new(Refusal {
             error: ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_shims::{Adapter, Era, Revision};
+use mcp_registry::{Adapter, Era, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::adapter::{NeedsAdapter, Occasion};
@@ -272,7 +272,7 @@ pub(super) fn call_of(
     token: Token,
     method: &'static str,
     params: Json,
-    losses: Vec<mcp_shims::Loss>,
+    losses: Vec<mcp_registry::Loss>,
 ) -> Option<Call> {
     let pending = channel.get(token)?;
     Some(Call {

@@ -1,6 +1,6 @@
 //! Texts on their way between the application's revision and a peer's.
 
-use mcp_shims::{Context, Failure, Loss, NeedsState, Outcome, Part, Revision, Subject};
+use mcp_registry::{Context, Failure, Loss, NeedsState, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::Server;
@@ -52,14 +52,14 @@ impl<App: Spoken> Server<App> {
         let converted = match (is_legacy(peer), self.modern) {
             (true, true) => {
                 let cx = cx.with_session(self.upgraded(session));
-                mcp_shims::convert(subject, peer, App::REVISION, text, cx)
+                mcp_registry::convert(subject, peer, App::REVISION, text, cx)
             }
             // The level is told to the handlers beside the params.
             (false, false) if text.contains(meta::LOG_LEVEL) => {
                 let text = meta::without(text, meta::LOG_LEVEL);
-                mcp_shims::convert(subject, peer, App::REVISION, &text, cx)
+                mcp_registry::convert(subject, peer, App::REVISION, &text, cx)
             }
-            _ => mcp_shims::convert(subject, peer, App::REVISION, text, cx),
+            _ => mcp_registry::convert(subject, peer, App::REVISION, text, cx),
         };
         match translated(converted, ErrorObject::INVALID_PARAMS) {
             Translated::Done(json, losses) if is_legacy(peer) && self.modern => {
@@ -70,10 +70,10 @@ impl<App: Spoken> Server<App> {
     }
 
     /// What a session says in place of a modern client.
-    fn upgraded(&self, session: Option<&Opened>) -> mcp_shims::Session {
+    fn upgraded(&self, session: Option<&Opened>) -> mcp_registry::Session {
         match session {
             Some(session) => session.upgraded.clone(),
-            None => mcp_shims::Session {
+            None => mcp_registry::Session {
                 protocol_version: Some(App::REVISION.wire().to_owned()),
                 client_capabilities: Json::from_text("{}").ok(),
             },
@@ -92,7 +92,7 @@ impl<App: Spoken> Server<App> {
         }
         let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
         let cx = Context::new(self.policy);
-        let converted = mcp_shims::convert(subject, App::REVISION, peer, result.text(), cx);
+        let converted = mcp_registry::convert(subject, App::REVISION, peer, result.text(), cx);
         translated(converted, ErrorObject::INTERNAL_ERROR)
     }
 
@@ -106,7 +106,7 @@ impl<App: Spoken> Server<App> {
         if same(peer, App::REVISION) {
             return Translated::Done(error, Vec::new());
         }
-        mcp_shims::convert_error(
+        mcp_registry::convert_error(
             method,
             App::REVISION,
             peer,
@@ -129,7 +129,7 @@ impl<App: Spoken> Server<App> {
         }
         let subject = Subject::Method(method, Part::Params, Some(Direction::ServerToClient));
         let cx = Context::new(self.policy);
-        let converted = mcp_shims::convert(subject, App::REVISION, peer, text, cx);
+        let converted = mcp_registry::convert(subject, App::REVISION, peer, text, cx);
         translated(converted, ErrorObject::INTERNAL_ERROR)
     }
 
@@ -148,7 +148,7 @@ impl<App: Spoken> Server<App> {
             };
         }
         let cx = Context::new(self.policy);
-        let converted = mcp_shims::convert(subject, peer, App::REVISION, result, cx);
+        let converted = mcp_registry::convert(subject, peer, App::REVISION, result, cx);
         translated(converted, ErrorObject::INTERNAL_ERROR)
     }
 }
@@ -173,14 +173,14 @@ fn check(subject: Subject<'_>, revision: Revision, text: &str) -> Result<(), Box
     let Subject::Method(method, part, direction) = subject else {
         return Ok(());
     };
-    let rows = crate::revisions::methods(revision).iter();
+    let rows = revision.methods().iter();
     let row = rows
         .filter(|row| row.name == method)
         .find(|row| direction.is_none_or(|way| row.direction == way));
     let name = row.and_then(|row| part.of(row));
     match name
-        .and_then(|name| codec(revision, name))
-        .map(|codec| codec.read(text))
+        .and_then(|name| revision.type_named(name))
+        .map(|ty| ty.read(text))
     {
         Some(Err(error)) => Err(Box::new(ErrorObject::new(
             ErrorObject::INVALID_PARAMS,
@@ -188,12 +188,6 @@ fn check(subject: Subject<'_>, revision: Revision, text: &str) -> Result<(), Box
         ))),
         Some(Ok(_)) | None => Ok(()),
     }
-}
-
-fn codec(revision: Revision, name: &str) -> Option<&'static mcp_convert::dynamic::Codec> {
-    let id = crate::served::on_the_wire(revision).id();
-    let index = mcp_shims::TABLES.index(id)?;
-    mcp_shims::TABLES.revisions.get(index)?.codec(name)
 }
 
 /// Params of a legacy peer, with what its session knows and a modern request says by itself.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_shims::{Loss, Revision};
+use mcp_registry::{Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::adapter::{NeedsAdapter, Occasion};

@@ -92,7 +92,8 @@ pub use json::{Elements, Entries, Json, JsonArray, JsonObject};
 pub use kind::Kind;
 pub use map::{Extra, Iter, IterMut, Map};
 pub use method::{
-    Direction, MethodInfo, MethodKind, NoParams, Notification, Request, TypeInfo, UnknownMessage,
+    AnyValue, Direction, MethodInfo, MethodKind, NoParams, Notification, Request, TypeInfo,
+    UnknownMessage,
 };
 pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object};

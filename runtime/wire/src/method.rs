@@ -1,5 +1,6 @@
 //! What generated crates say about their methods and types: traits, tables, and open cases.
 
+use std::any::Any;
 use std::fmt;
 
 use crate::codec::{Decode, Encode};
@@ -101,7 +102,10 @@ pub struct MethodInfo {
     pub message: &'static str,
 }
 
-/// A row of a revision's table of types.
+/// A value of a type that its row in a table knows.
+pub type AnyValue = Box<dyn Any>;
+
+/// A row of a revision's table of types, and its codec: texts of a type that is only known at run time.
 #[derive(Debug, Clone, Copy)]
 pub struct TypeInfo {
     /// The name of the definition in the schema.
@@ -110,33 +114,90 @@ pub struct TypeInfo {
     pub rust_name: &'static str,
     /// Whether the schema defines it by name; else it was hoisted from an inline schema.
     pub definition: bool,
-    /// Reads a text as the type and writes it again.
-    pub round_trip: fn(&str) -> Result<String, Error>,
+    read: fn(&mut Reader<'_>) -> Result<AnyValue, Fault>,
+    write: fn(&dyn Any, &mut Writer) -> bool,
 }
 
 impl TypeInfo {
     /// The row of the type `T` of a definition.
-    pub const fn of<T: Decode + Encode>(name: &'static str, rust_name: &'static str) -> Self {
+    pub const fn of<T: Decode + Encode + 'static>(
+        name: &'static str,
+        rust_name: &'static str,
+    ) -> Self {
         Self {
             name,
             rust_name,
             definition: true,
-            round_trip: round_trip::<T>,
+            read: read::<T>,
+            write: write::<T>,
         }
     }
 
     /// The row of the type `T` of an inline schema; `name` is that of its place.
-    pub const fn inline<T: Decode + Encode>(name: &'static str, rust_name: &'static str) -> Self {
+    pub const fn inline<T: Decode + Encode + 'static>(
+        name: &'static str,
+        rust_name: &'static str,
+    ) -> Self {
         let row = Self::of::<T>(name, rust_name);
         Self {
             definition: false,
             ..row
         }
     }
+
+    /// The row of a type, by the name of its definition or of its Rust type.
+    pub fn find<'t>(types: &'t [Self], name: &str) -> Option<&'t Self> {
+        let by_definition = types.iter().find(|row| row.name == name);
+        by_definition.or_else(|| types.iter().find(|row| row.rust_name == name))
+    }
+
+    /// Reads a whole text as the type.
+    ///
+    /// # Errors
+    /// As [`from_str`](crate::from_str).
+    pub fn read(&self, text: &str) -> Result<AnyValue, Error> {
+        let mut reader = Reader::new(text);
+        let value = (self.read)(&mut reader).and_then(|value| reader.finish().map(|()| value));
+        value.map_err(|fault| Error::new(&fault, text))
+    }
+
+    /// Writes a value; none if it is of another type.
+    pub fn write(&self, value: &AnyValue) -> Option<Json> {
+        self.written(value).map(Json::from_written)
+    }
+
+    /// Reads a text as the type and writes it again.
+    ///
+    /// # Errors
+    /// As [`from_str`](crate::from_str).
+    pub fn round_trip(&self, text: &str) -> Result<String, Error> {
+        let value = self.read(text)?;
+        // What was read here is of the type.
+        Ok(self.written(&value).unwrap_or_default())
+    }
+
+    fn written(&self, value: &AnyValue) -> Option<String> {
+        let mut writer = Writer::new();
+        (self.write)(&**value, &mut writer).then(|| writer.into_text())
+    }
 }
 
-fn round_trip<T: Decode + Encode>(text: &str) -> Result<String, Error> {
-    crate::from_str::<T>(text).map(|value| crate::to_string(&value))
+// One of each is compiled for every type: whatever need not know the type stands above.
+fn read<T: Decode + 'static>(reader: &mut Reader<'_>) -> Result<AnyValue, Fault> {
+    match T::decode(reader) {
+        Ok(value) => Ok(Box::new(value)),
+        Err(fault) => Err(fault),
+    }
+}
+
+fn write<T: Encode + 'static>(value: &dyn Any, writer: &mut Writer) -> bool {
+    match value.downcast_ref::<T>() {
+        Some(value) => {
+            value.encode(writer);
+            true
+        }
+        None => false,
+    }
 }
 
 /// A message whose method is not of this revision.

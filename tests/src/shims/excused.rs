@@ -2,7 +2,7 @@
 //!
 //! `tests/shims_laws.rs` fails on a value that breaks a law and that no entry covers, and on an entry that covers none.
 
-use mcp_shims::Policy;
+use mcp_registry::Policy;
 
 use super::hops::Way;
 use crate::text::Value;

@@ -1,8 +1,8 @@
 //! Every conversion between neighbours, with the way back, run on texts.
 
-use mcp_convert::dynamic::{Codec, Hop};
-use mcp_shims::{Context, Outcome, Policy, Session, TABLES};
-use mcp_wire::Json;
+use mcp_convert::dynamic::Hop;
+use mcp_registry::{Context, Outcome, Policy, Session, TABLES};
+use mcp_wire::{Json, TypeInfo};
 
 /// A conversion of one type between neighbours, and the one that goes back.
 #[derive(Debug, Clone, Copy)]
@@ -18,9 +18,9 @@ pub struct Way {
     /// The name of the hop in losses.
     pub name: &'static str,
     /// The source type.
-    pub source: &'static Codec,
+    pub source: &'static TypeInfo,
     /// The target type.
-    pub target: &'static Codec,
+    pub target: &'static TypeInfo,
     there: &'static Hop,
     back: Option<(&'static Hop, &'static str)>,
 }
@@ -46,11 +46,8 @@ pub fn all() -> Vec<Way> {
                 false => (pair.down_hop, pair.up_hop),
             };
             for there in hops {
-                let codec = |codecs: &'static [Codec], name: &str| {
-                    codecs.iter().find(|codec| codec.rust_name == name)
-                };
                 let (Some(source), Some(target)) =
-                    (codec(from.codecs, there.from), codec(to.codecs, there.to))
+                    (from.type_named(there.from), to.type_named(there.to))
                 else {
                     continue;
                 };
@@ -118,8 +115,8 @@ impl Way {
 fn run(
     hop: &Hop,
     name: &'static str,
-    source: &Codec,
-    target: &Codec,
+    source: &TypeInfo,
+    target: &TypeInfo,
     text: &str,
     policy: Policy,
 ) -> Result<Outcome<String>, String> {

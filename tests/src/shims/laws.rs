@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_shims::{Loss, Outcome, Policy};
+use mcp_registry::{Loss, Outcome, Policy};
 
 use super::excused;
 use super::hops::Way;
@@ -295,7 +295,7 @@ impl Survival<'_> {
                         .strip_prefix(&at)
                         .and_then(|rest| rest.strip_prefix('/'))
                         .is_some_and(|rest| {
-                            !rest.contains('/') && loss.change == mcp_shims::Change::Removed
+                            !rest.contains('/') && loss.change == mcp_registry::Change::Removed
                         })
                 });
                 if moved {

@@ -1,6 +1,6 @@
 //! Puts recorded losses back into a value that went there and back.
 
-use mcp_shims::{Change, Loss};
+use mcp_registry::{Change, Loss};
 
 use crate::text::{self, Value};
 

@@ -7,7 +7,7 @@ use mcp_codegen::generate::{Models, RevisionModel};
 use mcp_codegen::model::{Model, Shape};
 use mcp_codegen::shims::PairPlan;
 use mcp_codegen::shims::rules::PairRules;
-use mcp_shims::TABLES;
+use mcp_registry::TABLES;
 
 use crate::judge::Judge;
 

@@ -1,5 +1,8 @@
 //! Bytes that are no text: broken UTF-8, halves of surrogate pairs, marks of byte order.
 
+use mcp_registry::{
+    draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28_rc,
+};
 use mcp_wire::envelope::{Message, Packet};
 use mcp_wire::{Decode, Encode, ErrorKind, from_slice, from_str, to_string};
 
@@ -57,13 +60,13 @@ fn broken_utf8_is_refused_at_its_place() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"ping","x-é":"naïve 名 😀"}"#;
     refuses_broken_utf8::<Message>(text);
     refuses_broken_utf8::<Packet>(text);
-    refuses_broken_utf8::<mcp_2024_11_05::JsonRpcMessage>(text);
-    refuses_broken_utf8::<mcp_2025_03_26::JsonRpcMessage>(text);
-    refuses_broken_utf8::<mcp_2025_06_18::JsonRpcMessage>(text);
-    refuses_broken_utf8::<mcp_2025_11_25::ClientRequest>(text);
-    refuses_broken_utf8::<mcp_2026_07_28_rc::JsonRpcMessage>(text);
-    refuses_broken_utf8::<mcp_2026_07_28::JsonRpcMessage>(text);
-    refuses_broken_utf8::<mcp_draft::JsonRpcMessage>(text);
+    refuses_broken_utf8::<v2024_11_05::JsonRpcMessage>(text);
+    refuses_broken_utf8::<v2025_03_26::JsonRpcMessage>(text);
+    refuses_broken_utf8::<v2025_06_18::JsonRpcMessage>(text);
+    refuses_broken_utf8::<v2025_11_25::ClientRequest>(text);
+    refuses_broken_utf8::<v2026_07_28_rc::JsonRpcMessage>(text);
+    refuses_broken_utf8::<v2026_07_28::JsonRpcMessage>(text);
+    refuses_broken_utf8::<draft::JsonRpcMessage>(text);
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn half_a_surrogate_pair_is_refused_where_a_string_is_read_and_kept_where_it_is_
         r"\uD83Dx",
     ] {
         let text = format!(r#"{{"type":"text","text":"a{half}"}}"#);
-        let error = from_str::<mcp_2025_11_25::ContentBlock>(&text).unwrap_err();
+        let error = from_str::<v2025_11_25::ContentBlock>(&text).unwrap_err();
         assert_eq!(
             (error.kind(), error.pointer()),
             (ErrorKind::Surrogate, "/text"),
@@ -95,18 +98,18 @@ fn half_a_surrogate_pair_is_refused_where_a_string_is_read_and_kept_where_it_is_
         assert_clear(&error, &text);
         // As the name of a member that has to be kept.
         let text = format!(r#"{{"type":"text","text":"a","{half}":1}}"#);
-        let error = from_str::<mcp_2025_11_25::ContentBlock>(&text).unwrap_err();
+        let error = from_str::<v2025_11_25::ContentBlock>(&text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Surrogate, "{text}");
         // Opaque JSON is text, and the text is sound.
         let text = format!(r#"{{"name":"a","arguments":{{"{half}":"{half}"}}}}"#);
-        let params: mcp_2025_11_25::CallToolRequestParams = from_str(&text).unwrap();
+        let params: v2025_11_25::CallToolRequestParams = from_str(&text).unwrap();
         assert_eq!(
             to_string(&params),
             r#"{"arguments":{"H":"H"},"name":"a"}"#.replace('H', half)
         );
     }
     let whole = r#"{"text":"\ud83d\uDE00","type":"text"}"#;
-    let block: mcp_2025_11_25::TextContent = from_str(whole).unwrap();
+    let block: v2025_11_25::TextContent = from_str(whole).unwrap();
     assert_eq!(block.text, "😀");
 }
 
@@ -124,9 +127,9 @@ fn zeros_stay_zeros() {
         let value: T = from_str(text).unwrap();
         assert!(mcp_tests::text::same(text, &to_string(&value)), "{text}");
     }
-    keeps::<mcp_2025_11_25::TextContent>(r#"{"type":"text","text":"a\u0000b","\u0000":"\u0000"}"#);
-    let error = from_str::<mcp_2025_11_25::TextContent>("{\"type\":\"text\",\"text\":\"a\0b\"}")
-        .unwrap_err();
+    keeps::<v2025_11_25::TextContent>(r#"{"type":"text","text":"a\u0000b","\u0000":"\u0000"}"#);
+    let error =
+        from_str::<v2025_11_25::TextContent>("{\"type\":\"text\",\"text\":\"a\0b\"}").unwrap_err();
     assert_eq!(
         (error.kind(), error.pointer()),
         (ErrorKind::Syntax, "/text")

@@ -13,15 +13,19 @@ mod numbers;
 mod time;
 mod truncated;
 
-use mcp_tests::registry::{self, Generated};
+use mcp_registry::Revision;
+use mcp_registry::v2025_11_25;
 use mcp_tests::{parallel, text};
 use mcp_wire::envelope::{Message, Packet};
 use mcp_wire::{Error, TypeInfo};
 
 /// The rows of every revision, and of the envelope.
 fn every_type() -> Vec<(&'static str, TypeInfo)> {
-    let of_crate = |one: &'static Generated| one.types.iter().map(|row| (one.revision, *row));
-    let mut rows: Vec<(&str, TypeInfo)> = registry::ALL.iter().flat_map(of_crate).collect();
+    let of_crate = |one: &Revision| {
+        let id = one.id();
+        one.types().iter().map(move |row| (id, *row))
+    };
+    let mut rows: Vec<(&str, TypeInfo)> = Revision::ALL.iter().flat_map(of_crate).collect();
     rows.push(("envelope", TypeInfo::of::<Message>("Message", "Message")));
     rows.push(("envelope", TypeInfo::of::<Packet>("Packet", "Packet")));
     rows
@@ -124,7 +128,7 @@ fn what_is_not_json_is_refused_by_every_type() {
     }
     let done = parallel::map(&every_type(), |(revision, row)| {
         for text in NOT_JSON {
-            match (row.round_trip)(text) {
+            match row.round_trip(text) {
                 Ok(written) => panic!("{revision} {} takes {text:?} as {written}", row.rust_name),
                 Err(error) => assert_clear(&error, text),
             }
@@ -168,7 +172,7 @@ fn any_json_is_refused_clearly_or_kept() {
     parallel::map(&every_type(), |(revision, row)| {
         for text in texts {
             assert!(text::parse(text).is_ok(), "{text} is not JSON");
-            match (row.round_trip)(text) {
+            match row.round_trip(text) {
                 Ok(written) => assert!(
                     text::same(text, &written),
                     "{revision} {}: {text} is written as {written}",
@@ -187,7 +191,7 @@ fn a_member_that_comes_twice_is_refused_where_it_comes_again() {
     let mut objects = 0;
     for (revision, row) in every_type() {
         for text in [twice, escaped] {
-            match (row.round_trip)(text) {
+            match row.round_trip(text) {
                 // Any JSON: what it says is not looked at.
                 Ok(written) => assert_eq!(written, text, "{revision} {}", row.rust_name),
                 Err(error) => {
@@ -209,7 +213,7 @@ fn a_member_that_comes_twice_is_refused_where_it_comes_again() {
             "{{{}}}",
             vec![format!("\"{name}\":\"a\""); 10_000].join(",")
         );
-        let error = mcp_wire::from_str::<mcp_2025_11_25::Tool>(&text).unwrap_err();
+        let error = mcp_wire::from_str::<v2025_11_25::Tool>(&text).unwrap_err();
         assert_eq!(
             (error.kind(), error.pointer()),
             (mcp_wire::ErrorKind::Duplicate, format!("/{name}").as_str())

@@ -1,5 +1,6 @@
 //! Numbers beyond every machine word, and texts of millions of bytes.
 
+use mcp_registry::{v2025_11_25, v2026_07_28};
 use mcp_tests::{parallel, text};
 use mcp_wire::envelope::Message;
 use mcp_wire::{RequestId, from_str, to_string};
@@ -18,11 +19,11 @@ fn numbers_that_no_float_holds_are_kept() {
         "123456789012345678901234567890.123456789012345678901234567890",
     ] {
         let text = format!(r#"{{"progress":{spelled},"progressToken":"t"}}"#);
-        let params: mcp_2025_11_25::ProgressNotificationParams = from_str(&text).unwrap();
+        let params: v2025_11_25::ProgressNotificationParams = from_str(&text).unwrap();
         assert_eq!(to_string(&params), text);
         assert_eq!(params, params.clone());
         let text = format!(r#"{{"name":"a","arguments":{{"n":{spelled}}}}}"#);
-        let params: mcp_2025_11_25::CallToolRequestParams = from_str(&text).unwrap();
+        let params: v2025_11_25::CallToolRequestParams = from_str(&text).unwrap();
         assert!(text::same(&text, &to_string(&params)), "{text}");
     }
     let id: RequestId = from_str("1e999999").unwrap();
@@ -52,7 +53,7 @@ fn long_numbers_and_strings_are_refused_clearly_or_kept_by_every_type() {
     ];
     parallel::map(&every_type(), |(revision, row)| {
         for text in &texts {
-            match (row.round_trip)(text) {
+            match row.round_trip(text) {
                 Ok(written) => assert!(
                     text::same(text, &written),
                     "{revision} {} loses some of it",
@@ -70,21 +71,21 @@ fn ten_megabytes_are_read_where_they_are_allowed() {
     let text = format!(r#"{{"jsonrpc":"2.0","id":{digits},"method":"ping"}}"#);
     let message: Message = from_str(&text).unwrap();
     assert_eq!(to_string(&message), text);
-    let request: mcp_2025_11_25::ClientRequest = from_str(&text).unwrap();
+    let request: v2025_11_25::ClientRequest = from_str(&text).unwrap();
     assert_eq!(to_string(&request).len(), text.len());
     let error =
-        from_str::<mcp_2025_11_25::TextContent>(&format!(r#"{{"type":"text","text":{digits}}}"#))
+        from_str::<v2025_11_25::TextContent>(&format!(r#"{{"type":"text","text":{digits}}}"#))
             .unwrap_err();
     assert_eq!(error.found().chars().count(), 41, "forty digits and a mark");
     let data = "QUJD".repeat(2_500_000);
     let text = format!(r#"{{"data":"{data}","mimeType":"image/png","type":"image"}}"#);
-    let image: mcp_2026_07_28::ContentBlock = from_str(&text).unwrap();
+    let image: v2026_07_28::ContentBlock = from_str(&text).unwrap();
     assert!(
-        matches!(&image, mcp_2026_07_28::ContentBlock::Image(image) if image.data.len() == data.len())
+        matches!(&image, v2026_07_28::ContentBlock::Image(image) if image.data.len() == data.len())
     );
     assert_eq!(to_string(&image).len(), text.len());
     // As a tag, it is looked at once and shown in part.
     let error =
-        from_str::<mcp_2026_07_28::ContentBlock>(&format!(r#"{{"type":"{data}"}}"#)).unwrap_err();
+        from_str::<v2026_07_28::ContentBlock>(&format!(r#"{{"type":"{data}"}}"#)).unwrap_err();
     assert_clear(&error, &text);
 }

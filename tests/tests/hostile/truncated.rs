@@ -2,8 +2,9 @@
 
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
+use mcp_registry::Revision;
 use mcp_tests::sampler::{Recipe, Sampler};
-use mcp_tests::{parallel, registry, root, text};
+use mcp_tests::{parallel, root, text};
 use mcp_wire::envelope::{Message, Packet};
 use mcp_wire::{ErrorKind, TypeInfo};
 
@@ -38,7 +39,7 @@ fn cut(row: &TypeInfo, text: &str, stride: usize) -> usize {
     let ends = text.char_indices().map(|(end, _)| end).step_by(stride);
     let mut taken = 0;
     for prefix in ends.filter_map(|end| text.get(..end)) {
-        match (row.round_trip)(prefix) {
+        match row.round_trip(prefix) {
             Err(error) => {
                 assert_clear(&error, prefix);
                 assert!(
@@ -67,11 +68,11 @@ fn every_prefix_of_a_message_is_refused() {
             TypeInfo::of::<Message>("Message", "Message"),
             TypeInfo::of::<Packet>("Packet", "Packet"),
         ];
-        for one in registry::ALL {
-            rows.extend(one.types.iter().filter(|row| row.name == *name));
+        for one in Revision::ALL {
+            rows.extend(one.types().iter().filter(|row| row.name == *name));
         }
         assert!(
-            rows.len() == registry::ALL.len() + 2,
+            rows.len() == Revision::ALL.len() + 2,
             "{name} is not in every revision"
         );
         for row in rows {
@@ -91,7 +92,7 @@ fn every_prefix_of_a_value_of_every_type_is_refused() {
     let models = Models::build(&spec).unwrap();
     for of in &models.revisions {
         let sampler = Sampler::new(&of.model, &of.revision.id);
-        let types = registry::get(&of.revision.id).unwrap().types;
+        let types = of.revision.id.parse::<Revision>().unwrap().types();
         parallel::map(types, |row| {
             for (recipe, stride) in [(Recipe::Least, 1), (Recipe::Most, 11)] {
                 let instance = sampler.instance(row.rust_name, recipe, 1);

@@ -1,11 +1,10 @@
 //! A revision as a test speaks it: valid texts of its types, and a judge of what others make of them.
 
 use mcp_codegen::generate::{Models, RevisionModel};
+use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{Direction, Json, Kind, MethodInfo, MethodKind};
-use mcp_revisions::{Revision, revisions};
 use mcp_tests::judge::Judge;
 use mcp_tests::random::{Random, seed};
-use mcp_tests::registry;
 use mcp_tests::sampler::Sampler;
 
 /// Samples of each definition.
@@ -13,9 +12,10 @@ const SAMPLES: usize = 12;
 
 /// Every revision that endpoints can speak.
 pub(crate) fn voices<'m>(models: &'m Models<'m>) -> Vec<Voice<'m>> {
-    let spoken = (models.revisions.iter()).filter(|of| of.revision.id.parse::<Revision>().is_ok());
+    let listed = |id: &str| id.parse::<Revision>().unwrap();
+    let spoken = (models.revisions.iter()).filter(|of| listed(&of.revision.id).is_converted());
     let voices: Vec<Voice<'m>> = spoken.map(Voice::new).collect();
-    assert_eq!(voices.len(), Revision::ALL.len());
+    assert_eq!(voices.len(), Revision::CONVERTED.len());
     voices
 }
 
@@ -39,7 +39,7 @@ impl<'m> Voice<'m> {
 
     /// The Rust name of a definition, which is what judge and sampler know it by.
     fn name(&self, definition: &str) -> &'static str {
-        let types = registry::get(self.revision.id()).unwrap().types;
+        let types = self.revision.types();
         let by_name = types.iter().find(|row| row.name == definition);
         by_name
             .or_else(|| types.iter().find(|row| row.rust_name == definition))
@@ -80,7 +80,7 @@ impl<'m> Voice<'m> {
         direction: Direction,
         kind: MethodKind,
     ) -> impl Iterator<Item = &'static MethodInfo> {
-        let rows = revisions::methods(self.revision).iter();
+        let rows = self.revision.methods().iter();
         rows.filter(move |row| row.direction == direction && row.kind == kind)
     }
 }

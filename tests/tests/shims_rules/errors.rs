@@ -1,13 +1,14 @@
 //! Error codes.
 
 use super::*;
+use mcp_registry::Revision;
 
 fn of(method: &str, from: Revision, to: Revision, code: i64) -> Outcome<ErrorObject> {
     let error: ErrorObject = mcp_wire::from_str(&format!(
         r#"{{"code":{code},"message":"m","data":{{"uri":"x"}}}}"#
     ))
     .unwrap();
-    mcp_shims::convert_error(method, from, to, error, Context::default())
+    mcp_registry::convert_error(method, from, to, error, Context::default())
 }
 
 #[track_caller]

@@ -7,8 +7,8 @@
     reason = "a test says what it found and stops"
 )]
 
-use mcp_shims::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
-use mcp_shims::{
+use mcp_registry::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+use mcp_registry::{
     Adapter, Change, Context, LossKind, Outcome, Part, Policy, Revision, Session, Subject,
 };
 use mcp_tests::text;
@@ -30,7 +30,7 @@ fn convert(
     text: &str,
     cx: Context,
 ) -> Outcome<String> {
-    match mcp_shims::convert(subject, from, to, text, cx) {
+    match mcp_registry::convert(subject, from, to, text, cx) {
         Ok(outcome) => outcome.map(Json::into_text),
         Err(failure) => panic!("{failure}: {text}"),
     }

@@ -59,7 +59,6 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
         }
         add(format!("src/{module}/mod.rs"), scaffold::pair(plan))?;
     }
-    add("src/tables.rs".to_owned(), scaffold::tables(plans, facts))?;
     files.extend(scaffold::files(plans, facts)?);
     Ok(files)
 }

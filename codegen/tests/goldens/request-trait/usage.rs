@@ -28,7 +28,7 @@ fn the_tables_list_methods_and_types() {
     assert_eq!(names, ["echo/say", "notifications/echo/tick"]);
     let echo = TYPES.iter().find(|row| row.name == "EchoResult").unwrap();
     assert_eq!(
-        (echo.round_trip)(r#"{"text": "x"}"#).unwrap(),
+        echo.round_trip(r#"{"text": "x"}"#).unwrap(),
         r#"{"text":"x"}"#
     );
 }

@@ -64,6 +64,11 @@ impl Json {
         Self(crate::to_string(value).into())
     }
 
+    /// What a writer wrote.
+    pub(crate) fn from_written(text: String) -> Self {
+        Self(text.into())
+    }
+
     /// The text.
     #[inline]
     pub fn text(&self) -> &str {

@@ -42,9 +42,9 @@ fn goes_through_serde_json() {
 fn tables_name_and_read() {
     const INFO: TypeInfo = TypeInfo::of::<UnknownMessage>("Unknown", "UnknownMessage");
     let text = r#"{"method":"m","params":[ ],"x":1}"#;
-    assert_eq!((INFO.round_trip)(text).unwrap(), text);
+    assert_eq!(INFO.round_trip(text).unwrap(), text);
     assert_eq!(
-        (INFO.round_trip)("{}").unwrap_err().expected(),
+        INFO.round_trip("{}").unwrap_err().expected(),
         "member `method` of message"
     );
     assert_eq!(Direction::ClientToServer.to_string(), "client-to-server");

@@ -1,0 +1,87 @@
+//! What a revision is called in Rust and by cargo.
+
+use crate::model::naming::pascal_case;
+
+/// The package: `mcp-2025-11-25`.
+#[must_use]
+pub fn package(id: &str) -> String {
+    format!("mcp-{id}")
+}
+
+/// The library: `mcp_2025_11_25`.
+#[must_use]
+pub fn library(id: &str) -> String {
+    format!("mcp_{}", words(id))
+}
+
+/// The module that holds its types: `v2025_11_25`, `draft`.
+#[must_use]
+pub fn module(id: &str) -> String {
+    match dated(id) {
+        true => format!("v{}", words(id)),
+        false => words(id),
+    }
+}
+
+/// The constant of its row in a table: `V2025_11_25`, `DRAFT`.
+#[must_use]
+pub fn constant(id: &str) -> String {
+    module(id).to_uppercase()
+}
+
+/// Its variant and its marker type: `V2025_11_25`, `V2026_07_28Rc`, `Draft`.
+#[must_use]
+pub fn variant(id: &str) -> String {
+    if !dated(id) {
+        return pascal_case(id);
+    }
+    let number = |part: &&str| part.chars().all(|letter| letter.is_ascii_digit());
+    let parts: Vec<&str> = id
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .collect();
+    let numbers: Vec<&str> = parts.iter().copied().take_while(number).collect();
+    let rest = parts.get(numbers.len()..).unwrap_or_default();
+    let rest = match rest.is_empty() {
+        true => String::new(),
+        false => pascal_case(&rest.join("-")),
+    };
+    format!("V{}{rest}", numbers.join("_"))
+}
+
+fn dated(id: &str) -> bool {
+    id.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn words(id: &str) -> String {
+    id.replace(|letter: char| !letter.is_ascii_alphanumeric(), "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{constant, library, module, variant};
+
+    #[test]
+    fn a_revision_is_called_after_its_id() {
+        let names = |id| [library(id), module(id), constant(id), variant(id)];
+        assert_eq!(
+            names("2025-11-25"),
+            [
+                "mcp_2025_11_25",
+                "v2025_11_25",
+                "V2025_11_25",
+                "V2025_11_25"
+            ]
+        );
+        assert_eq!(
+            names("2026-07-28-rc"),
+            [
+                "mcp_2026_07_28_rc",
+                "v2026_07_28_rc",
+                "V2026_07_28_RC",
+                "V2026_07_28Rc"
+            ]
+        );
+        assert_eq!(names("draft"), ["mcp_draft", "draft", "DRAFT", "Draft"]);
+        assert_eq!(variant("2027-v2"), "V2027V2");
+    }
+}
