@@ -10,9 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::Error;
+use crate::decision::Scope;
 use crate::model::{Model, Shape, TypeDef};
+use crate::rules::Rules;
+use crate::spec::methods::MethodRules;
 use crate::spec::rules::{RuleFile, RuleTexts};
+use crate::{Error, Spec};
 
 /// The file of the doc lines, below the spec directory.
 pub const FILE: &str = "docs.toml";
@@ -152,6 +155,20 @@ impl Docs {
         }
         errors
     }
+}
+
+/// Doc lines of its own that one revision has no use for, among others that it was not asked about.
+///
+/// # Errors
+/// What cannot be typed.
+pub fn needless(spec: &Spec, id: &str) -> Result<Vec<Error>, Error> {
+    let docs = Docs::read(&spec.rules)?;
+    let scope = Scope::Revision(id.to_owned());
+    let (rules, methods) = (Rules::read(&spec.rules)?, MethodRules::read(spec)?);
+    let schema = &spec.revision(id)?.schema;
+    let built = Model::build(schema, &scope, &rules, &methods, &BTreeMap::new())?;
+    let _ = docs.missing(&built.model, id);
+    Ok(docs.unused())
 }
 
 /// The doc lines of one revision, with what to fall back on.

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use mcp_codegen::generate::Models;
-use mcp_codegen::spec::{self, Era, ImportOptions, Imported, Revision, Spec, Status, Verified};
+use mcp_codegen::spec::{self, Directory, Era, ImportOptions, Revision, Spec, Status, Verified};
 
 use crate::outcome::Outcome;
+
+mod told;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,6 +28,25 @@ enum Command {
         /// Compare with the upstream files DIR/REVISION/schema.json as well
         #[arg(long, value_name = "DIR")]
         upstream: Option<PathBuf>,
+    },
+    /// Undo an import: take a revision out, with everything that speaks of it or that only it needed
+    Remove {
+        /// Which revision
+        revision: String,
+    },
+    /// Say that facts carried over by an import hold, or, with --drop, take them back
+    Confirm {
+        /// Which revision
+        revision: String,
+        /// Which facts, as `spec import` names them [default: list them]
+        #[arg(value_name = "FACT", conflicts_with = "all")]
+        facts: Vec<String>,
+        /// Every one of them
+        #[arg(long)]
+        all: bool,
+        /// They do not hold: take them back
+        #[arg(long)]
+        drop: bool,
     },
     /// List the revisions
     List,
@@ -49,6 +70,9 @@ struct Import {
     /// released, candidate or draft; needed for a new revision
     #[arg(long)]
     status: Option<Status>,
+    /// The revision whose facts a new one takes over [default: the one it follows, or the draft if it has the same schema]
+    #[arg(long, value_name = "ID")]
+    from: Option<String>,
     /// The revision that a new one follows [default: the last one, before drafts]
     #[arg(long, value_name = "ID")]
     after: Option<String>,
@@ -70,6 +94,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 wire,
                 era,
                 status,
+                from,
                 after,
                 source,
                 reference,
@@ -79,6 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 wire,
                 era,
                 status,
+                from,
                 after,
                 source,
                 reference,
@@ -86,8 +112,34 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             let imported = spec::import(&dir, &file, &options)?;
             Ok(Outcome {
                 passed: imported.stale.is_none(),
-                text: import_text(&imported),
+                text: told::imported(&imported),
             })
+        }
+        Command::Remove { revision } => {
+            let mut directory = Directory::read(&dir)?;
+            let removed = directory.remove(&revision)?;
+            directory.write(&dir)?;
+            Ok(Outcome::passed(told::removed(&removed)))
+        }
+        Command::Confirm {
+            revision,
+            facts,
+            all,
+            drop,
+        } => {
+            let mut directory = Directory::read(&dir)?;
+            if facts.is_empty() && !all {
+                let carried = directory.carried(&revision)?;
+                return Ok(Outcome::passed(told::carried(&revision, carried.as_ref())));
+            }
+            let settled = directory.confirm(&revision, &facts, !drop)?;
+            directory.write(&dir)?;
+            let left = directory.carried(&revision)?;
+            Ok(Outcome::passed(told::confirmed(
+                &settled,
+                drop,
+                left.as_ref(),
+            )))
         }
         Command::Verify { upstream } => {
             let verified = spec::verify(&dir, upstream.as_deref())?;
@@ -130,32 +182,6 @@ pub(crate) fn default_dir() -> PathBuf {
         Some(relative) => relative,
         None => dir,
     }
-}
-
-fn import_text(imported: &Imported) -> String {
-    let Imported {
-        revision,
-        added,
-        schema_changed,
-        definitions,
-        sha256,
-        errata,
-        stale,
-    } = imported;
-    let what = match (added, schema_changed) {
-        (true, _) => "added",
-        (false, true) => "schema changed",
-        (false, false) => "schema as before",
-    };
-    let mut text = format!(
-        "{revision}: {what}, {definitions} definitions, {errata} errata, sha256 {sha256}\n"
-    );
-    if let Some(error) = stale {
-        text.push_str(&format!(
-            "imported, but errata have to be looked at:\n{error}\n"
-        ));
-    }
-    text
 }
 
 fn verify_text(verified: &Verified) -> String {

@@ -55,6 +55,25 @@ impl<'s> Models<'s> {
     /// What cannot be typed, and every rule that matches nothing.
     pub fn open(spec: &'s Spec) -> Result<Self, Problems> {
         let rules = Rules::read(&spec.rules)?;
+        let models = Self::by(&rules, spec)?;
+        // A rule can only be called useless once every revision has had a chance to use it.
+        Problems::check(rules.unused())?;
+        Ok(models)
+    }
+
+    /// Rules and doc lines that none of the revisions has use for, each an error with its line.
+    ///
+    /// # Errors
+    /// What cannot be typed.
+    pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Problems> {
+        let rules = Rules::read(&spec.rules)?;
+        let models = Self::by(&rules, spec)?;
+        let mut errors = rules.unused();
+        errors.extend(models.unused_docs());
+        Ok(errors)
+    }
+
+    fn by(rules: &Rules, spec: &'s Spec) -> Result<Self, Problems> {
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
         let mut revisions = Vec::new();
@@ -62,7 +81,7 @@ impl<'s> Models<'s> {
         let nothing = BTreeMap::new();
         for revision in &spec.revisions {
             let scope = Scope::Revision(revision.id.clone());
-            match Model::build(&revision.schema, &scope, &rules, &methods, &nothing) {
+            match Model::build(&revision.schema, &scope, rules, &methods, &nothing) {
                 Ok(Built {
                     model, decisions, ..
                 }) => revisions.push(RevisionModel {
@@ -72,10 +91,6 @@ impl<'s> Models<'s> {
                 }),
                 Err(error) => errors.push(error),
             }
-        }
-        // A rule can only be called useless once every revision has had a chance to use it.
-        if errors.is_empty() {
-            errors.extend(rules.unused());
         }
         Problems::check(errors)?;
         Ok(Self { revisions, docs })

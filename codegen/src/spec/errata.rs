@@ -245,7 +245,7 @@ fn failure(file: &RuleFile, erratum: &Erratum, problem: String) -> Error {
     }
 }
 
-fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), String> {
+pub(super) fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Result<(), String> {
     let expected = erratum.expect.as_ref();
     let mismatch = |found: Option<&Value>| {
         let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), shown);

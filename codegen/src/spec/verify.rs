@@ -3,11 +3,12 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use super::facts::{self, Fact};
 use super::import::Upstream;
-use super::revisions::{self, Row};
+use super::revisions::{self, Row, Status};
 use super::{
-    Files, Revision, Spec, canonical, collect, errors, methods, revisions_file, root_of,
-    schema_name,
+    Files, Revision, Spec, canonical, carried, collect, errors, methods, remove, revisions_file,
+    root_of, schema_name,
 };
 use crate::Error;
 use crate::files::diff;
@@ -47,6 +48,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             }
             Err(error) => failures.push(error),
         }
+        failures.extend(unconfirmed(&root, &files, row));
         if let Some(upstream) = upstream {
             failures.extend(as_upstream(&root, &files, row, upstream));
         }
@@ -62,6 +64,54 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
         errata,
         upstream: upstream.is_some(),
     })
+}
+
+/// What was carried over to a revision and is not there any more, and, of a released one, what nobody has confirmed.
+fn unconfirmed(root: &str, files: &Files, row: &Row) -> Vec<Error> {
+    let id = row.id();
+    let (record, held) = match (
+        remove::record(root, files, id),
+        facts::held(root, files, id),
+    ) {
+        (Ok(Some(record)), Ok(held)) => (record, held),
+        (Ok(None), _) => return Vec::new(),
+        (Err(error), _) | (_, Err(error)) => return vec![error],
+    };
+    let file = format!("{root}/{}", carried::file_name(id));
+    let stands = |fact: &&Fact| {
+        held.iter().any(|held| held.fact == **fact) || files.contains_key(&format!("{fact}.toml"))
+    };
+    let told = |problem: String, help: String| Error::File {
+        file: file.as_str().into(),
+        problem: problem.into(),
+        detail: "".into(),
+        help: help.into(),
+    };
+    let (there, gone): (Vec<&Fact>, Vec<&Fact>) = record.facts.iter().partition(stands);
+    let mut failures: Vec<Error> = gone
+        .into_iter()
+        .map(|fact| {
+            told(
+                format!(
+                    "`{fact}` was carried over, and nothing of that name is said of `{id}` any more"
+                ),
+                format!("take the line out: cargo xtask spec confirm {id} {fact}"),
+            )
+        })
+        .collect();
+    if *row.status.get_ref() == Status::Released && !there.is_empty() {
+        let names = there.iter().map(|fact| fact.as_str()).collect::<Vec<_>>();
+        failures.push(told(
+            format!(
+                "{} facts of a released revision were carried over from `{}`, and nobody has confirmed them: {}",
+                names.len(),
+                record.from,
+                names.join(", ")
+            ),
+            format!("hold each against the pages of `{id}`, then: cargo xtask spec confirm {id} FACT..., with --drop if it does not hold"),
+        ));
+    }
+    failures
 }
 
 fn in_canonical_form(root: &str, files: &Files, revision: &Revision) -> Option<Error> {

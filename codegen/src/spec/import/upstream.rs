@@ -1,0 +1,63 @@
+//! An upstream schema.json: read, digested and brought into canonical form.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::Error;
+use crate::spec::{canonical, json};
+
+/// The schema of a revision as upstream publishes it.
+#[derive(Clone, Debug)]
+pub struct Upstream {
+    pub(in crate::spec) canonical: Value,
+    pub(in crate::spec) sha256: String,
+}
+
+/// SHA-256 in lower-case hex.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+impl Upstream {
+    /// Read a file.
+    ///
+    /// # Errors
+    /// What cannot be read, or is no schema.
+    pub fn read(file: &Path) -> Result<Self, Error> {
+        let unreadable = |cause| Error::io("read", file, cause);
+        let bytes = fs::read(file).map_err(unreadable)?;
+        let sha256 = sha256(&bytes);
+        let text = String::from_utf8(bytes).map_err(|error| {
+            unreadable(std::io::Error::new(std::io::ErrorKind::InvalidData, error))
+        })?;
+        let canonical = of_text(&file.display().to_string(), &text)?;
+        Ok(Self { canonical, sha256 })
+    }
+
+    /// The same from memory, under the name that failures print.
+    ///
+    /// # Errors
+    /// What is no schema.
+    pub fn of_text(name: &str, text: &str) -> Result<Self, Error> {
+        Ok(Self {
+            canonical: of_text(name, text)?,
+            sha256: sha256(text.as_bytes()),
+        })
+    }
+
+    pub(super) fn definitions(&self) -> usize {
+        let definitions = self.canonical.get("$defs").and_then(Value::as_object);
+        definitions.map_or(0, serde_json::Map::len)
+    }
+}
+
+fn of_text(name: &str, text: &str) -> Result<Value, Error> {
+    canonical::canonicalize(&json::parse(name, text)?, name)
+}

@@ -1,0 +1,336 @@
+//! A rule file as text with places: its rows and lines, and edits that leave every other byte as it stands.
+
+use std::ops::Range;
+
+use toml_edit::{Document, Item, Table, Value};
+
+use crate::Error;
+
+/// A row of an array of tables, or a line of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The names of the tables that it stands in, outermost first.
+    pub(crate) table: Vec<String>,
+    /// What tells it from its neighbours: the key of a line, the first value of a row.
+    pub(crate) name: String,
+    /// From its header or key to the end of its last value.
+    span: Range<usize>,
+    /// Its lists of strings, by key.
+    lists: Vec<(String, List)>,
+    /// Its other strings.
+    pub(crate) strings: Vec<String>,
+}
+
+/// A list of strings with their places.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct List {
+    items: Vec<(String, Range<usize>)>,
+}
+
+impl List {
+    pub(crate) fn items(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().map(|(item, _)| item.as_str())
+    }
+
+    pub(crate) fn has(&self, item: &str) -> bool {
+        self.items().any(|other| other == item)
+    }
+}
+
+impl Entry {
+    /// The list under a key, if there is one.
+    pub(crate) fn list(&self, key: &str) -> Option<&List> {
+        let found = self.lists.iter().find(|(other, _)| other == key);
+        found.map(|(_, list)| list)
+    }
+
+    /// Every list.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &List> {
+        self.lists.iter().map(|(_, list)| list)
+    }
+
+    /// How people are told of it: its table and its name.
+    pub(crate) fn label(&self) -> String {
+        match self.table.is_empty() {
+            true => self.name.clone(),
+            false => format!("[{}] {}", self.table.join("."), self.name),
+        }
+    }
+
+    /// Where it begins.
+    pub(crate) fn start(&self) -> usize {
+        self.span.start
+    }
+
+    /// Where its last value ends.
+    pub(crate) fn end(&self) -> usize {
+        self.span.end
+    }
+
+    /// The text of it, without the comments above.
+    pub(crate) fn text<'t>(&self, sheet: &'t str) -> &'t str {
+        sheet.get(self.span.clone()).unwrap_or_default()
+    }
+}
+
+/// A change of a text: what stands in a range gives way to something else.
+pub(crate) type Edit = (Range<usize>, String);
+
+/// The entries of a rule file, in the order of the text.
+///
+/// # Errors
+/// [`Error::Toml`] with the line of what is not TOML.
+pub(crate) fn entries(path: &str, text: &str) -> Result<Vec<Entry>, Error> {
+    let document = parsed(path, text)?;
+    let mut entries = Vec::new();
+    table_entries(document.as_table(), &mut Vec::new(), &mut entries);
+    entries.sort_by_key(|entry| entry.span.start);
+    Ok(entries)
+}
+
+fn parsed<'t>(path: &str, text: &'t str) -> Result<Document<&'t str>, Error> {
+    Document::parse(text).map_err(|error| Error::Toml {
+        file: path.into(),
+        line: error
+            .span()
+            .map_or(1, |span| 1 + lines_before(text, span.start)),
+        message: error.message().trim_end().replace('\n', "; ").into(),
+    })
+}
+
+fn table_entries(table: &Table, path: &mut Vec<String>, entries: &mut Vec<Entry>) {
+    for (name, item) in table {
+        match item {
+            Item::Table(inner) => {
+                path.push(name.to_owned());
+                table_entries(inner, path, entries);
+                path.pop();
+            }
+            Item::ArrayOfTables(rows) => {
+                path.push(name.to_owned());
+                entries.extend(rows.iter().map(|row| row_entry(row, path)));
+                path.pop();
+            }
+            Item::Value(value) => {
+                let key = table.key(name).and_then(toml_edit::Key::span);
+                let mut entry = Entry {
+                    table: path.clone(),
+                    name: name.to_owned(),
+                    span: key.unwrap_or_default(),
+                    lists: Vec::new(),
+                    strings: Vec::new(),
+                };
+                entry.take(name, value);
+                entries.push(entry);
+            }
+            Item::None => {}
+        }
+    }
+}
+
+fn row_entry(row: &Table, path: &[String]) -> Entry {
+    let first = row.iter().next().and_then(|(_, item)| item.as_value());
+    let mut entry = Entry {
+        table: path.to_vec(),
+        name: first.map(plain).unwrap_or_default(),
+        span: row.span().unwrap_or_default(),
+        lists: Vec::new(),
+        strings: Vec::new(),
+    };
+    entry.take_table(row);
+    entry
+}
+
+impl Entry {
+    fn take_table(&mut self, table: &Table) {
+        for (key, item) in table {
+            match item {
+                Item::Value(value) => self.take(key, value),
+                Item::Table(inner) => self.take_table(inner),
+                Item::ArrayOfTables(rows) => rows.iter().for_each(|row| self.take_table(row)),
+                Item::None => {}
+            }
+        }
+    }
+
+    fn take(&mut self, key: &str, value: &Value) {
+        if let Some(span) = value.span() {
+            self.span.end = self.span.end.max(span.end);
+        }
+        match value {
+            Value::Array(array) => {
+                let item = |item: &Value| Some((item.as_str()?.to_owned(), item.span()?));
+                let items: Option<Vec<_>> = array.iter().map(item).collect();
+                if let Some(items) = items {
+                    self.lists.push((key.to_owned(), List { items }));
+                }
+            }
+            Value::String(text) => self.strings.push(text.value().clone()),
+            _ => {}
+        }
+    }
+}
+
+/// A value as it stands, strings without their quotes.
+fn plain(value: &Value) -> String {
+    match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string().trim().to_owned(),
+    }
+}
+
+/// The text with the edits made; they must not overlap.
+pub(crate) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut out = text.to_owned();
+    for (range, replacement) in edits.into_iter().rev() {
+        out.replace_range(range, &replacement);
+    }
+    out
+}
+
+/// Put an item into a list, before the first of the items that come later in `order`.
+pub(crate) fn insertion(text: &str, list: &List, item: &str, order: &[&str]) -> Edit {
+    let rank = |id: &str| order.iter().position(|other| *other == id);
+    let later = list
+        .items
+        .iter()
+        .position(|(other, _)| rank(other) > rank(item));
+    let quoted = toml::Value::from(item).to_string();
+    let at = later.unwrap_or(list.items.len());
+    match (
+        at.checked_sub(1).and_then(|before| list.items.get(before)),
+        list.items.get(at),
+    ) {
+        (Some((_, before)), _) => {
+            let gap = gap_before(text, before.start).unwrap_or(" ");
+            (before.end..before.end, format!(",{gap}{quoted}"))
+        }
+        (None, Some((_, after))) => {
+            let gap = list
+                .items
+                .get(1)
+                .and_then(|(_, second)| gap_before(text, second.start));
+            (
+                after.start..after.start,
+                format!("{quoted},{}", gap.unwrap_or(" ")),
+            )
+        }
+        (None, None) => (0..0, String::new()),
+    }
+}
+
+/// Take an item out of a list; nothing where the list does not have it.
+pub(crate) fn deletion(list: &List, item: &str) -> Option<Edit> {
+    let at = list.items.iter().position(|(other, _)| other == item)?;
+    let here = &list.items.get(at)?.1;
+    let range = match at.checked_sub(1).and_then(|before| list.items.get(before)) {
+        Some((_, before)) => before.end..here.end,
+        None => here.start..list.items.get(1).map_or(here.end, |(_, next)| next.start),
+    };
+    Some((range, String::new()))
+}
+
+/// The blanks between an item of a list and the comma before it; none for the first item.
+fn gap_before(text: &str, start: usize) -> Option<&str> {
+    let head = text.get(..start)?;
+    let comma = head.trim_end().len();
+    match head.get(..comma)?.ends_with(',') {
+        true => head.get(comma..),
+        // The first item of a list that is written one a line.
+        false => head.get(comma..).filter(|gap| gap.contains('\n')),
+    }
+}
+
+/// Take a whole entry out, with the comments that stand right above it.
+///
+/// Of the blank lines around it the larger run stays, none at the end of the file.
+pub(crate) fn removal(text: &str, entry: &Entry) -> Edit {
+    block_removal(text, entry.span.clone())
+}
+
+/// The same for any range of whole lines.
+pub(crate) fn block_removal(text: &str, span: Range<usize>) -> Edit {
+    let mut start = line_start(text, span.start);
+    while let Some(above) = start.checked_sub(1).map(|end| line_start(text, end)) {
+        if !text[above..start].starts_with('#') {
+            break;
+        }
+        start = above;
+    }
+    // What heads the whole file is of no row.
+    if start == 0 && !text[..span.start].trim().is_empty() {
+        start = line_start(text, span.start);
+    }
+    let end = line_end(text, span.end);
+    let before = text[..start].len() - text[..start].trim_end_matches('\n').len();
+    let after = text[end..].len() - text[end..].trim_start_matches('\n').len();
+    // A line break before belongs to the last line; the others are empty lines.
+    let blank_before = before.saturating_sub(usize::from(start > before));
+    let range = start - blank_before..end + after;
+    let left = match range.end == text.len() {
+        true => 0,
+        false if range.start == 0 => 0,
+        false => blank_before.max(after),
+    };
+    (range, "\n".repeat(left))
+}
+
+fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind('\n').map_or(0, |end| end + 1)
+}
+
+/// After the line break of the line.
+pub(crate) fn line_end(text: &str, offset: usize) -> usize {
+    text[offset..]
+        .find('\n')
+        .map_or(text.len(), |end| offset + end + 1)
+}
+
+fn lines_before(text: &str, offset: usize) -> usize {
+    let head = text.as_bytes().get(..offset).unwrap_or_default();
+    head.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The entry that a line (from 1) belongs to, if it is one of an entry.
+pub(crate) fn at_line<'e>(text: &str, entries: &'e [Entry], line: usize) -> Option<&'e Entry> {
+    let mut breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+    let start = match line.checked_sub(2) {
+        None => 0,
+        Some(before) => breaks.nth(before)?,
+    };
+    let end = breaks.next().unwrap_or(text.len());
+    entries
+        .iter()
+        .find(|entry| entry.span.start < end && start < entry.span.end)
+}
+
+/// The text without the headers of tables that have nothing in them.
+pub(crate) fn without_empty_tables(path: &str, text: String) -> Result<String, Error> {
+    let mut text = text;
+    loop {
+        let mut empty = Vec::new();
+        empty_tables(parsed(path, &text)?.as_table(), &mut empty);
+        if empty.is_empty() {
+            return Ok(text);
+        }
+        // From the end, so that the places before stay true.
+        empty.sort_by_key(|span| std::cmp::Reverse(span.start));
+        for span in empty {
+            let edit = block_removal(&text, span);
+            text = edited(&text, vec![edit]);
+        }
+    }
+}
+
+fn empty_tables(table: &Table, empty: &mut Vec<Range<usize>>) {
+    for (_, item) in table {
+        match item {
+            Item::Table(inner) if inner.is_empty() && !inner.is_implicit() => {
+                empty.extend(inner.span())
+            }
+            Item::Table(inner) => empty_tables(inner, empty),
+            _ => {}
+        }
+    }
+}
