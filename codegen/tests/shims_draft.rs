@@ -15,6 +15,7 @@ use mcp_codegen::model::{Shape, Union};
 use mcp_codegen::shims::plan::{Arm, Body, End};
 use mcp_codegen::shims::{Pair, Way};
 use mcp_codegen::spec::rules::RuleFile;
+use serde_json::json;
 
 fn spec() -> Spec {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -49,4 +50,78 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
         }
     }
     assert!(open >= 2, "{open} open unions");
+}
+
+/// The schema of a revision of the spec.
+fn schema<'s>(spec: &'s mut Spec, id: &str) -> &'s mut serde_json::Value {
+    let mut all = spec.revisions.iter_mut();
+    &mut all.find(|revision| revision.id == id).unwrap().schema
+}
+
+/// Three changes to a schema: a member that must be there, a choice and a method more.
+fn change(schema: &mut serde_json::Value) {
+    let tool = schema.pointer_mut("/$defs/Tool").unwrap();
+    tool["properties"]["category"] = json!({ "type": "string" });
+    tool["required"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!("category"));
+    let role = schema.pointer_mut("/$defs/Role/enum").unwrap();
+    role.as_array_mut().unwrap().push(json!("system"));
+    let request = json!({
+        "type": "object",
+        "properties": { "method": { "const": "notifications/weather" } },
+        "required": ["method"],
+    });
+    schema["$defs"]["WeatherNotification"] = request;
+    let union = schema
+        .pointer_mut("/$defs/ServerNotification/anyOf")
+        .unwrap();
+    let reference = json!({ "$ref": "#/$defs/WeatherNotification" });
+    union.as_array_mut().unwrap().push(reference);
+}
+
+#[test]
+fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new("2026-07-28", "draft");
+    assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
+    let plan = models.plan_pair(&spec, &pair, RuleFile::default()).unwrap();
+    let places: Vec<&str> = plan.open.iter().map(|open| open.place.as_str()).collect();
+    assert_eq!(
+        places,
+        ["Role|system", "Tool.category", "notifications/weather"]
+    );
+    let rows: String = (plan.open.iter().map(|open| open.settle.stub.as_str())).collect();
+    // As they are, they ask for what is missing: a reason each.
+    let file = RuleFile::new(pair.file(), &*rows);
+    let asked = models
+        .plan_pair(&spec, &pair, file)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(asked.matches("it gives no reason").count(), 3, "{asked}");
+    let filled = (rows.replace("reason = \"\"", "reason = \"x\""))
+        .replace("source = \"\"", "source = \"x\"");
+    let file = RuleFile::new(pair.file(), filled);
+    let plan = models.plan_pair(&spec, &pair, file).unwrap();
+    assert_eq!(plan.open, []);
+}
+
+#[test]
+fn between_released_revisions_nothing_is_left_open() {
+    let mut spec = spec();
+    change(schema(&mut spec, "2026-07-28"));
+    let models = Models::build(&spec).unwrap();
+    let error = models.plan_shims(&spec).unwrap_err().to_string();
+    for (place, ways) in [
+        ("Tool.category: ", 2),
+        ("Role|system: ", 1),
+        ("notifications/weather: ", 0),
+    ] {
+        let lines: Vec<&str> = error.lines().filter(|line| line.contains(place)).collect();
+        assert_eq!(lines.len(), 1, "{place} is said once: {error}");
+        assert_eq!(lines[0].matches("on the way").count(), ways, "{}", lines[0]);
+    }
 }

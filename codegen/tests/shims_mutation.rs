@@ -63,7 +63,7 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
                 Ok(_) => failures.push(format!("{name}: planned without {}", row.head)),
                 Err(error) => {
                     let told = error.to_string();
-                    if !told.contains(&file.path)
+                    if !told.contains(&name)
                         || !names_the_change(&told, &file.text[row.start..row.end])
                     {
                         failures.push(format!("{name}: without {}: {told}", row.head));

@@ -11,7 +11,7 @@ use crate::registry::names::package;
 use crate::registry::{self, RegistryFacts, RegistryRevision};
 use crate::rules::Rules;
 use crate::shims::rules::PairRules;
-use crate::shims::{self, Pair, PairPlan, ShimFacts, ShimRevision, Side};
+use crate::shims::{self, Pair, PairPlan, Planned, ShimFacts, ShimRevision, Side};
 use crate::spec::errors::ErrorRules;
 use crate::spec::methods::MethodRules;
 use crate::spec::rules::RuleFile;
@@ -147,9 +147,10 @@ impl<'s> Models<'s> {
     }
 
     /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ.
+    /// What no rule answers between a draft and its neighbour is listed in [`PairPlan::open`].
     ///
     /// # Errors
-    /// Every change without a rule, and every rule without a change.
+    /// Every change between released revisions without a rule, and every rule without a change.
     pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
         let mut plans = Vec::new();
         let mut errors = Vec::new();
@@ -196,11 +197,17 @@ impl<'s> Models<'s> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
         let [old_codes, new_codes] = &sent;
-        shims::plan(
+        let Planned { plan, mut faults } = shims::plan(
             side(old, old_codes),
             side(new, new_codes),
             &PairRules::read(file)?,
-        )
+        );
+        let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
+        if !is_draft(old) && !is_draft(new) {
+            faults.extend(plan.open.iter().cloned().map(Decision::refused));
+        }
+        Error::check(faults)?;
+        Ok(plan)
     }
 
     /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
@@ -235,7 +242,7 @@ impl<'s> Models<'s> {
             types: conversions,
             methods: plans.iter().map(|plan| plan.methods.len()).sum(),
             reexports: None,
-            decisions: Vec::new(),
+            decisions: plans.iter().flat_map(|plan| plan.open.clone()).collect(),
             files: shims::crate_files(plans, &self.shim_facts())?,
         })
     }

@@ -199,7 +199,13 @@ impl<'p> OneWay<'_, 'p> {
                 }
                 Body::IntoVariant(_, _, step) => follow(step),
                 Body::Custom(hook) => decided.push(hook.rule.clone()),
-                Body::Strings(_) => {}
+                Body::Strings(plans) => decided.extend(
+                    plans
+                        .iter()
+                        .filter_map(|plan| Some(plan.rejected.as_ref()?.0.clone())),
+                ),
+                Body::Reject { rule, .. } => decided.push(rule.clone()),
+                Body::Reread => {}
                 Body::Object { .. } => open.push(one),
             }
         }
@@ -214,12 +220,19 @@ impl<'p> OneWay<'_, 'p> {
         is_choice: bool,
     ) -> bool {
         let Body::Object {
-            fields, dropped, ..
+            fields,
+            dropped,
+            settled,
+            ..
         } = &one.body
         else {
             return false;
         };
         if let Some(plan) = dropped.iter().find(|plan| plan.wire == name) {
+            self.found.insert(plan.rule.clone());
+            return true;
+        }
+        if let Some(plan) = settled.iter().find(|plan| plan.wire == name) {
             self.found.insert(plan.rule.clone());
             return true;
         }
@@ -233,7 +246,8 @@ impl<'p> OneWay<'_, 'p> {
         match &field.source {
             Source::Custom { hook, .. } => self.found.insert(hook.rule.clone()),
             Source::Fill(missing) => self.found.insert(missing.rule.clone()),
-            Source::Adopt { .. } => return true,
+            Source::Reread(recast) | Source::Lost(recast) => self.found.insert(recast.rule.clone()),
+            Source::Adopt { .. } | Source::Constant { .. } => return true,
             Source::Same {
                 step,
                 missing,

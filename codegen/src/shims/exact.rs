@@ -46,10 +46,14 @@ fn is_plain(body: &Body, from: &End) -> bool {
             before,
             fields,
             dropped,
+            settled,
+            rest,
             after,
         } => {
             before.is_empty()
                 && after.is_empty()
+                && settled.is_empty()
+                && rest.is_moved()
                 && dropped.iter().all(|plan| plan.action == Action::Pass)
                 // Opaque text may hold what no map can.
                 && *from != End::Opaque
@@ -61,8 +65,9 @@ fn is_plain(body: &Body, from: &End) -> bool {
                 })
         }
         Body::Union(arms) => arms.iter().all(|arm| matches!(arm.arm, Arm::Same { .. })),
-        Body::Strings(_) | Body::IntoVariant(..) => true,
-        Body::Custom(_) => false,
+        Body::Strings(plans) => plans.iter().all(|plan| plan.rejected.is_none()),
+        Body::IntoVariant(..) => true,
+        Body::Custom(_) | Body::Reread | Body::Reject { .. } => false,
     }
 }
 
@@ -85,7 +90,7 @@ fn calls(body: &Body) -> Vec<(End, End)> {
             }
         }
         Body::IntoVariant(_, _, step) => called.extend(target(step)),
-        Body::Strings(_) | Body::Custom(_) => {}
+        Body::Strings(_) | Body::Custom(_) | Body::Reread | Body::Reject { .. } => {}
     }
     called
 }

@@ -3,18 +3,21 @@
 //! ```text
 //! pair    two neighbours, and the two ways between them
 //! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
+//! open    what no rule answers, the safe answer to it, and the row that would settle it
 //! limits  where a member may be less in the other revision, by what the schema limits
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
 //! exact   which conversions cannot lose anything
 //! cover   which rule covers a row of the diff that people read
 //! emit    a function per pair of types and direction
 //! ```
-//! What no rule covers and nothing proves is an error that names it.
+//! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
+//! between released revisions none may be left.
 
 mod cover;
 mod emit;
 mod exact;
 mod limits;
+mod open;
 pub mod pair;
 pub mod plan;
 mod planner;
@@ -26,5 +29,5 @@ pub use cover::cover;
 pub use emit::crate_files;
 pub use pair::{Pair, Way};
 pub use plan::PairPlan;
-pub use planner::{Side, plan};
+pub use planner::{Planned, Side, plan};
 pub use scaffold::{ShimFacts, ShimRevision, used};

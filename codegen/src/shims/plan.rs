@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::pair::{Pair, Way};
 use super::rules::{Action, Adapter, MethodAction};
+use crate::decision::Decision;
 use crate::model::Ty;
 
 /// The plan of one pair of revisions.
@@ -20,6 +21,9 @@ pub struct PairPlan {
     pub methods: Vec<MethodPlan>,
     /// What becomes of error codes.
     pub errors: Vec<super::rules::ErrorRule>,
+    /// What no rule answers: the plan does what is safe there.
+    #[serde(skip)]
+    pub open: Vec<Decision>,
 }
 
 impl PairPlan {
@@ -66,13 +70,26 @@ pub enum Body {
         fields: Vec<FieldPlan>,
         /// The members of the source that the target does not have.
         dropped: Vec<DroppedPlan>,
+        /// The members that are a constant of the target, and were something else in the source.
+        settled: Vec<SettledPlan>,
+        /// What becomes of the unknown members.
+        rest: RestPlan,
         /// Hand-written functions that change the target last.
         after: Vec<Hook>,
     },
     /// Variant by variant.
     Union(Vec<ArmPlan>),
-    /// Value by value: both have the same strings.
-    Strings(Vec<String>),
+    /// Value by value.
+    Strings(Vec<StringPlan>),
+    /// The text, read again as the target.
+    Reread,
+    /// No value has a counterpart.
+    Reject {
+        /// The rule.
+        rule: String,
+        /// The error.
+        error: super::rules::Reject,
+    },
     /// A type that became one variant of a union: the variant, whether it is in a box, and its value.
     IntoVariant(String, bool, Step),
     /// A hand-written function.
@@ -136,6 +153,19 @@ pub enum Source {
         /// The function.
         hook: Hook,
     },
+    /// From the same member, whose text is read again: it may not read as what the target has there.
+    Reread(Recast),
+    /// The same member of the source has no counterpart: lost, or refused where the target must have one.
+    Lost(Recast),
+    /// A constant of the source.
+    Constant {
+        /// The constant.
+        value: serde_json::Value,
+        /// Whether the target may lack it.
+        optional: bool,
+        /// Whether it is in a box.
+        boxed: bool,
+    },
     /// The source does not name it: taken out of its unknown members, or absent.
     Adopt {
         /// Whether it is in a box.
@@ -143,6 +173,21 @@ pub enum Source {
     },
     /// The source does not name it, the target must have it.
     Fill(Missing),
+}
+
+/// A member whose type has become another one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recast {
+    /// The Rust field of the source.
+    pub field: String,
+    /// Whether source and target may lack it.
+    pub optional: [bool; 2],
+    /// Whether source and target keep it in a box.
+    pub boxed: [bool; 2],
+    /// The rule.
+    pub rule: String,
+    /// What an absent one becomes where the target must have it.
+    pub missing: Option<Missing>,
 }
 
 /// What fills a member that must be there.
@@ -217,6 +262,81 @@ pub enum Arm {
         /// The error.
         error: super::rules::Reject,
     },
+}
+
+/// What becomes of a string.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StringPlan {
+    /// The string.
+    pub value: String,
+    /// The error where the target has no such value, and its rule.
+    pub rejected: Option<(String, super::rules::Reject)>,
+}
+
+/// A member that is a constant of the target, and something else in the source.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SettledPlan {
+    /// The name on the wire.
+    pub wire: String,
+    /// What the source has there.
+    pub from: Held,
+    /// The constant of the target.
+    pub constant: serde_json::Value,
+    /// The rule.
+    pub rule: String,
+    /// How much the loss matters.
+    pub loss: Option<super::rules::Loss>,
+}
+
+/// What a source holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Held {
+    /// A constant.
+    Constant(serde_json::Value),
+    /// A value in this field, or none where it may be absent.
+    Field {
+        /// The Rust field.
+        field: String,
+        /// Whether it may be absent.
+        optional: bool,
+    },
+}
+
+/// What becomes of the unknown members of an object.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RestPlan {
+    /// How the source keeps them.
+    pub from: Kept,
+    /// How the target keeps them.
+    pub to: Kept,
+    /// The rule about those that the target cannot keep.
+    pub rule: String,
+    /// How much their loss matters.
+    pub loss: Option<super::rules::Loss>,
+}
+
+impl RestPlan {
+    /// Whether they are moved as they are.
+    #[must_use]
+    pub fn is_moved(&self) -> bool {
+        matches!(
+            (self.from, self.to),
+            (Kept::Open | Kept::Closed, Kept::Open) | (Kept::Closed, Kept::Closed)
+        )
+    }
+}
+
+/// How an object keeps unknown members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// As opaque JSON.
+    Open,
+    /// As values of one type.
+    Typed,
+    /// There are none.
+    Closed,
 }
 
 /// How one value is converted.

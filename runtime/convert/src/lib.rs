@@ -10,6 +10,8 @@ mod context;
 pub mod dynamic;
 mod outcome;
 mod route;
+mod undecided;
 
 pub use context::{ADOPTED, Context, Policy, Session, pointer_to};
 pub use outcome::{Adapter, Change, Loss, LossKind, NeedsState, Outcome, Stop};
+pub use undecided::UNDECIDED;

@@ -15,7 +15,7 @@ use super::pair::Way;
 use super::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
 use super::scaffold;
 use crate::emit::{CrateFiles, named};
-use crate::model::naming::snake_case;
+use crate::model::naming::{pascal_case, snake_case};
 use crate::{Error, format};
 
 /// The files of the crate of all pairs.
@@ -195,22 +195,30 @@ impl Emitter {
         let to = Self::end(&target, &one.to);
         let done = |value: TokenStream| if one.exact { value } else { quote!(Ok(#value)) };
         match body {
-            Body::Object {
-                before,
-                fields,
-                dropped,
-                after,
-            } => self.object(one, before, fields, dropped, after),
+            Body::Object { .. } => self.object(one, body),
             Body::Union(arms) => {
                 let arms = arms.iter().map(|arm| self.arm(arm, &from, &to, one.exact));
                 quote!(match value { #(#arms)* })
             }
             Body::Strings(values) => {
-                let arms = values.iter().map(|value| {
-                    let variant = format_ident!("{}", crate::model::naming::pascal_case(value));
-                    quote!(#from::#variant => #to::#variant,)
+                let arms = values.iter().map(|plan| {
+                    let variant = pascal_case(&plan.value);
+                    let variant = format_ident!("{variant}");
+                    let then = match &plan.rejected {
+                        None => done(quote!(#to::#variant)),
+                        Some((_, error)) => {
+                            let reject = reject(error);
+                            quote!(Err(#reject))
+                        }
+                    };
+                    quote!(#from::#variant => #then,)
                 });
-                done(quote!(match value { #(#arms)* }))
+                quote!(match value { #(#arms)* })
+            }
+            Body::Reread => quote!(cx.reread_required(&value)),
+            Body::Reject { error, .. } => {
+                let message = &error.message;
+                quote!(cx.refused(&value, #message))
             }
             Body::IntoVariant(variant, boxed, step) => {
                 let variant = format_ident!("{variant}");

@@ -1,7 +1,9 @@
 //! Objects: the members of the target, and what the source has beside them.
 
+use super::super::open::UNDECIDED;
 use super::super::plan::{
-    Conversion, DroppedPlan, End, FieldPlan, Filter, Hook, Missing, Source, Step,
+    Body, Conversion, DroppedPlan, End, FieldPlan, Filter, Held, Kept, Missing, Recast,
+    SettledPlan, Source, Step,
 };
 use super::super::rules::{Action, SessionFact};
 use super::*;
@@ -11,14 +13,19 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl Emitter {
-    pub(super) fn object(
-        &self,
-        one: &Conversion,
-        before: &[Hook],
-        fields: &[FieldPlan],
-        dropped: &[DroppedPlan],
-        after: &[Hook],
-    ) -> TokenStream {
+    /// The body of a conversion of objects; nothing for another one.
+    pub(super) fn object(&self, one: &Conversion, body: &Body) -> TokenStream {
+        let Body::Object {
+            before,
+            fields,
+            dropped,
+            settled,
+            rest,
+            after,
+        } = body
+        else {
+            return TokenStream::new();
+        };
         let (source, target) = self.sides();
         let from = Self::end(&source, &one.from);
         let to = Self::end(&target, &one.to);
@@ -41,45 +48,64 @@ impl Emitter {
             quote!(#path(&mut value, cx)?;)
         });
         let rebound = (!before.is_empty()).then(|| quote!(let mut value = value;));
+        let is_read = changes || rest.to != Kept::Closed;
         let open = match &one.from {
             // Every member of the source is named here: a new one is a compile error until it has a plan.
             End::Type(_) => {
-                let mut names: BTreeSet<&str> =
-                    dropped.iter().map(|plan| plan.field.as_str()).collect();
-                names.extend(fields.iter().filter_map(|plan| match &plan.source {
-                    Source::Same { field, .. } | Source::Custom { field, .. } => {
-                        Some(field.as_str())
-                    }
-                    _ => None,
-                }));
+                let names = named_fields(fields, dropped, settled);
                 let names = names.into_iter().map(|name| format_ident!("{name}"));
-                quote!(let #from { #(#names,)* #extra } = value;)
+                match rest.from {
+                    Kept::Open => quote!(let #from { #(#names,)* #extra } = value;),
+                    Kept::Typed => quote! {
+                        let #from { #(#names,)* extra } = value;
+                        let #extra = Context::untyped(&extra);
+                    },
+                    Kept::Closed if is_read => quote! {
+                        let #from { #(#names),* } = value;
+                        let #extra = Extra::new();
+                    },
+                    Kept::Closed => quote!(let #from { #(#names),* } = value;),
+                }
             }
             End::Map => quote!(let #extra = value;),
             End::Opaque => quote!(let #extra = cx.open(value)?;),
         };
         let drops = dropped.iter().map(|plan| self.dropped(plan));
+        let settles = settled.iter().map(settles);
+        let (rule, loss) = (&rest.rule, kind(rest.loss));
         let close = match &one.to {
             End::Type(_) => {
                 let values = fields.iter().map(|plan| self.field(plan));
-                quote!(#to { #(#values,)* extra })
+                match rest.to {
+                    Kept::Open => quote!(#to { #(#values,)* extra }),
+                    Kept::Typed => {
+                        quote!(#to { #(#values,)* extra: cx.typed(#rule, #loss, extra) })
+                    }
+                    Kept::Closed => quote!(#to { #(#values),* }),
+                }
             }
             End::Map => quote!(extra),
             End::Opaque => quote!(Context::close(&extra)),
         };
-        let steps = quote!(#rebound #(#hooks)* #open #(#drops)*);
-        if after.is_empty() {
+        let steps = quote!(#rebound #(#hooks)* #open #(#drops)* #(#settles)*);
+        // The target has no room for what is left.
+        let leaves = rest.to == Kept::Closed && (changes || rest.from != Kept::Closed);
+        let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, #loss, extra);));
+        if after.is_empty() && leaves.is_none() {
             return if one.exact {
                 quote!(#steps #close)
             } else {
                 quote!(#steps Ok(#close))
             };
         }
+        if after.is_empty() {
+            return quote!(#steps let value = #close; #leaves Ok(value));
+        }
         let hooks = after.iter().map(|hook| {
             let path = path(&hook.path);
             quote!(#path(&mut value, cx)?;)
         });
-        quote!(#steps let mut value = #close; #(#hooks)* Ok(value))
+        quote!(#steps let mut value = #close; #leaves #(#hooks)* Ok(value))
     }
 
     pub(super) fn field(&self, plan: &FieldPlan) -> TokenStream {
@@ -114,6 +140,26 @@ impl Emitter {
                     missing.as_ref(),
                     implied.as_ref(),
                 )
+            }
+            Source::Reread(recast) => self.reread(recast, wire),
+            Source::Lost(recast) => self.lost(recast, wire),
+            Source::Constant {
+                value,
+                optional,
+                boxed,
+            } => {
+                let text = value.to_string();
+                let value = quote!(cx.fill(#UNDECIDED, #text)?);
+                let value = if *boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                };
+                if *optional {
+                    quote!(Some(#value))
+                } else {
+                    value
+                }
             }
             Source::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
@@ -206,6 +252,50 @@ impl Emitter {
         }
     }
 
+    /// A member whose text is read again.
+    fn reread(&self, recast: &Recast, wire: &str) -> TokenStream {
+        let Recast { rule, boxed, .. } = recast;
+        let wrap = |value: TokenStream| match boxed[1] {
+            true => quote!(Box::new(#value)),
+            false => value,
+        };
+        let required =
+            |value: TokenStream| wrap(quote!(cx.member(#wire, |cx| cx.reread_required(&#value))?));
+        match recast.optional {
+            [_, true] => {
+                let value = recast.option();
+                let boxed = boxed[1].then(|| quote!(.map(Box::new)));
+                quote!(cx.reread(#rule, #wire, #value)#boxed)
+            }
+            [false, false] => required(recast.value()),
+            [true, false] => {
+                let value = recast.option();
+                let then = required(quote!(value));
+                let fill = recast.missing.as_ref().map(fill);
+                quote!(match #value { Some(value) => #then, None => #fill })
+            }
+        }
+    }
+
+    /// A member whose value has no counterpart.
+    fn lost(&self, recast: &Recast, wire: &str) -> TokenStream {
+        let Recast { rule, .. } = recast;
+        let refused = |value: TokenStream| {
+            let message = "the value has no counterpart in the other revision";
+            quote!(cx.member(#wire, |cx| cx.refused(&#value, #message))?)
+        };
+        let value = recast.option();
+        match recast.optional {
+            [_, true] => quote!(cx.lost(#rule, #wire, #value)),
+            [false, false] => refused(recast.value()),
+            [true, false] => {
+                let then = refused(quote!(value));
+                let fill = recast.missing.as_ref().map(fill);
+                quote!(match #value { Some(value) => #then, None => #fill })
+            }
+        }
+    }
+
     /// A list without the items that a hand-written function refuses.
     pub(super) fn filtered(
         &self,
@@ -289,6 +379,75 @@ impl Emitter {
             }
             _ => quote!(cx.drop_member(#rule, #kind, #wire, #value, &mut extra);),
         }
+    }
+}
+
+impl Recast {
+    /// The value of the source, out of its box.
+    fn value(&self) -> TokenStream {
+        let field = format_ident!("{}", self.field);
+        match self.boxed[0] {
+            true => quote!(*#field),
+            false => quote!(#field),
+        }
+    }
+
+    /// The same as an `Option`.
+    fn option(&self) -> TokenStream {
+        let field = format_ident!("{}", self.field);
+        match (self.optional[0], self.boxed[0]) {
+            (true, true) => quote!(#field.map(|value| *value)),
+            (true, false) => quote!(#field),
+            (false, _) => {
+                let value = self.value();
+                quote!(Some(#value))
+            }
+        }
+    }
+}
+
+/// The fields of the source that a conversion takes.
+fn named_fields<'p>(
+    fields: &'p [FieldPlan],
+    dropped: &'p [DroppedPlan],
+    settled: &'p [SettledPlan],
+) -> BTreeSet<&'p str> {
+    let mut names: BTreeSet<&str> = dropped.iter().map(|plan| plan.field.as_str()).collect();
+    names.extend(fields.iter().filter_map(|plan| match &plan.source {
+        Source::Same { field, .. }
+        | Source::Custom { field, .. }
+        | Source::Reread(Recast { field, .. })
+        | Source::Lost(Recast { field, .. }) => Some(field.as_str()),
+        Source::Constant { .. } | Source::Adopt { .. } | Source::Fill(_) => None,
+    }));
+    names.extend(settled.iter().filter_map(|plan| match &plan.from {
+        Held::Field { field, .. } => Some(field.as_str()),
+        Held::Constant(_) => None,
+    }));
+    names
+}
+
+/// Records what becomes a constant.
+fn settles(plan: &SettledPlan) -> TokenStream {
+    let SettledPlan { wire, rule, .. } = plan;
+    let (loss, text) = (kind(plan.loss), plan.constant.to_string());
+    let value = match &plan.from {
+        Held::Constant(constant) => {
+            let was = constant.to_string();
+            quote!(Some(cx.fill::<mcp_wire::Json>(#rule, #was)?))
+        }
+        Held::Field { field, optional } => {
+            let field = format_ident!("{field}");
+            if *optional {
+                quote!(#field)
+            } else {
+                quote!(Some(#field))
+            }
+        }
+    };
+    quote! {
+        let was = #value;
+        cx.settle(#rule, #loss, #wire, was, #text);
     }
 }
 

@@ -1,21 +1,23 @@
 //! Which methods both revisions have, and what becomes of the others and of error codes.
 
+use super::super::open::{Finding, Findings, Row, UNDECIDED};
 use super::super::plan::{Fate, MethodPlan};
-use super::super::rules::{PairRules, Sender};
+use super::super::rules::{ErrorFate, ErrorRule, MethodAction, PairRules, Reject, Sender};
 use super::*;
 use crate::Error;
-use crate::model::{Direction, Method, Model, Ty};
+use crate::model::{Direction, Method, MethodKind, Model, Ty};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Matches the methods of both by name: a request that became an embedded one is the same method.
 pub(super) fn methods(
-    old: &Model,
-    new: &Model,
+    old: Side<'_>,
+    new: Side<'_>,
     rules: &PairRules,
     ways: &mut [Planner<'_>; 2],
+    found: &mut Findings,
     errors: &mut Vec<Error>,
 ) -> Vec<MethodPlan> {
-    let by_name = |model: &'_ Model| -> BTreeMap<(String, Direction), Method> {
+    let by_name = |model: &Model| -> BTreeMap<(String, Direction), Method> {
         let key = |method: &Method| (method.name.clone(), method.direction);
         model
             .methods
@@ -23,8 +25,8 @@ pub(super) fn methods(
             .map(|method| (key(method), method.clone()))
             .collect()
     };
-    let (old, new) = (by_name(old), by_name(new));
-    let names: BTreeSet<&(String, Direction)> = old.keys().chain(new.keys()).collect();
+    let (olds, news) = (by_name(old.model), by_name(new.model));
+    let names: BTreeSet<&(String, Direction)> = olds.keys().chain(news.keys()).collect();
     let mut plans = Vec::new();
     for key in names {
         let (name, direction) = key;
@@ -32,52 +34,85 @@ pub(super) fn methods(
             Direction::ClientToServer => Sender::Client,
             Direction::ServerToClient => Sender::Server,
         };
-        let fate = match (old.get(key), new.get(key)) {
-            (Some(old), Some(new)) => {
+        let fate = match (olds.get(key), news.get(key)) {
+            (Some(a), Some(b)) if is_answered(a) == is_answered(b) => {
                 let mut both = |old: &Option<Ty>, new: &Option<Ty>, part: &str| {
                     let (Some(old), Some(new)) = (old, new) else {
                         return None;
                     };
-                    let place = format!("{name} {part}");
                     let [up, down] = &mut *ways;
                     match (up.step(old, new), down.step(new, old)) {
                         (Ok(up), Ok(down)) => Some([up, down]),
-                        (Err(problem), _) | (_, Err(problem)) => {
-                            errors.push(uncovered(rules, &place, "either way", &problem));
+                        (Err(open), _) | (_, Err(open)) => {
+                            let row = match [old, new] {
+                                [Ty::Named(old), Ty::Named(new)] => {
+                                    Row::Rename([old.clone(), new.clone()])
+                                }
+                                _ => Row::Rule("{ custom = \"\" }".to_owned()),
+                            };
+                            let finding = Finding {
+                                way: None,
+                                open,
+                                answer: REFUSED.to_owned(),
+                                row,
+                            };
+                            found.add(format!("{name} {part}"), finding);
                             None
                         }
                     }
                 };
                 Fate::Both {
-                    params: both(&old.params, &new.params, "params"),
-                    result: both(&old.result, &new.result, "result"),
+                    params: both(&a.params, &b.params, "params"),
+                    result: both(&a.result, &b.result, "result"),
                 }
             }
-            (only_old, _) => match rules.method(name, sender) {
-                Some((_, rule)) => {
-                    let (rule, action) = (rule.id.clone(), rule.action.clone());
-                    match only_old {
-                        Some(_) => Fate::OldOnly { rule, action },
-                        None => Fate::NewOnly { rule, action },
-                    }
-                }
-                None => {
-                    let what = match only_old {
-                        Some(_) => "the newer revision has no such method",
-                        None => "the older revision has no such method",
-                    };
-                    errors.push(Error::File {
-                        file: rules.path().into(),
-                        problem: format!(
-                            "method `{name}`: {what}, and no rule says what becomes of it"
+            (a, b) => {
+                let (open, is_old, answered) = match (a, b) {
+                    (Some(a), Some(b)) => {
+                        let [a, b] = [a, b].map(kind);
+                        (
+                            format!("it is {a} in {}, and {b} in {}", old.id, new.id),
+                            true,
+                            true,
                         )
-                        .into(),
-                        detail: "".into(),
-                        help: format!("add a [[method]] with name = \"{name}\"").into(),
-                    });
-                    continue;
+                    }
+                    (Some(a), None) => (
+                        format!("{} has no such method", new.id),
+                        true,
+                        is_answered(a),
+                    ),
+                    (None, b) => (
+                        format!("{} has no such method", old.id),
+                        false,
+                        b.is_some_and(is_answered),
+                    ),
+                };
+                let (rule, action) = match rules.method(name, sender) {
+                    Some((offset, rule)) => {
+                        if rule.action == MethodAction::Drop && answered {
+                            let problem = "somebody waits for an answer: it needs an adapter or an error, `drop` is for notifications";
+                            errors.push(rules.error(offset, &rule.id, problem, &rule.reason));
+                        }
+                        (rule.id.clone(), rule.action.clone())
+                    }
+                    None => {
+                        let lacking = if is_old { new.id } else { old.id };
+                        let (answer, row, action) = unknown_method(name, lacking, answered);
+                        let finding = Finding {
+                            way: None,
+                            open,
+                            answer: answer.to_owned(),
+                            row: Row::Method(sender, row),
+                        };
+                        found.add(name.clone(), finding);
+                        (UNDECIDED.to_owned(), action)
+                    }
+                };
+                match is_old {
+                    true => Fate::OldOnly { rule, action },
+                    false => Fate::NewOnly { rule, action },
                 }
-            },
+            }
         };
         plans.push(MethodPlan {
             name: name.clone(),
@@ -88,25 +123,97 @@ pub(super) fn methods(
     plans
 }
 
+/// The safe answer to a method that the other revision lacks: in words, as a row, and as data.
+fn unknown_method(
+    name: &str,
+    lacking: &str,
+    answered: bool,
+) -> (&'static str, String, MethodAction) {
+    if !answered {
+        return ("it ends here", "\"drop\"".to_owned(), MethodAction::Drop);
+    }
+    let error = Reject {
+        code: -32601,
+        message: format!("{name} is not part of revision {lacking}"),
+    };
+    (REFUSED, rejection(&error), MethodAction::Reject(error))
+}
+
+fn is_answered(method: &Method) -> bool {
+    method.kind != MethodKind::Notification
+}
+
+fn kind(method: &Method) -> &'static str {
+    match method.kind {
+        MethodKind::Request => "a request",
+        MethodKind::Notification => "a notification",
+        MethodKind::Input => "an embedded request",
+    }
+}
+
 /// Every error code that only one of the two revisions may send, and no rule speaks of.
-pub(super) fn error_codes(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Vec<Error> {
-    let mut errors = Vec::new();
-    for (one, other) in [(old, new), (new, old)] {
+pub(super) fn error_codes(
+    old: Side<'_>,
+    new: Side<'_>,
+    rules: &PairRules,
+    codes: &mut Vec<ErrorRule>,
+    found: &mut Findings,
+) {
+    for (way, one, other) in [(Way::Up, old, new), (Way::Down, new, old)] {
+        if other.errors.is_empty() {
+            // Nobody has said yet which codes it sends.
+            if !one.errors.is_empty() {
+                let list: Vec<String> = one
+                    .errors
+                    .iter()
+                    .map(|(code, _)| code.to_string())
+                    .collect();
+                let finding = Finding {
+                    way: None,
+                    open: format!("no row of spec/errors.toml lists {}", other.id),
+                    answer: format!("it sends what {} sends", one.id),
+                    row: Row::Listed(format!(
+                        "# add \"{}\" to the `revisions` of each [[error]] that it still sends, of {}\n",
+                        other.id,
+                        list.join(", ")
+                    )),
+                };
+                found.add("errors", finding);
+            }
+            continue;
+        }
         for (code, name) in one.errors {
             let shared = other.errors.iter().any(|(known, _)| known == code);
-            if !shared && rules.error_row(*code).is_none() {
-                errors.push(Error::File {
-                    file: rules.path().into(),
-                    problem: format!(
-                        "error {code} ({name}) of {}: {} does not send it, and no rule says what becomes of it",
-                        one.id, other.id
-                    )
-                    .into(),
-                    detail: "".into(),
-                    help: format!("add an [[error]] with code = {code}").into(),
-                });
+            if one.errors.is_empty() || shared || rules.error_row(*code).is_some() {
+                continue;
             }
+            let row = match way {
+                // What went on being sent is more often forgotten in a list than gone.
+                Way::Up => Row::Listed(format!(
+                    "# if it still sends the code: add \"{}\" to the `revisions` of the [[error]] with code = {code};\n# if not, add an [[error]] with code = {code} to spec/{}\n",
+                    other.id,
+                    Pair::new(old.id, new.id).file()
+                )),
+                Way::Down => Row::Error(*code),
+            };
+            let finding = Finding {
+                way: Some(way),
+                open: format!("{} may send it ({name}), {} does not", one.id, other.id),
+                answer: "it becomes -32603, and is recorded".to_owned(),
+                row,
+            };
+            found.add(format!("error {code}"), finding);
+            let fate = Some(ErrorFate::Code(-32603));
+            let (up, down) = way.of((fate.clone(), None), (None, fate));
+            codes.push(ErrorRule {
+                code: *code,
+                id: UNDECIDED.to_owned(),
+                method: None,
+                up,
+                down,
+                reason: String::new(),
+                source: String::new(),
+            });
         }
     }
-    errors
 }

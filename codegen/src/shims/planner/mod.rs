@@ -1,22 +1,26 @@
 //! Plans the conversions of a pair: from the methods that both revisions have, through every type they reach.
 
+mod members;
 mod methods;
 mod objects;
 mod unions;
+mod words;
 
 use methods::{error_codes, methods};
 use objects::pseudo;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
 use super::exact;
+use super::open::{Finding, Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
-use super::plan::{Body, Conversion, End, Hook, PairPlan, Step};
-use super::rules::{PairRules, Rule};
+use super::plan::{Body, Conversion, End, Hook, PairPlan, Step, StringPlan};
+use super::rules::{Action, PairRules, Reject, Rule};
 use crate::Error;
-use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef};
+use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
 
 /// One revision of a pair.
 #[derive(Debug, Clone, Copy)]
@@ -31,15 +35,22 @@ pub struct Side<'m> {
     pub errors: &'m [(i64, String)],
 }
 
+/// A plan, and what is wrong with the rules that it was made by.
+#[derive(Debug)]
+pub struct Planned {
+    /// The plan: what no rule answers gets the safe answer there, and is listed in [`PairPlan::open`].
+    pub plan: PairPlan,
+    /// Every rule without a change, and every rule that answers another question than the one at its place.
+    pub faults: Vec<Error>,
+}
+
 /// Plans a pair.
-///
-/// # Errors
-/// Every change without a rule, named with the line to write, and every rule without a change.
-pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan, Error> {
-    let mut errors = error_codes(old, new, rules);
+#[must_use]
+pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let mut ways = Way::BOTH.map(|way| {
         let [from, to] = way.of([old, new], [new, old]);
         Planner::new(Hop {
+            ids: [from.id, to.id],
             from: from.model,
             to: to.model,
             schemas: [from.schema, to.schema],
@@ -47,7 +58,11 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan,
             way,
         })
     });
-    let methods = methods(old.model, new.model, rules, &mut ways, &mut errors);
+    let mut found = Findings::default();
+    let mut errors = Vec::new();
+    let mut codes = rules.errors().cloned().collect();
+    error_codes(old, new, rules, &mut codes, &mut found);
+    let methods = methods(old, new, rules, &mut ways, &mut found, &mut errors);
     let mut also = Vec::new();
     for (offset, name) in rules.also() {
         if old.model.get(name).is_none() || new.model.get(name).is_none() {
@@ -57,15 +72,12 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan,
         let end = || End::Type(name.to_owned());
         also.push((offset, (end(), end())));
     }
-    if errors.is_empty() {
-        // What the methods reach is only known once their types have been gone through.
-        let reached = ways.each_ref().map(|way| way.reached());
-        for (offset, pair) in &also {
-            if reached.iter().all(|reached| reached.contains(pair)) {
-                errors.push(
-                    rules.also_error(*offset, "a method of both revisions reaches it as it is"),
-                );
-            }
+    // What the methods reach is only known once their types have been gone through.
+    let reached = ways.each_ref().map(|way| way.reached());
+    for (offset, pair) in &also {
+        if reached.iter().all(|reached| reached.contains(pair)) {
+            errors
+                .push(rules.also_error(*offset, "a method of both revisions reaches it as it is"));
         }
     }
     for (_, (from, to)) in also {
@@ -73,37 +85,29 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Result<PairPlan,
             way.call(from.clone(), to.clone());
         }
     }
-    let [mut up, mut down] = ways.map(|way| way.run(&mut errors));
-    if errors.is_empty() {
-        errors.extend(rules.unused());
-    }
-    Error::check(errors)?;
+    let [mut up, mut down] = ways.map(|way| way.run(&mut found, &mut errors));
+    errors.extend(rules.unused());
     exact::mark(&mut up);
     exact::mark(&mut down);
-    Ok(PairPlan {
-        pair: Pair::new(old.id, new.id),
+    let pair = Pair::new(old.id, new.id);
+    let plan = PairPlan {
+        open: found.decisions(&pair),
+        pair,
         up,
         down,
         methods,
-        errors: rules.errors().cloned().collect(),
-    })
-}
-
-fn uncovered(rules: &PairRules, place: &str, way: &str, problem: &str) -> Error {
-    Error::File {
-        file: rules.path().into(),
-        problem: format!("{place}, {way}: {problem}, and no rule covers it").into(),
-        detail: "".into(),
-        help: format!(
-            "add a [[rule]] with at = \"{place}\", a [[rename]], or a hook that covers it"
-        )
-        .into(),
+        errors: codes,
+    };
+    Planned {
+        plan,
+        faults: errors,
     }
 }
 
 /// One direction of a pair.
 #[derive(Debug, Clone, Copy)]
 struct Hop<'m> {
+    ids: [&'m str; 2],
     from: &'m Model,
     to: &'m Model,
     schemas: [&'m Value; 2],
@@ -115,6 +119,10 @@ struct Planner<'m> {
     hop: Hop<'m>,
     known: BTreeSet<(End, End)>,
     open: VecDeque<(End, End)>,
+    /// What no rule answers, by place.
+    found: Vec<(String, Finding)>,
+    /// Rules that answer another question than the one at their place.
+    unfit: Vec<Error>,
 }
 
 /// What stands in the way, in words; the caller knows the place.
@@ -126,6 +134,8 @@ impl<'m> Planner<'m> {
             hop,
             known: BTreeSet::new(),
             open: VecDeque::new(),
+            found: Vec::new(),
+            unfit: Vec::new(),
         }
     }
 
@@ -135,36 +145,88 @@ impl<'m> Planner<'m> {
             hop: self.hop,
             known: self.known.clone(),
             open: self.open.clone(),
+            found: Vec::new(),
+            unfit: Vec::new(),
         };
         while let Some((from, to)) = ahead.open.pop_front() {
-            let _ = ahead.body(&from, &to, &mut Vec::new());
+            let _ = ahead.body(&from, &to);
         }
         ahead.known
     }
 
-    fn run(mut self, errors: &mut Vec<Error>) -> Vec<Conversion> {
+    fn run(mut self, found: &mut Findings, errors: &mut Vec<Error>) -> Vec<Conversion> {
         let mut conversions = Vec::new();
         while let Some((from, to)) = self.open.pop_front() {
-            let mut problems = Vec::new();
-            let body = self.body(&from, &to, &mut problems);
-            let way = format!("on the way {}", self.hop.way);
-            errors.extend(
-                problems
-                    .iter()
-                    .map(|(place, problem)| uncovered(self.hop.rules, place, &way, problem)),
-            );
-            if let Some(body) = body {
-                conversions.push(Conversion {
-                    area: self.area(&from, &to),
-                    from,
-                    to,
-                    exact: false,
-                    body,
-                });
-            }
+            let body = self.body(&from, &to);
+            conversions.push(Conversion {
+                area: self.area(&from, &to),
+                from,
+                to,
+                exact: false,
+                body,
+            });
         }
+        for (place, finding) in self.found {
+            found.add(place, finding);
+        }
+        errors.extend(self.unfit);
         conversions.sort_by(|a, b| (&a.from, &a.to).cmp(&(&b.from, &b.to)));
         conversions
+    }
+
+    /// Notes that no rule answers a question at a place; `action` is the one that would say the same.
+    fn finds(&mut self, place: &str, open: &str, answer: &str, action: &str) {
+        self.notes(place, open, answer, Row::Rule(action.to_owned()));
+    }
+
+    /// As [`Planner::finds`], where another row than a `[[rule]]` would settle it.
+    fn notes(&mut self, place: &str, open: &str, answer: &str, row: Row) {
+        let finding = Finding {
+            way: Some(self.hop.way),
+            open: open.to_owned(),
+            answer: answer.to_owned(),
+            row,
+        };
+        self.found.push((place.to_owned(), finding));
+    }
+
+    /// The rule about a place, if it answers the question there; one that does not is an error.
+    fn rule(
+        &mut self,
+        place: &str,
+        answers: fn(&Action) -> bool,
+        question: &str,
+    ) -> Option<(&'m Rule, &'m Action)> {
+        let Hop { rules, way, .. } = self.hop;
+        let (offset, rule, action) = rules.offer(place, way)?;
+        rules.uses(offset, way);
+        if answers(action) {
+            return Some((rule, action));
+        }
+        self.misses(place, (offset, rule), question);
+        None
+    }
+
+    /// A rule at the right place that answers another question.
+    fn misses(&mut self, place: &str, (offset, rule): (usize, &Rule), question: &str) {
+        let way = self.hop.way;
+        let mut problem = format!("it does not say {question}: {place}, on the way {way}");
+        if rule.at != place {
+            let _ = write!(
+                problem,
+                "; a [[rule]] with at = \"{place}\" before it would"
+            );
+        }
+        let error = (self.hop.rules).error(offset, &rule.id, &problem, &rule.reason);
+        self.unfit.push(error);
+    }
+
+    /// The rejection of what has no counterpart.
+    fn refusal(&self, what: &str) -> Reject {
+        Reject {
+            code: -32602,
+            message: format!("{what} has no counterpart in revision {}", self.hop.ids[1]),
+        }
     }
 
     fn area(&self, from: &End, to: &End) -> String {
@@ -183,7 +245,7 @@ impl<'m> Planner<'m> {
         Ok(match (from, to) {
             (Ty::Named(a), Ty::Named(b)) => {
                 if !self.belong_together(a, b) {
-                    return Err(format!("`{a}` became `{b}`"));
+                    return Err(format!("its type was `{a}`, and is `{b}`"));
                 }
                 self.call(End::Type(a.clone()), End::Type(b.clone()))
             }
@@ -217,7 +279,10 @@ impl<'m> Planner<'m> {
             },
             (Ty::JsonObject | Ty::JsonArray, Ty::Json) => Step::Widen,
             (a, b) if a == b => Step::Move,
-            (a, b) => return Err(format!("its type changed from {a:?} to {b:?}")),
+            (a, b) => {
+                let [a, b] = [a, b].map(words::ty);
+                return Err(format!("it was {a}, and is {b}"));
+            }
         })
     }
 
@@ -232,20 +297,32 @@ impl<'m> Planner<'m> {
     /// Whether two types that stand at the same place can be converted: they are one in two
     /// revisions, both are objects, or one is a variant of the other.
     fn belong_together(&self, from: &str, to: &str) -> bool {
-        let holds = |model: &Model, union: &str, wanted: &dyn Fn(&str) -> bool| match model
-            .get(union)
-            .map(|def| &def.shape)
-        {
-            Some(Shape::Union(union)) => union
-                .variants
-                .iter()
-                .any(|variant| matches!(&variant.ty, Ty::Named(name) if wanted(name))),
-            _ => false,
+        let Hop {
+            from: source,
+            to: target,
+            ..
+        } = self.hop;
+        let union = |model: &'m Model, name: &str| match model.get(name).map(|def| &def.shape) {
+            Some(Shape::Union(union)) => Some(union),
+            _ => None,
         };
         self.is_one(from, to)
-            || (self.is_object(self.hop.from, from) && self.is_object(self.hop.to, to))
-            || holds(self.hop.to, to, &|variant| self.is_one(from, variant))
-            || holds(self.hop.from, from, &|variant| self.is_one(variant, to))
+            || (self.is_object(source, from) && self.is_object(target, to))
+            || union(target, to).is_some_and(|union| self.is_held(union, from))
+            || union(source, from).is_some_and(|union| self.holds(source, union, to))
+    }
+
+    /// Whether a variant of a union of the target holds a type of the source.
+    fn is_held(&self, union: &Union, from: &str) -> bool {
+        (union.variants.iter())
+            .any(|variant| matches!(&variant.ty, Ty::Named(name) if self.is_one(from, name)))
+    }
+
+    /// Whether a variant of a union of the source holds a type of the target.
+    fn holds(&self, source: &Model, union: &Union, to: &str) -> bool {
+        union.variants.iter().any(|variant| {
+            matches!(source.resolve(&variant.ty), Ty::Named(name) if self.is_one(name, to))
+        })
     }
 
     /// Whether two types are one, by their name or by a rule.
@@ -260,42 +337,65 @@ impl<'m> Planner<'m> {
         )
     }
 
-    fn body(
-        &mut self,
-        from: &End,
-        to: &End,
-        problems: &mut Vec<(String, Problem)>,
-    ) -> Option<Body> {
-        let from_def = self.def(self.hop.from, from);
-        let to_def = self.def(self.hop.to, to);
+    fn body(&mut self, from: &End, to: &End) -> Body {
+        let Hop {
+            from: source,
+            to: target,
+            ..
+        } = self.hop;
+        let from_def = self.def(source, from);
+        let to_def = self.def(target, to);
         let empty = Object {
             members: Vec::new(),
             rest: Rest::Open,
         };
-        match (from_def.map(|def| &def.shape), to_def.map(|def| &def.shape)) {
-            (Some(Shape::Union(a)), Some(Shape::Union(b))) => {
-                Some(Body::Union(self.arms(from_def?, a, Ok(b), problems)))
+        match (from_def, to_def) {
+            (Some(a), Some(b)) => match (&a.shape, &b.shape) {
+                (Shape::Union(of), Shape::Union(target)) => {
+                    Body::Union(self.arms(a, of, Ok(target)))
+                }
+                (Shape::Union(of), _) if self.holds(source, of, &b.name) => {
+                    Body::Union(self.arms(a, of, Err(to.name())))
+                }
+                (_, Shape::Union(of)) => self.variant_that_holds(a, of, &b.name),
+                (Shape::StringEnum(of), Shape::StringEnum(target)) => self.strings(a, of, target),
+                (Shape::Object(of), Shape::Object(target)) => self.object(a, of, Some(b), target),
+                _ => self.recast(a, &b.name),
+            },
+            (None, Some(b)) => match &b.shape {
+                Shape::Object(target) => self.object(&pseudo(from.name()), &empty, Some(b), target),
+                _ => self.recast(&pseudo(from.name()), &b.name),
+            },
+            (Some(a), None) => match &a.shape {
+                Shape::Object(of) => self.object(a, of, None, &empty),
+                _ => self.recast(a, to.name()),
+            },
+            // Steps never ask for a conversion between two opaque ends.
+            (None, None) => Body::Reread,
+        }
+    }
+
+    /// A type that became one of another shape: its text is read again where no rule could have a say in it.
+    fn recast(&mut self, from: &TypeDef, to: &str) -> Body {
+        let open = format!("it became `{to}`");
+        let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
+        if plain(self.hop.from, &from.name) && plain(self.hop.to, to) {
+            // A newtype around the same scalar is the same text.
+            if !words::same_text(self.hop.from, &from.name, self.hop.to, to) {
+                let answer = "the value is read again, and refused if it does not fit";
+                self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");
             }
-            (Some(Shape::Union(a)), _) => {
-                let target = to.name().to_owned();
-                Some(Body::Union(self.arms(from_def?, a, Err(&target), problems)))
-            }
-            (_, Some(Shape::Union(b))) => self.variant_that_holds(from_def?, b, problems),
-            (Some(Shape::StringEnum(a)), Some(Shape::StringEnum(b))) => {
-                self.strings(from_def?, a, b, problems)
-            }
-            (Some(Shape::Object(a)), Some(Shape::Object(b))) => {
-                self.object(from_def?, a, to_def, b, problems)
-            }
-            (None, Some(Shape::Object(b))) => {
-                let source = pseudo(from.name());
-                self.object(&source, &empty, to_def, b, problems)
-            }
-            (Some(Shape::Object(a)), None) => self.object(from_def?, a, None, &empty, problems),
-            _ => {
-                problems.push((from.name().to_owned(), format!("it became `{}`", to.name())));
-                None
-            }
+            return Body::Reread;
+        }
+        self.refused(from, &open)
+    }
+
+    /// No value of a type has a counterpart.
+    fn refused(&mut self, from: &TypeDef, open: &str) -> Body {
+        self.finds(&from.doc_key, open, REFUSED, "{ custom = \"\" }");
+        Body::Reject {
+            rule: UNDECIDED.to_owned(),
+            error: self.refusal(&format!("`{}`", from.doc_key)),
         }
     }
 
@@ -306,26 +406,40 @@ impl<'m> Planner<'m> {
         }
     }
 
-    fn strings(
-        &self,
-        def: &TypeDef,
-        from: &[String],
-        to: &[String],
-        problems: &mut Vec<(String, Problem)>,
-    ) -> Option<Body> {
-        for value in from.iter().filter(|value| !to.contains(value)) {
-            problems.push((
-                format!("{}|{value}", def.doc_key),
-                "the target has no such value".to_owned(),
-            ));
+    fn strings(&mut self, def: &TypeDef, from: &[String], to: &[String]) -> Body {
+        let mut plans = Vec::new();
+        for value in from {
+            let mut rejected = None;
+            if !to.contains(value) {
+                let place = format!("{}|{value}", def.doc_key);
+                let rejects = |action: &Action| matches!(action, Action::Reject(_));
+                let rule = self.rule(&place, rejects, "with which error it is rejected");
+                rejected = match rule {
+                    Some((rule, Action::Reject(error))) => Some((rule.id.clone(), error.clone())),
+                    _ => {
+                        let open = format!("{} has no such value", self.hop.ids[1]);
+                        let error = self.refusal(&format!("`{value}`"));
+                        self.finds(&place, &open, REFUSED, &rejection(&error));
+                        Some((UNDECIDED.to_owned(), error))
+                    }
+                };
+            }
+            plans.push(StringPlan {
+                value: value.clone(),
+                rejected,
+            });
         }
-        Some(Body::Strings(from.to_vec()))
+        Body::Strings(plans)
     }
 }
 
-/// A rule at the right place that answers another question.
-fn unfit(rule: &Rule, question: &str) -> Problem {
-    format!("rule `{}` does not say what {question}", rule.id)
+/// The safe answer to what has no counterpart, in words.
+const REFUSED: &str = "it is refused";
+
+/// A rejection as an action, in TOML.
+fn rejection(error: &Reject) -> String {
+    let Reject { code, message } = error;
+    format!("{{ reject = {{ code = {code}, message = {message:?} }} }}")
 }
 
 fn hook(rule: &Rule, path: &str) -> Hook {

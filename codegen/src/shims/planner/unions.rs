@@ -1,35 +1,32 @@
 //! What becomes of each variant of a union.
 
+use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Arm, ArmPlan, Body, End, Step};
-use super::super::rules::Action;
+use super::super::rules::{Action, Reject};
 use super::*;
 use crate::model::{Ty, TypeDef, Union};
 
 impl<'m> Planner<'m> {
-    pub(super) fn variant_that_holds(
-        &mut self,
-        def: &TypeDef,
-        union: &Union,
-        problems: &mut Vec<(String, Problem)>,
-    ) -> Option<Body> {
-        if let Some((rule, Action::Custom(path))) =
-            self.hop.rules.decision(&def.doc_key, self.hop.way)
-        {
-            return Some(Body::Custom(hook(rule, path)));
+    /// A type that became one variant of a union.
+    pub(super) fn variant_that_holds(&mut self, def: &TypeDef, union: &Union, to: &str) -> Body {
+        // Other rules of the type are hooks, which ask for nothing here.
+        let rules = (self.hop.rules).decisions(def.doc_key.clone(), self.hop.way);
+        let custom = rules.into_iter().find_map(|(rule, action)| match action {
+            Action::Custom(path) => Some(hook(rule, path)),
+            _ => None,
+        });
+        if let Some(hook) = custom {
+            return Body::Custom(hook);
         }
         let found = union.variants.iter().find_map(|variant| match &variant.ty {
             Ty::Named(name) if self.is_one(&def.name, name) => Some((variant, name.clone())),
             _ => None,
         });
         let Some((variant, wanted)) = found else {
-            problems.push((
-                def.doc_key.clone(),
-                format!("no variant of the target holds `{}`", def.name),
-            ));
-            return None;
+            return self.recast(def, to);
         };
         let step = self.call(End::Type(def.name.clone()), End::Type(wanted));
-        Some(Body::IntoVariant(variant.name.clone(), variant.boxed, step))
+        Body::IntoVariant(variant.name.clone(), variant.boxed, step)
     }
 
     /// What becomes of each variant; the target is a union, or one type that a variant holds.
@@ -38,77 +35,86 @@ impl<'m> Planner<'m> {
         def: &TypeDef,
         union: &Union,
         target: Result<&Union, &str>,
-        problems: &mut Vec<(String, Problem)>,
     ) -> Vec<ArmPlan> {
         let mut arms = Vec::new();
         for variant in &union.variants {
-            let same = self.same_arm(&variant.ty, target);
-            let (name, boxed) = (&variant.name, variant.boxed);
-            match self.arm(def, (name, boxed), same) {
-                Some(arm) => arms.push(arm),
+            let place = format!("{}|{}", def.doc_key, variant.name);
+            let arm = match self.same_arm(&variant.ty, target) {
+                Some(arm) => arm,
                 None => {
-                    let what = match &variant.ty {
-                        Ty::Named(name) => format!("the target has no variant that holds `{name}`"),
-                        _ => "the target has no such variant".to_owned(),
+                    let held = match &variant.ty {
+                        Ty::Named(name) => format!("variant that holds `{name}`"),
+                        _ => "such variant".to_owned(),
                     };
-                    problems.push((format!("{}|{name}", def.doc_key), what));
+                    let open = format!("{} has no {held}", self.hop.ids[1]);
+                    let error = self.refusal(&format!("`{}`", variant.name));
+                    self.decided_arm(&place, &open, error)
                 }
-            }
+            };
+            arms.push(ArmPlan {
+                variant: variant.name.clone(),
+                boxed: variant.boxed,
+                arm,
+            });
         }
         if union.open {
             let open = target.is_ok_and(|target| target.open);
-            let same = open.then(|| Arm::Same {
-                variant: Some(Union::UNKNOWN.to_owned()),
+            let arm = match open {
+                true => Arm::Same {
+                    variant: Some(Union::UNKNOWN.to_owned()),
+                    boxed: false,
+                    step: Step::Move,
+                },
+                false => {
+                    let id = self.hop.ids[1];
+                    let open = format!("{id} keeps no message of a method that it does not name");
+                    let error = Reject {
+                        code: -32601,
+                        message: format!("the method is not part of revision {id}"),
+                    };
+                    let place = format!("{}|{}", def.doc_key, Union::UNKNOWN);
+                    self.decided_arm(&place, &open, error)
+                }
+            };
+            arms.push(ArmPlan {
+                variant: Union::UNKNOWN.to_owned(),
                 boxed: false,
-                step: Step::Move,
+                arm,
             });
-            match self.arm(def, (Union::UNKNOWN, false), same) {
-                Some(arm) => arms.push(arm),
-                None => problems.push((
-                    format!("{}|{}", def.doc_key, Union::UNKNOWN),
-                    "the target keeps no message of a method that it does not name".to_owned(),
-                )),
-            }
         }
         arms
     }
 
-    /// What becomes of a variant: what the target has for it, else what a rule says.
-    fn arm(
-        &self,
-        def: &TypeDef,
-        (name, boxed): (&str, bool),
-        same: Option<Arm>,
-    ) -> Option<ArmPlan> {
-        // A rule is for what has no counterpart.
-        let arm = match same {
-            Some(arm) => arm,
-            None => self.decided_arm(&format!("{}|{name}", def.doc_key))?,
+    /// What a rule says of a variant that has no counterpart; else it is refused.
+    fn decided_arm(&mut self, place: &str, open: &str, error: Reject) -> Arm {
+        let decides = |action: &Action| {
+            matches!(
+                action,
+                Action::Custom(_) | Action::NeedsState(_) | Action::Reject(_)
+            )
         };
-        Some(ArmPlan {
-            variant: name.to_owned(),
-            boxed,
-            arm,
-        })
-    }
-
-    pub(super) fn decided_arm(&self, place: &str) -> Option<Arm> {
-        let (rule, action) = self.hop.rules.decision(place, self.hop.way)?;
-        Some(match action {
-            Action::Custom(path) => Arm::Custom(hook(rule, path)),
-            Action::NeedsState(adapter) => Arm::NeedsState {
+        let question = "what becomes of a variant that the target does not have";
+        match self.rule(place, decides, question) {
+            Some((rule, Action::Custom(path))) => Arm::Custom(hook(rule, path)),
+            Some((rule, Action::NeedsState(adapter))) => Arm::NeedsState {
                 rule: rule.id.clone(),
                 adapter: *adapter,
             },
-            Action::Reject(error) => Arm::Reject {
+            Some((rule, Action::Reject(error))) => Arm::Reject {
                 rule: rule.id.clone(),
                 error: error.clone(),
             },
-            _ => return None,
-        })
+            _ => {
+                self.notes(place, open, REFUSED, Row::Rule(rejection(&error)));
+                Arm::Reject {
+                    rule: UNDECIDED.to_owned(),
+                    error,
+                }
+            }
+        }
     }
 
-    pub(super) fn same_arm(&mut self, ty: &Ty, target: Result<&Union, &str>) -> Option<Arm> {
+    fn same_arm(&mut self, ty: &Ty, target: Result<&Union, &str>) -> Option<Arm> {
         match target {
             Err(name) => {
                 let Ty::Named(own) = self.hop.from.resolve(ty) else {

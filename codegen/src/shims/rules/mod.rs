@@ -113,11 +113,6 @@ impl PairRules {
         row.is_some()
     }
 
-    /// The decision about a place in one direction.
-    pub(super) fn decision(&self, place: &str, way: Way) -> Option<(&Rule, &Action)> {
-        self.decisions(place.to_owned(), way).next()
-    }
-
     /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
     pub(super) fn offer(&self, place: &str, way: Way) -> Option<(usize, &Rule, &Action)> {
         placed(&self.rows.rule).find_map(|(offset, rule)| {

@@ -146,7 +146,7 @@ pub enum ErrorFate {
 }
 
 /// Who sends a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sender {
     /// The client.

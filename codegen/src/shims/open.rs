@@ -1,0 +1,155 @@
+//! What the rules of a pair leave open: each place once, the safe answer that was taken, and the row that would
+//! settle it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::pair::{Pair, Way};
+use super::rules::Sender;
+use crate::decision::{Decision, Question, Scope, Settle};
+use crate::model::naming::snake_case;
+
+/// The rule of losses and rejections that nobody has decided on.
+pub(super) const UNDECIDED: &str = "undecided";
+
+/// Something that is open on one way.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Finding {
+    /// Where it is open; none for both ways.
+    pub(super) way: Option<Way>,
+    /// What is open, in words.
+    pub(super) open: String,
+    /// The safe answer, in words.
+    pub(super) answer: String,
+    /// The row that would settle it.
+    pub(super) row: Row,
+}
+
+/// The row that would settle a finding.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Row {
+    /// A `[[rule]]` at the place with this action, in TOML.
+    Rule(String),
+    /// A hook of the type that makes these members fit.
+    Covers {
+        /// The type.
+        owner: String,
+        /// The member, or the place inside of it.
+        member: String,
+    },
+    /// A `[[rename]]`.
+    Rename([String; 2]),
+    /// A `[[method]]` with this action, in TOML.
+    Method(Sender, String),
+    /// An `[[error]]` with this code.
+    Error(i64),
+    /// A line of `spec/errors.toml`.
+    Listed(String),
+}
+
+/// All findings of a pair, by place.
+#[derive(Debug, Default)]
+pub(super) struct Findings(BTreeMap<String, BTreeSet<Finding>>);
+
+impl Findings {
+    /// Adds a finding; one that is there stays one.
+    pub(super) fn add(&mut self, place: impl Into<String>, finding: Finding) {
+        self.0.entry(place.into()).or_default().insert(finding);
+    }
+
+    /// One decision a place.
+    pub(super) fn decisions(self, pair: &Pair) -> Vec<Decision> {
+        self.0
+            .into_iter()
+            .map(|(place, findings)| decision(pair, place, &findings))
+            .collect()
+    }
+}
+
+fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>) -> Decision {
+    let told = |text: fn(&Finding) -> &str| {
+        let mut lines: Vec<String> = Vec::new();
+        for finding in findings {
+            let line = match finding.way {
+                Some(way) => format!("on the way {way} {}", text(finding)),
+                None => text(finding).to_owned(),
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines.join("; ")
+    };
+    Decision {
+        scope: Scope::Pair(pair.clone()),
+        question: Question::Change,
+        open: told(|finding| &finding.open),
+        answer: told(|finding| &finding.answer),
+        settle: settle(pair, &place, findings),
+        place,
+    }
+}
+
+/// The row to write: a finding of another kind than `[[rule]]` comes first, since it settles what follows from it.
+fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
+    let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
+    let tail = "reason = \"\"\nsource = \"\"\n";
+    let mut rule = BTreeMap::new();
+    for Finding { way, row, .. } in findings {
+        let stub = match row {
+            Row::Rule(action) => {
+                for way in Way::BOTH
+                    .into_iter()
+                    .filter(|one| way.is_none_or(|way| way == *one))
+                {
+                    rule.insert(way, action.as_str());
+                }
+                continue;
+            }
+            Row::Covers { owner, member } => {
+                let way = way.unwrap_or(Way::Up);
+                format!(
+                    "[[rule]]\nid = \"{id}\"\nat = \"{owner}\"\n{way} = {{ before = \"\" }}\ncovers = [\"{member}\"]\n{tail}"
+                )
+            }
+            Row::Rename([old, new]) => {
+                format!("[[rename]]\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n")
+            }
+            Row::Method(sender, action) => {
+                let direction = match sender {
+                    Sender::Client => "client",
+                    Sender::Server => "server",
+                };
+                format!(
+                    "[[method]]\nname = \"{place}\"\ndirection = \"{direction}\"\nid = \"{id}\"\naction = {action}\n{tail}"
+                )
+            }
+            Row::Error(code) => format!(
+                "[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}",
+                way.unwrap_or(Way::Down)
+            ),
+            Row::Listed(line) => {
+                return Settle {
+                    file: "errors.toml".to_owned(),
+                    stub: line.clone(),
+                };
+            }
+        };
+        return Settle {
+            file: pair.file(),
+            stub,
+        };
+    }
+    let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = \"{place}\"\n");
+    for (way, action) in &rule {
+        let _ = writeln!(stub, "{way} = {action}");
+    }
+    if rule.values().any(|action| *action == "\"drop\"") {
+        stub.push_str("loss = \"semantic\"\n");
+    }
+    stub.push_str(tail);
+    Settle {
+        file: pair.file(),
+        stub,
+    }
+}

@@ -1,0 +1,291 @@
+//! What becomes of one member: kept, new, gone, or a constant on one of the two sides.
+
+use serde_json::Value;
+
+use super::super::open::UNDECIDED;
+use super::super::plan::{DroppedPlan, Filter, Held, Missing, Recast, SettledPlan, Source, Step};
+use super::super::rules::{Action, Loss, Rule};
+use super::*;
+use crate::model::{Member, Presence, Ty};
+
+/// What an absent value becomes, as the rest of a sentence.
+const ABSENT: &str = "what an absent one becomes where the target must have it";
+
+impl<'m> Planner<'m> {
+    /// A member that both sides name.
+    pub(super) fn same_member(&mut self, source: &Member, target: &Member, place: &str) -> Source {
+        let optional = [source, target].map(|member| member.presence == Presence::Optional);
+        let boxed = [source.boxed, target.boxed];
+        let Hop { rules, way, .. } = self.hop;
+        let offer = rules.offer(place, way);
+        let used = |offset: usize| rules.uses(offset, way);
+        if let Some((offset, rule, Action::Custom(path))) = offer {
+            used(offset);
+            return Source::Custom {
+                field: source.field.clone(),
+                hook: hook(rule, path),
+            };
+        }
+        let step = self.step(&source.ty, &target.ty);
+        let missing = match (optional, offer) {
+            ([true, false], Some((offset, rule, action))) => {
+                used(offset);
+                if action.fills() {
+                    let mut missing = missing(rule, action, target);
+                    if let (Action::Empty, Ty::Named(name), Ok(step)) =
+                        (action, self.hop.from.resolve(&source.ty), &step)
+                    {
+                        missing.empty = Some((name.clone(), step.clone()));
+                    }
+                    Some(missing)
+                } else {
+                    self.misses(place, (offset, rule), ABSENT);
+                    Some(self.unfilled(target, place))
+                }
+            }
+            ([true, false], None) => {
+                let open = format!(
+                    "it is required in {}, and may be absent before",
+                    self.hop.ids[1]
+                );
+                Some(self.filled(target, place, &open))
+            }
+            _ => None,
+        };
+        let step = match step {
+            Ok(step) => step,
+            Err(problem) => {
+                let recast = Recast {
+                    field: source.field.clone(),
+                    optional,
+                    boxed,
+                    rule: UNDECIDED.to_owned(),
+                    missing,
+                };
+                return self.recast_member([source, target], recast, place, &problem);
+            }
+        };
+        let implied = match offer {
+            Some((offset, _, Action::Implied(value))) if optional == [false, true] => {
+                used(offset);
+                Some(value.clone())
+            }
+            _ => None,
+        };
+        let filter = match (offer, &step) {
+            (Some((offset, rule, Action::Filter(path))), Step::List(_)) => {
+                used(offset);
+                Some(Filter {
+                    hook: hook(rule, path),
+                    loss: rule.loss,
+                })
+            }
+            _ => None,
+        };
+        Source::Same {
+            field: source.field.clone(),
+            step,
+            optional,
+            boxed,
+            missing,
+            implied,
+            filter,
+        }
+    }
+
+    /// A member whose type became another one: its text is read again where no rule could have a say in it.
+    fn recast_member(
+        &mut self,
+        [source, target]: [&Member; 2],
+        recast: Recast,
+        place: &str,
+        problem: &str,
+    ) -> Source {
+        let opaque = matches!(self.hop.to.resolve(&target.ty), Ty::Json);
+        let plain = words::is_plain(self.hop.from, &source.ty)
+            && (opaque || words::is_plain(self.hop.to, &target.ty));
+        let [_, may_lack] = recast.optional;
+        let (otherwise, action) = match may_lack {
+            true => ("lost", "\"drop\""),
+            false => ("refused", "{ custom = \"\" }"),
+        };
+        match plain {
+            true => {
+                let answer = format!("the value is read again, and {otherwise} if it does not fit");
+                self.finds(place, problem, &answer, "{ custom = \"\" }");
+                Source::Reread(recast)
+            }
+            false => {
+                self.finds(place, problem, &format!("it is {otherwise}"), action);
+                Source::Lost(recast)
+            }
+        }
+    }
+
+    /// A member that only the target names.
+    pub(super) fn new_member(&mut self, target: &Member, place: &str) -> Source {
+        if target.presence == Presence::Optional {
+            return Source::Adopt {
+                boxed: target.boxed,
+            };
+        }
+        let question = "what a member gets that the source does not name";
+        let offered = (self.hop.rules).offer(place, self.hop.way).is_some();
+        let missing = match self.rule(place, Action::fills, question) {
+            Some((rule, action)) => missing(rule, action, target),
+            None if offered => self.unfilled(target, place),
+            None => {
+                let [before, now] = self.hop.ids;
+                let ty = words::ty(&target.ty);
+                let open =
+                    format!("it is {ty}, required in {now}, and {before} has no such member");
+                self.filled(target, place, &open)
+            }
+        };
+        Source::Fill(missing)
+    }
+
+    /// What fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.
+    fn filled(&mut self, target: &Member, place: &str, open: &str) -> Missing {
+        let default = target.constraints.values.get("default");
+        match default.filter(|value| words::fits(self.hop.to, &target.ty, value)) {
+            Some(value) => {
+                let action = format!("{{ default = {value} }}");
+                let answer = format!("an absent one becomes {value}, the default of the schema");
+                self.finds(place, open, &answer, &action);
+                Missing {
+                    action: Action::Default(value.clone()),
+                    ..self.unfilled(target, place)
+                }
+            }
+            None => {
+                let answer = "a message without it is refused";
+                self.finds(place, open, answer, "{ default = \"\" }");
+                self.unfilled(target, place)
+            }
+        }
+    }
+
+    /// Nothing: a message without the member is refused.
+    fn unfilled(&self, target: &Member, place: &str) -> Missing {
+        let message = format!(
+            "`{place}` must be there in revision {}, and nothing says what it is",
+            self.hop.ids[1]
+        );
+        let error = Reject {
+            code: -32602,
+            message,
+        };
+        Missing {
+            rule: UNDECIDED.to_owned(),
+            action: Action::Reject(error),
+            ty: target.ty.clone(),
+            boxed: target.boxed,
+            empty: None,
+        }
+    }
+
+    /// A member that the target does not have.
+    pub(super) fn gone_member(&mut self, source: &Member, place: &str) -> DroppedPlan {
+        let question = "what becomes of a member that the target does not have";
+        let plan = DroppedPlan {
+            wire: source.wire.clone(),
+            field: source.field.clone(),
+            optional: source.presence == Presence::Optional,
+            rule: UNDECIDED.to_owned(),
+            action: Action::Drop,
+            loss: Some(Loss::Semantic),
+        };
+        let offered = (self.hop.rules).offer(place, self.hop.way).is_some();
+        match self.rule(place, Action::drops, question) {
+            Some((rule, action)) => DroppedPlan {
+                rule: rule.id.clone(),
+                action: action.clone(),
+                loss: rule.loss,
+                ..plan
+            },
+            None if offered => plan,
+            None => {
+                let [before, now] = self.hop.ids;
+                let (ty, presence) = (words::ty(&source.ty), words::presence(&source.presence));
+                let open = format!("{now} has no such member; it is {ty}, {presence} in {before}");
+                self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
+                plan
+            }
+        }
+    }
+
+    /// A member that was a constant, and is one value of several now.
+    pub(super) fn constant(&mut self, constant: &Value, target: &Member, place: &str) -> Source {
+        if words::fits(self.hop.to, &target.ty, constant) {
+            return Source::Constant {
+                value: constant.clone(),
+                optional: target.presence == Presence::Optional,
+                boxed: target.boxed,
+            };
+        }
+        let open = format!("it was always {constant}, and is {}", words::ty(&target.ty));
+        if target.presence == Presence::Optional {
+            self.finds(place, &open, "it is left out", "\"drop\"");
+            return Source::Adopt {
+                boxed: target.boxed,
+            };
+        }
+        Source::Fill(self.filled(target, place, &open))
+    }
+
+    /// A member that is a constant now: whatever stood there becomes it.
+    pub(super) fn settled(
+        &mut self,
+        source: &Member,
+        constant: &Value,
+        place: &str,
+    ) -> Option<SettledPlan> {
+        let from = match &source.presence {
+            Presence::Constant(old) if old == constant => return None,
+            Presence::Constant(old) => Held::Constant(old.clone()),
+            presence => Held::Field {
+                field: source.field.clone(),
+                optional: *presence == Presence::Optional,
+            },
+        };
+        let mut plan = SettledPlan {
+            wire: source.wire.clone(),
+            from,
+            constant: constant.clone(),
+            rule: UNDECIDED.to_owned(),
+            loss: Some(Loss::Semantic),
+        };
+        let drops = |action: &Action| *action == Action::Drop;
+        let question = "that another value than the constant is dropped";
+        if let Some((rule, _)) = self.rule(place, drops, question) {
+            plan.rule.clone_from(&rule.id);
+            plan.loss = rule.loss;
+        } else {
+            let was = match &source.presence {
+                Presence::Constant(old) => format!("always {old}"),
+                presence => format!("{}, {}", words::ty(&source.ty), words::presence(presence)),
+            };
+            let open = format!("it was {was}, and is always {constant}");
+            let answer = "another value becomes that one, and is recorded";
+            self.finds(place, &open, answer, "\"drop\"");
+        }
+        Some(plan)
+    }
+}
+
+fn missing(rule: &Rule, action: &Action, target: &Member) -> Missing {
+    // What is implied on the way down is the default on the way up.
+    let action = match action {
+        Action::Implied(value) => Action::Default(value.clone()),
+        Action::Only(only) => Action::Default(Value::clone(&only.value)),
+        action => action.clone(),
+    };
+    Missing {
+        rule: rule.id.clone(),
+        action,
+        ty: target.ty.clone(),
+        boxed: target.boxed,
+        empty: None,
+    }
+}

@@ -1,0 +1,104 @@
+//! What stands in where no rule says what becomes of a change: a value is carried if it reads, and recorded if it is lost.
+
+use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, Map};
+
+use crate::context::{Context, pointer_to};
+use crate::outcome::{LossKind, Stop};
+
+/// The rule of what nobody has decided yet, between a draft and its neighbour: it stands in no file.
+pub const UNDECIDED: &str = "undecided";
+
+impl Context {
+    /// The same text as a value of the other revision's type; one that does not read there is lost.
+    pub fn reread<A: Encode, B: Decode>(
+        &mut self,
+        rule: &'static str,
+        name: &'static str,
+        value: Option<A>,
+    ) -> Option<B> {
+        let json = Json::of(&value?);
+        match json.read() {
+            Ok(value) => Some(value),
+            Err(_) => {
+                self.lose(rule, LossKind::Semantic, pointer_to(name), json);
+                None
+            }
+        }
+    }
+
+    /// As [`reread`](Self::reread), where the other revision must have a value.
+    ///
+    /// # Errors
+    /// A rejection of a value that does not read.
+    pub fn reread_required<A: Encode, B: Decode>(&self, value: &A) -> Result<B, Stop> {
+        (Json::of(value).read())
+            .map_err(|error| self.reject(ErrorObject::INVALID_PARAMS, &error.to_string()))
+    }
+
+    /// Records the loss of a member whose type has no counterpart; the other revision does without.
+    pub fn lost<A: Encode, B>(
+        &mut self,
+        rule: &'static str,
+        name: &'static str,
+        value: Option<A>,
+    ) -> Option<B> {
+        if let Some(value) = value {
+            self.lose(rule, LossKind::Semantic, pointer_to(name), Json::of(&value));
+        }
+        None
+    }
+
+    /// Refuses a value that has no counterpart.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn refused<A, B>(&self, _: &A, message: &str) -> Result<B, Stop> {
+        Err(self.reject(ErrorObject::INVALID_PARAMS, message))
+    }
+
+    /// Records that a constant stands in the other revision where `value` stood, if that says something else.
+    pub fn settle<A: Encode>(
+        &mut self,
+        rule: &'static str,
+        kind: LossKind,
+        name: &'static str,
+        value: Option<A>,
+        constant: &str,
+    ) {
+        let Some(value) = value else {
+            return self.add(rule, kind, pointer_to(name));
+        };
+        let value = Json::of(&value);
+        if value.text() != constant {
+            self.replace(rule, kind, pointer_to(name), value);
+        }
+    }
+
+    /// Records the unknown members of an object that the other revision allows none of.
+    pub fn drop_extra(&mut self, rule: &'static str, kind: LossKind, extra: Extra) {
+        for (name, value) in extra {
+            self.lose(rule, kind, pointer_to(&name), value);
+        }
+    }
+
+    /// Unknown members of one type, as any JSON.
+    pub fn untyped<T: Encode>(extra: &Map<T>) -> Extra {
+        (extra.iter())
+            .map(|(name, value)| (name, Json::of(value)))
+            .collect()
+    }
+
+    /// Unknown members as values of one type; those that are none are lost.
+    pub fn typed<T: Decode>(&mut self, rule: &'static str, kind: LossKind, extra: Extra) -> Map<T> {
+        let mut typed = Map::new();
+        for (name, value) in extra {
+            match value.read() {
+                Ok(value) => {
+                    typed.insert(name, value);
+                }
+                Err(_) => self.lose(rule, kind, pointer_to(&name), value),
+            }
+        }
+        typed
+    }
+}
