@@ -20,6 +20,7 @@ pub(crate) mod json;
 pub mod methods;
 mod remove;
 mod revisions;
+pub mod roles;
 pub mod rules;
 mod sheet;
 mod verify;

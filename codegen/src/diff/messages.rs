@@ -10,36 +10,14 @@ use crate::Error;
 use crate::model::{Direction, MethodKind};
 use crate::schema::schema_error;
 use crate::spec::methods::MethodRules;
-
-/// Which definition lists which messages.
-const ROLES: &[(&str, Direction, MethodKind)] = &[
-    (
-        "ClientRequest",
-        Direction::ClientToServer,
-        MethodKind::Request,
-    ),
-    (
-        "ClientNotification",
-        Direction::ClientToServer,
-        MethodKind::Notification,
-    ),
-    (
-        "ServerRequest",
-        Direction::ServerToClient,
-        MethodKind::Request,
-    ),
-    (
-        "ServerNotification",
-        Direction::ServerToClient,
-        MethodKind::Notification,
-    ),
-    ("InputRequest", Direction::ServerToClient, MethodKind::Input),
-];
+use crate::spec::roles::{self, ROLES, Role};
 
 /// A message that a side may send.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) name: String,
+    /// The definition that lists it, by name.
+    pub(crate) union: &'static str,
     pub(crate) direction: Direction,
     pub(crate) kind: MethodKind,
     /// The message as a whole.
@@ -48,13 +26,6 @@ pub(crate) struct Message {
     pub(crate) params: Option<Member>,
     /// What answers it; none for a notification, and where nothing says.
     pub(crate) result: Option<NodeId>,
-}
-
-/// The definition that lists the messages of a kind.
-pub(crate) fn role(direction: Direction, kind: MethodKind) -> &'static str {
-    (ROLES.iter())
-        .find(|(_, of, what)| *of == direction && *what == kind)
-        .map_or("InputRequest", |(role, _, _)| role)
 }
 
 /// Reads the messages; the rules of the revision `rules_of` pair requests with results where the schema does not.
@@ -66,8 +37,13 @@ pub(crate) fn read(
 ) -> Result<Vec<Message>, Error> {
     let mut messages: Vec<Message> = Vec::new();
     let mut roles = 0;
-    for (role, direction, kind) in ROLES {
-        let Some(listed) = graph.definitions.get(*role).copied() else {
+    for Role {
+        union,
+        direction,
+        kind,
+    } in ROLES
+    {
+        let Some(listed) = graph.definitions.get(*union).copied() else {
             continue;
         };
         roles += 1;
@@ -88,6 +64,7 @@ pub(crate) fn read(
             };
             messages.push(Message {
                 name,
+                union,
                 direction: *direction,
                 kind: *kind,
                 node,
@@ -139,8 +116,8 @@ fn result(
     message: NodeId,
 ) -> Option<NodeId> {
     let definition = graph.name(message)?.to_owned();
-    let stem = definition.strip_suffix("Request").unwrap_or(&definition);
-    let response = graph.definitions.get(&format!("{stem}ResultResponse"));
+    let stem = roles::stem(&definition);
+    let response = graph.definitions.get(&roles::response(stem));
     if let Some(response) = response
         && let Shape::Object { members, .. } = &graph.node(*response).shape
         && let Some(result) = members.get("result")
@@ -148,7 +125,7 @@ fn result(
         return Some(result.node);
     }
     let Some(rule) = rules.result(rules_of, method) else {
-        return graph.definitions.get(&format!("{stem}Result")).copied();
+        return graph.definitions.get(&roles::result(stem)).copied();
     };
     let result = graph.definitions.get(rule.result).copied()?;
     match rule

@@ -6,7 +6,7 @@ use super::channel;
 use super::facts::both_ways;
 use super::graph::{Graph, NodeId};
 use super::kind::Kind;
-use super::messages::{Message, role};
+use super::messages::Message;
 use super::path::{Part, WirePath};
 use super::roots::name_of;
 use super::row::{Place, Row};
@@ -123,11 +123,10 @@ fn at(mut row: Row, message: &Message) -> Row {
 
 /// A message that one side lists on a channel and the other does not admit there.
 fn refused(sender: &Side, receiver: &Side, message: &Message, end: End) -> Option<Witness> {
-    let role = role(message.direction, message.kind);
     let admits = |graph: &Graph, text: &Value| {
         graph
             .definitions
-            .get(role)
+            .get(message.union)
             .is_some_and(|listed| valid(graph, *listed, text))
     };
     let bare = minimal(&sender.graph, message.node);
@@ -139,8 +138,8 @@ fn refused(sender: &Side, receiver: &Side, message: &Message, end: End) -> Optio
         .into_iter()
         .flatten()
         .find(|text| admits(&sender.graph, text) && !admits(&receiver.graph, text))?;
-    let pointers = |side: &Side| match side.graph.definitions.contains_key(role) {
-        true => vec![format!("/$defs/{role}")],
+    let pointers = |side: &Side| match side.graph.definitions.contains_key(message.union) {
+        true => vec![format!("/$defs/{}", message.union)],
         false => Vec::new(),
     };
     let (old, new) = match end {

@@ -75,6 +75,9 @@ fn row(model: &Model, method: &Method) -> TokenStream {
         params,
         params_required,
         result,
+        input_required,
+        named_by,
+        capability,
     } = method;
     let direction = match direction {
         Direction::ClientToServer => quote!(Direction::ClientToServer),
@@ -88,6 +91,7 @@ fn row(model: &Model, method: &Method) -> TokenStream {
     let message = schema_name(model, message);
     let params = option(params.as_ref().map(|ty| type_name(model, ty)));
     let result = option(result.as_ref().map(|ty| type_name(model, ty)));
+    let (named_by, capability) = (option(named_by.clone()), option(capability.clone()));
     quote! {
         MethodInfo {
             name: #name,
@@ -97,6 +101,9 @@ fn row(model: &Model, method: &Method) -> TokenStream {
             params: #params,
             params_required: #params_required,
             result: #result,
+            input_required: #input_required,
+            named_by: #named_by,
+            capability: #capability,
         },
     }
 }

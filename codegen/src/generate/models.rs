@@ -262,7 +262,8 @@ impl<'s> Models<'s> {
     ///
     /// # Errors
     /// A list without a release.
-    pub fn emit_registry(&self, plans: &[PairPlan]) -> Result<Crate, Error> {
+    pub fn emit_registry(&self, plans: &[PairPlan], spec: &Spec) -> Result<Crate, Error> {
+        let stated = ErrorRules::read(spec)?;
         let shim_facts = self.shim_facts();
         let used = shims::used(plans, &shim_facts);
         let chain = self.chain();
@@ -281,6 +282,7 @@ impl<'s> Models<'s> {
         let facts = RegistryFacts {
             command: COMMAND.to_owned(),
             revisions: revisions.collect(),
+            stated: &stated,
         };
         Ok(Crate {
             package: "mcp-registry".to_owned(),

@@ -5,39 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{
-    Direction, Method, MethodKind, Model, Object, Plan, Presence, Shape, Ty, TypeDef, Union,
-    variants,
+    Method, MethodKind, Model, Object, Plan, Presence, Shape, Ty, TypeDef, Union, variants,
 };
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::schema::schema_error;
 use crate::spec::json;
 use crate::spec::methods::{MethodRules, ResultRule};
-
-/// Which union lists which messages.
-const ROLES: &[(&str, Direction, MethodKind)] = &[
-    (
-        "ClientRequest",
-        Direction::ClientToServer,
-        MethodKind::Request,
-    ),
-    (
-        "ClientNotification",
-        Direction::ClientToServer,
-        MethodKind::Notification,
-    ),
-    (
-        "ServerRequest",
-        Direction::ServerToClient,
-        MethodKind::Request,
-    ),
-    (
-        "ServerNotification",
-        Direction::ServerToClient,
-        MethodKind::Notification,
-    ),
-    ("InputRequest", Direction::ServerToClient, MethodKind::Input),
-];
+use crate::spec::roles::{self, ROLES, Role};
 
 /// What a rule says answers a request.
 enum Ruled {
@@ -54,6 +29,7 @@ enum Ruled {
 pub(super) fn fill<'r>(
     model: &mut Model,
     scope: &Scope,
+    rules: &MethodRules,
     rule: impl Fn(&str) -> Option<ResultRule<'r>>,
 ) -> Result<Vec<Decision>, Error> {
     let file = &scope.to_string();
@@ -77,8 +53,8 @@ pub(super) fn fill<'r>(
             }
         }
     };
-    for (role, direction, kind) in ROLES {
-        let Some(def) = model.definition(role) else {
+    for role in ROLES {
+        let Some(def) = model.definition(role.union) else {
             continue;
         };
         let (names, others) = messages(model, &def.name);
@@ -98,12 +74,12 @@ pub(super) fn fill<'r>(
                 &definitions,
                 file,
                 &name,
-                *direction,
-                *kind,
+                role,
+                rules,
                 &mut result_rule,
             ) {
                 Ok(mut method) => {
-                    if method.result.is_none() && *kind != MethodKind::Notification {
+                    if method.result.is_none() && role.kind != MethodKind::Notification {
                         let (result, decision) = generic_result(&definitions, scope, &method);
                         method.result = Some(result);
                         decisions.push(decision);
@@ -122,7 +98,7 @@ pub(super) fn fill<'r>(
         if let Some(method) = stray
             && !listed.contains(&def.name)
         {
-            let roles: Vec<&str> = ROLES.iter().map(|(role, ..)| *role).collect();
+            let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
             errors.push(schema_error(
                 file,
                 &def.at(),
@@ -270,8 +246,8 @@ fn method(
     definitions: &Definitions,
     file: &str,
     message: &str,
-    direction: Direction,
-    kind: MethodKind,
+    role: &Role,
+    rules: &MethodRules,
     result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
 ) -> Result<Method, Error> {
     let error = |expected: &str, found: &str, help: &str| {
@@ -298,18 +274,41 @@ fn method(
         );
     };
     let params = object.members.iter().find(|member| member.wire == "params");
-    let result = match kind {
+    let result = match role.kind {
         MethodKind::Notification => None,
         _ => result_type(model, definitions, message, &name, result_rule),
     };
+    let facts = rules.facts(&name);
     Ok(Method {
+        input_required: result
+            .as_ref()
+            .is_some_and(|result| asks_first(model, rules, result)),
+        named_by: facts.named_by.map(str::to_owned),
+        capability: facts.capability.map(str::to_owned),
         name,
-        direction,
-        kind,
+        direction: role.direction,
+        kind: role.kind,
         message: message.to_owned(),
         params: params.map(|member| member.ty.clone()),
         params_required: params.is_some_and(|member| member.presence == Presence::Required),
         result,
+    })
+}
+
+/// Whether a result may be the one that asks for input first.
+fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> bool {
+    let Ty::Named(name) = model.resolve(result) else {
+        return false;
+    };
+    let Some(Shape::Union(union)) = model.get(name).map(|def| &def.shape) else {
+        return false;
+    };
+    union.variants.iter().any(|variant| match &variant.ty {
+        Ty::Named(name) => {
+            let definition = model.get(name).and_then(|def| def.definition.as_deref());
+            definition.is_some() && definition == rules.input_required()
+        }
+        _ => false,
     })
 }
 
@@ -334,8 +333,8 @@ fn result_type(
     result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
 ) -> Option<Ty> {
     let definition = model.get(message)?.definition.as_deref()?;
-    let stem = definition.strip_suffix("Request").unwrap_or(definition);
-    let response = definitions.name(&format!("{stem}ResultResponse"));
+    let stem = roles::stem(definition);
+    let response = definitions.name(&roles::response(stem));
     if let Some(Shape::Object(response)) = response.and_then(|name| Some(&model.get(name)?.shape))
         && let Some(result) = response
             .members
@@ -347,6 +346,6 @@ fn result_type(
     match result_rule(method, stem) {
         Some(Ruled::Outcome(name)) => Some(Ty::Named(name)),
         Some(Ruled::Definition(definition)) => definitions.ty(&definition),
-        None => definitions.ty(&format!("{stem}Result")),
+        None => definitions.ty(&roles::result(stem)),
     }
 }

@@ -69,7 +69,7 @@ impl Model {
         };
         recursion::check_aliases(&model, file)?;
         let defined = |definition: &str| schema.definitions.contains_key(definition);
-        let decisions = methods::fill(&mut model, scope, |method| match scope {
+        let decisions = methods::fill(&mut model, scope, methods, |method| match scope {
             Scope::Revision(id) => methods.result(id, method),
             _ => methods.result_among(method, defined),
         })?;
@@ -315,4 +315,12 @@ pub struct Method {
     /// The type of the result; absent for notifications.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Ty>,
+    /// Whether the result may ask for input first.
+    pub input_required: bool,
+    /// The member of the params that says what the request is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub named_by: Option<String>,
+    /// The capability that the receiver has to have declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capability: Option<String>,
 }

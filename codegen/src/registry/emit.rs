@@ -1,10 +1,14 @@
 //! The files of the crate, from templates.
 
+use std::collections::BTreeSet;
+
 use minijinja::{Value, context};
 
 use super::{VERSION, names};
 use crate::Error;
 use crate::emit::{CrateFiles, template};
+use crate::model::naming::pascal_case;
+use crate::spec::errors::ErrorRules;
 use crate::spec::{Era, Revision, Status};
 
 /// What the crate is told.
@@ -14,6 +18,8 @@ pub struct RegistryFacts<'s> {
     pub command: String,
     /// In the order of `revisions.toml`.
     pub revisions: Vec<RegistryRevision<'s>>,
+    /// What binds a revision besides its schema.
+    pub stated: &'s ErrorRules,
 }
 
 /// A revision, and its part in conversions.
@@ -56,6 +62,8 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
         newest_id => newest.revision.id.as_str(),
         header,
         revisions,
+        headers => named(facts.stated.headers.iter().map(|row| row.name.as_str())),
+        rules => named(facts.stated.rules.iter().map(|row| row.id.as_str())),
     };
     let mut files = CrateFiles::new();
     for (path, text) in TEMPLATES {
@@ -73,6 +81,7 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         types,
     } = of;
     let id = revision.id.as_str();
+    let has = |ids: &[String]| ids.iter().any(|other| other == id);
     let era = match revision.era {
         Era::Handshake => "Handshake",
         Era::PerRequest => "PerRequest",
@@ -96,7 +105,17 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         place,
         first_of_place => place.is_some() && !twin,
         types => lines(types),
+        headers => named(facts.stated.headers.iter().filter(|row| row.used && has(&row.revisions)).map(|row| row.name.as_str())),
+        rules => named(facts.stated.rules.iter().filter(|row| has(&row.revisions)).map(|row| row.id.as_str())),
     }
+}
+
+/// Names as they stand and as variants, each once, in order.
+fn named<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Value> {
+    let each: BTreeSet<&str> = names.collect();
+    each.into_iter()
+        .map(|name| context! { name, variant => pascal_case(&name.to_lowercase()) })
+        .collect()
 }
 
 /// Releases are; candidates never; a draft where no release has its string on the wire.
@@ -147,6 +166,10 @@ const TEMPLATES: &[(&str, &str)] = &[
     (
         "src/revision.rs",
         include_str!("../../templates/registry/revision.rs.jinja"),
+    ),
+    (
+        "src/stated.rs",
+        include_str!("../../templates/registry/stated.rs.jinja"),
     ),
     (
         "src/spoken.rs",

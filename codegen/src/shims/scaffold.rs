@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Value, context};
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::emit::words::adapter;
@@ -53,7 +53,11 @@ pub(super) fn module(pair: &Pair) -> String {
 }
 
 /// The imports of a file of conversions.
-pub(super) fn imports(plan: &PairPlan, body: &TokenStream, elsewhere: &[Ident]) -> TokenStream {
+pub(super) fn imports(
+    plan: &PairPlan,
+    body: &TokenStream,
+    elsewhere: &[TokenStream],
+) -> TokenStream {
     let names = named(body);
     let of = |all: &[&str]| -> Vec<_> {
         all.iter()
@@ -94,6 +98,7 @@ pub(super) fn way(
     let [from, to] = plan.pair.ends(way);
     let about = format!(" From {from} to {to}.");
     let hop = plan.pair.hop(way);
+    let run = way.of(format_ident!("upgrade_any"), format_ident!("downgrade_any"));
     let modules: Vec<_> = areas.iter().map(|area| format_ident!("{area}")).collect();
     let (old, new) = (
         format_ident!("{}", library(&plan.pair.old)),
@@ -104,8 +109,8 @@ pub(super) fn way(
         #(mod #modules;)*
         use #old as old;
         use #new as new;
-        use mcp_convert::dynamic::{Hop, carry};
-        #(use #modules::*;)*
+        use mcp_convert::dynamic::Hop;
+        use crate::#run;
         /// The name of this hop in losses.
         pub(crate) const HOP: &str = #hop;
         /// The conversions of this hop, by the names of their types.

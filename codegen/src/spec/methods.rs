@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
+use super::roles;
 use super::rules::RuleFile;
 use super::{Revision, Spec};
 use crate::Error;
@@ -19,6 +20,18 @@ pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits 
 pub struct MethodRules {
     results: Vec<Rule>,
     areas: BTreeMap<String, String>,
+    input_required: Option<String>,
+    named_by: BTreeMap<String, String>,
+    capabilities: BTreeMap<String, String>,
+}
+
+/// What a method is to endpoints, where the schema does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MethodFacts<'r> {
+    /// The member of the params that says what the request is about.
+    pub named_by: Option<&'r str>,
+    /// The capability that the receiver has to have declared.
+    pub capability: Option<&'r str>,
 }
 
 /// One `[[result]]`.
@@ -51,10 +64,15 @@ pub struct Answer {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Rows {
+    input_required: Option<Spanned<String>>,
     #[serde(default)]
     result: Vec<Row>,
+    #[serde(default)]
+    named_by: BTreeMap<Spanned<String>, String>,
+    #[serde(default)]
+    capabilities: BTreeMap<Spanned<String>, String>,
     #[serde(default)]
     areas: BTreeMap<Spanned<String>, String>,
 }
@@ -78,7 +96,13 @@ impl MethodRules {
     /// [`Error::Rule`] for each rule that matches nothing, contradicts the schema or says what goes without saying.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         let file = spec.rules.get(Self::FILE);
-        let Rows { result, areas } = file.parse()?;
+        let Rows {
+            input_required,
+            result,
+            named_by,
+            capabilities,
+            areas,
+        } = file.parse()?;
         let mut errors = Vec::new();
         let mut rules = Self::default();
         for row in result {
@@ -102,6 +126,34 @@ impl MethodRules {
             rules.results.push(rule);
         }
         rules.read_areas(areas, spec, &file, &mut errors);
+        if let Some(name) = input_required {
+            let mut revisions = spec.revisions.iter();
+            match revisions.any(|revision| revision.definition(name.get_ref()).is_some()) {
+                true => rules.input_required = Some(name.into_inner()),
+                false => errors.push(file.error(
+                    name.span().start,
+                    "input-required".to_owned(),
+                    "no revision has that definition",
+                    "",
+                    "",
+                )),
+            }
+        }
+        let known: BTreeSet<String> = spec.revisions.iter().flat_map(methods).collect();
+        for (label, rows, into) in [
+            ("named-by", named_by, &mut rules.named_by),
+            ("capabilities", capabilities, &mut rules.capabilities),
+        ] {
+            for (method, value) in rows {
+                if known.contains(method.get_ref()) {
+                    into.insert(method.into_inner(), value);
+                    continue;
+                }
+                let (offset, problem) = (method.span().start, "no revision has that method");
+                let label = format!("{label} of `{}`", method.get_ref());
+                errors.push(file.error(offset, label, problem, "", ""));
+            }
+        }
         Error::check(errors)?;
         Ok(rules)
     }
@@ -178,6 +230,21 @@ impl MethodRules {
             rule.method == method && results.all(|result| defined(result))
         };
         self.results.iter().rev().find(fits).map(Rule::says)
+    }
+
+    /// The definition of the result that asks for input first.
+    #[must_use]
+    pub fn input_required(&self) -> Option<&str> {
+        self.input_required.as_deref()
+    }
+
+    /// What a method is to endpoints.
+    #[must_use]
+    pub fn facts(&self, method: &str) -> MethodFacts<'_> {
+        MethodFacts {
+            named_by: self.named_by.get(method).map(String::as_str),
+            capability: self.capabilities.get(method).map(String::as_str),
+        }
     }
 
     /// The area of a method: the source file that its types live in.
@@ -279,7 +346,7 @@ fn method_of(definition: &Value) -> Option<&str> {
 
 /// What the schema itself says answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
 fn paired(revision: &Revision, request: &str) -> Option<Answer> {
-    let response = format!("{}ResultResponse", request.strip_suffix("Request")?);
+    let response = roles::response(request.strip_suffix("Request")?);
     let result = revision
         .definition(&response)?
         .pointer("/properties/result")?;

@@ -17,6 +17,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CompleteRequestParams"),
         params_required: true,
         result: Some("CompleteResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "initialize",
@@ -26,6 +29,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("InitializeRequestParams"),
         params_required: true,
         result: Some("InitializeResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "logging/setLevel",
@@ -35,6 +41,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("SetLevelRequestParams"),
         params_required: true,
         result: Some("Result"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "ping",
@@ -44,6 +53,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("PingRequestParams"),
         params_required: false,
         result: Some("Result"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "prompts/get",
@@ -53,6 +65,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("GetPromptRequestParams"),
         params_required: true,
         result: Some("GetPromptResult"),
+        input_required: false,
+        named_by: Some("name"),
+        capability: None,
     },
     MethodInfo {
         name: "prompts/list",
@@ -62,6 +77,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ListPromptsRequestParams"),
         params_required: false,
         result: Some("ListPromptsResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "resources/list",
@@ -71,6 +89,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ListResourcesRequestParams"),
         params_required: false,
         result: Some("ListResourcesResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "resources/read",
@@ -80,6 +101,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ReadResourceRequestParams"),
         params_required: true,
         result: Some("ReadResourceResult"),
+        input_required: false,
+        named_by: Some("uri"),
+        capability: None,
     },
     MethodInfo {
         name: "resources/subscribe",
@@ -89,6 +113,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("SubscribeRequestParams"),
         params_required: true,
         result: Some("Result"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "resources/templates/list",
@@ -98,6 +125,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ListResourceTemplatesRequestParams"),
         params_required: false,
         result: Some("ListResourceTemplatesResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "resources/unsubscribe",
@@ -107,6 +137,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("UnsubscribeRequestParams"),
         params_required: true,
         result: Some("Result"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "tools/call",
@@ -116,6 +149,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CallToolRequestParams"),
         params_required: true,
         result: Some("CallToolResult"),
+        input_required: false,
+        named_by: Some("name"),
+        capability: None,
     },
     MethodInfo {
         name: "tools/list",
@@ -125,6 +161,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ListToolsRequestParams"),
         params_required: false,
         result: Some("ListToolsResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -134,6 +173,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CancelledNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/initialized",
@@ -143,6 +185,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("InitializedNotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/progress",
@@ -152,6 +197,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ProgressNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/roots/list_changed",
@@ -161,6 +209,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("RootsListChangedNotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "ping",
@@ -170,6 +221,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("PingRequestParams"),
         params_required: false,
         result: Some("Result"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "roots/list",
@@ -179,6 +233,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ListRootsRequestParams"),
         params_required: false,
         result: Some("ListRootsResult"),
+        input_required: false,
+        named_by: None,
+        capability: Some("roots"),
     },
     MethodInfo {
         name: "sampling/createMessage",
@@ -188,6 +245,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CreateMessageRequestParams"),
         params_required: true,
         result: Some("CreateMessageResult"),
+        input_required: false,
+        named_by: None,
+        capability: Some("sampling"),
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -197,6 +257,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CancelledNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/message",
@@ -206,6 +269,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("LoggingMessageNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/progress",
@@ -215,6 +281,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ProgressNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/prompts/list_changed",
@@ -224,6 +293,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("PromptListChangedNotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/resources/list_changed",
@@ -233,6 +305,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ResourceListChangedNotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/resources/updated",
@@ -242,6 +317,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ResourceUpdatedNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/tools/list_changed",
@@ -251,6 +329,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ToolListChangedNotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
 ];
 

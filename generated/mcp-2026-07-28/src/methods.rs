@@ -17,6 +17,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CompleteRequestParams"),
         params_required: true,
         result: Some("CompleteResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "prompts/get",
@@ -26,6 +29,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("GetPromptRequestParams"),
         params_required: true,
         result: Some("GetPromptOutcome"),
+        input_required: true,
+        named_by: Some("name"),
+        capability: None,
     },
     MethodInfo {
         name: "prompts/list",
@@ -35,6 +41,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("PaginatedRequestParams"),
         params_required: true,
         result: Some("ListPromptsResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "resources/list",
@@ -44,6 +53,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("PaginatedRequestParams"),
         params_required: true,
         result: Some("ListResourcesResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "resources/read",
@@ -53,6 +65,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ReadResourceRequestParams"),
         params_required: true,
         result: Some("ReadResourceOutcome"),
+        input_required: true,
+        named_by: Some("uri"),
+        capability: None,
     },
     MethodInfo {
         name: "resources/templates/list",
@@ -62,6 +77,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("PaginatedRequestParams"),
         params_required: true,
         result: Some("ListResourceTemplatesResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "server/discover",
@@ -71,6 +89,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("RequestParams"),
         params_required: true,
         result: Some("DiscoverResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "subscriptions/listen",
@@ -80,6 +101,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("SubscriptionsListenRequestParams"),
         params_required: true,
         result: Some("SubscriptionsListenResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "tools/call",
@@ -89,6 +113,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CallToolRequestParams"),
         params_required: true,
         result: Some("CallToolOutcome"),
+        input_required: true,
+        named_by: Some("name"),
+        capability: None,
     },
     MethodInfo {
         name: "tools/list",
@@ -98,6 +125,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("PaginatedRequestParams"),
         params_required: true,
         result: Some("ListToolsResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -107,6 +137,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CancelledNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -116,6 +149,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CancelledNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/message",
@@ -125,6 +161,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("LoggingMessageNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/progress",
@@ -134,6 +173,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ProgressNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/prompts/list_changed",
@@ -143,6 +185,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("NotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/resources/list_changed",
@@ -152,6 +197,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("NotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/resources/updated",
@@ -161,6 +209,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ResourceUpdatedNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/subscriptions/acknowledged",
@@ -170,6 +221,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("SubscriptionsAcknowledgedNotificationParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/tools/list_changed",
@@ -179,6 +233,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("NotificationParams"),
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "elicitation/create",
@@ -188,6 +245,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ElicitRequestParams"),
         params_required: true,
         result: Some("ElicitResult"),
+        input_required: false,
+        named_by: None,
+        capability: Some("elicitation"),
     },
     MethodInfo {
         name: "roots/list",
@@ -197,6 +257,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("ListRootsRequestParams"),
         params_required: false,
         result: Some("ListRootsResult"),
+        input_required: false,
+        named_by: None,
+        capability: Some("roots"),
     },
     MethodInfo {
         name: "sampling/createMessage",
@@ -206,6 +269,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("CreateMessageRequestParams"),
         params_required: true,
         result: Some("CreateMessageResult"),
+        input_required: false,
+        named_by: None,
+        capability: Some("sampling"),
     },
 ];
 

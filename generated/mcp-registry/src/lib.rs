@@ -22,6 +22,7 @@
 mod convert;
 mod revision;
 mod spoken;
+mod stated;
 mod tables;
 mod versioned;
 
@@ -32,6 +33,7 @@ pub use mcp_shims::{
 };
 pub use revision::{Era, Revision, Status, UnknownRevision};
 pub use spoken::*;
+pub use stated::{ProtocolHeader, ProtocolRule};
 pub use tables::TABLES;
 pub use versioned::Versioned;
 

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use mcp_wire::{MethodInfo, TypeInfo};
 
 use crate::tables::{self, RevisionInfo};
+use crate::{ProtocolHeader, ProtocolRule};
 
 /// A revision of the protocol, oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,6 +137,18 @@ impl Revision {
     #[must_use]
     pub fn type_named(self, name: &str) -> Option<&'static TypeInfo> {
         self.info().tables.type_named(name)
+    }
+
+    /// Whether it uses an HTTP header.
+    #[must_use]
+    pub fn has_header(self, header: ProtocolHeader) -> bool {
+        self.info().headers.contains(&header)
+    }
+
+    /// Whether a rule of the protocol's prose binds it.
+    #[must_use]
+    pub fn has_rule(self, rule: ProtocolRule) -> bool {
+        self.info().rules.contains(&rule)
     }
 
     /// The revision that this string means on the wire.

@@ -5,7 +5,7 @@
 
 use mcp_convert::dynamic::{RevisionTables, Tables};
 
-use crate::{Era, Status};
+use crate::{Era, ProtocolHeader, ProtocolRule, Status};
 
 /// What is known of a revision.
 #[derive(Debug)]
@@ -18,6 +18,10 @@ pub(crate) struct RevisionInfo {
     pub(crate) status: Status,
     /// Where it stands among those that are converted.
     pub(crate) place: Option<usize>,
+    /// The headers that it uses.
+    pub(crate) headers: &'static [ProtocolHeader],
+    /// The rules that bind it.
+    pub(crate) rules: &'static [ProtocolRule],
     /// Its id, methods and types.
     pub(crate) tables: RevisionTables,
 }
@@ -27,6 +31,12 @@ pub(crate) static V2024_11_05: RevisionInfo = RevisionInfo {
     era: Era::Handshake,
     status: Status::Released,
     place: Some(0),
+    headers: &[
+        ProtocolHeader::Origin,
+    ],
+    rules: &[
+        ProtocolRule::InitializeFirst,
+    ],
     tables: RevisionTables {
         id: "2024-11-05",
         methods: mcp_2024_11_05::METHODS,
@@ -39,6 +49,18 @@ pub(crate) static V2025_03_26: RevisionInfo = RevisionInfo {
     era: Era::Handshake,
     status: Status::Released,
     place: Some(1),
+    headers: &[
+        ProtocolHeader::Accept,
+        ProtocolHeader::LastEventId,
+        ProtocolHeader::McpSessionId,
+        ProtocolHeader::Origin,
+    ],
+    rules: &[
+        ProtocolRule::Batch,
+        ProtocolRule::HttpSseTransport,
+        ProtocolRule::InitializeFirst,
+        ProtocolRule::NotificationHttp,
+    ],
     tables: RevisionTables {
         id: "2025-03-26",
         methods: mcp_2025_03_26::METHODS,
@@ -51,6 +73,18 @@ pub(crate) static V2025_06_18: RevisionInfo = RevisionInfo {
     era: Era::Handshake,
     status: Status::Released,
     place: Some(2),
+    headers: &[
+        ProtocolHeader::Accept,
+        ProtocolHeader::LastEventId,
+        ProtocolHeader::McpProtocolVersion,
+        ProtocolHeader::McpSessionId,
+        ProtocolHeader::Origin,
+    ],
+    rules: &[
+        ProtocolRule::HttpSseTransport,
+        ProtocolRule::InitializeFirst,
+        ProtocolRule::NotificationHttp,
+    ],
     tables: RevisionTables {
         id: "2025-06-18",
         methods: mcp_2025_06_18::METHODS,
@@ -63,6 +97,19 @@ pub(crate) static V2025_11_25: RevisionInfo = RevisionInfo {
     era: Era::Handshake,
     status: Status::Released,
     place: Some(3),
+    headers: &[
+        ProtocolHeader::Accept,
+        ProtocolHeader::LastEventId,
+        ProtocolHeader::McpProtocolVersion,
+        ProtocolHeader::McpSessionId,
+        ProtocolHeader::Origin,
+    ],
+    rules: &[
+        ProtocolRule::HttpSseTransport,
+        ProtocolRule::IncludeContextServers,
+        ProtocolRule::InitializeFirst,
+        ProtocolRule::NotificationHttp,
+    ],
     tables: RevisionTables {
         id: "2025-11-25",
         methods: mcp_2025_11_25::METHODS,
@@ -75,6 +122,24 @@ pub(crate) static V2026_07_28_RC: RevisionInfo = RevisionInfo {
     era: Era::PerRequest,
     status: Status::Candidate,
     place: None,
+    headers: &[
+        ProtocolHeader::Accept,
+        ProtocolHeader::McpProtocolVersion,
+        ProtocolHeader::McpMethod,
+        ProtocolHeader::McpName,
+        ProtocolHeader::McpParamName,
+        ProtocolHeader::Origin,
+    ],
+    rules: &[
+        ProtocolRule::IncludeContextServers,
+        ProtocolRule::InputRequiredMembers,
+        ProtocolRule::InputRequiredMethods,
+        ProtocolRule::LogOptIn,
+        ProtocolRule::NotificationHttp,
+        ProtocolRule::RequiredMeta,
+        ProtocolRule::ResultTypeAbsent,
+        ProtocolRule::UnknownMethodHttp,
+    ],
     tables: RevisionTables {
         id: "2026-07-28-rc",
         methods: mcp_2026_07_28_rc::METHODS,
@@ -87,6 +152,33 @@ pub(crate) static V2026_07_28: RevisionInfo = RevisionInfo {
     era: Era::PerRequest,
     status: Status::Released,
     place: Some(4),
+    headers: &[
+        ProtocolHeader::Accept,
+        ProtocolHeader::McpProtocolVersion,
+        ProtocolHeader::McpMethod,
+        ProtocolHeader::McpName,
+        ProtocolHeader::McpParamName,
+        ProtocolHeader::Origin,
+    ],
+    rules: &[
+        ProtocolRule::DynamicClientRegistration,
+        ProtocolRule::GetAndDeleteHttp,
+        ProtocolRule::HeaderComparison,
+        ProtocolRule::HeaderEncoding,
+        ProtocolRule::HttpSseTransport,
+        ProtocolRule::IncludeContextServers,
+        ProtocolRule::InputRequiredMembers,
+        ProtocolRule::InputRequiredMethods,
+        ProtocolRule::LogOptIn,
+        ProtocolRule::Logging,
+        ProtocolRule::NotificationHttp,
+        ProtocolRule::ParameterHeaderName,
+        ProtocolRule::RequiredMeta,
+        ProtocolRule::ResultTypeAbsent,
+        ProtocolRule::Roots,
+        ProtocolRule::Sampling,
+        ProtocolRule::UnknownMethodHttp,
+    ],
     tables: RevisionTables {
         id: "2026-07-28",
         methods: mcp_2026_07_28::METHODS,
@@ -99,6 +191,33 @@ pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
     era: Era::PerRequest,
     status: Status::Draft,
     place: Some(4),
+    headers: &[
+        ProtocolHeader::Accept,
+        ProtocolHeader::McpProtocolVersion,
+        ProtocolHeader::McpMethod,
+        ProtocolHeader::McpName,
+        ProtocolHeader::McpParamName,
+        ProtocolHeader::Origin,
+    ],
+    rules: &[
+        ProtocolRule::DynamicClientRegistration,
+        ProtocolRule::GetAndDeleteHttp,
+        ProtocolRule::HeaderComparison,
+        ProtocolRule::HeaderEncoding,
+        ProtocolRule::HttpSseTransport,
+        ProtocolRule::IncludeContextServers,
+        ProtocolRule::InputRequiredMembers,
+        ProtocolRule::InputRequiredMethods,
+        ProtocolRule::LogOptIn,
+        ProtocolRule::Logging,
+        ProtocolRule::NotificationHttp,
+        ProtocolRule::ParameterHeaderName,
+        ProtocolRule::RequiredMeta,
+        ProtocolRule::ResultTypeAbsent,
+        ProtocolRule::Roots,
+        ProtocolRule::Sampling,
+        ProtocolRule::UnknownMethodHttp,
+    ],
     tables: RevisionTables {
         id: "draft",
         methods: mcp_draft::METHODS,

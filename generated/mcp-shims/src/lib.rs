@@ -20,7 +20,8 @@ mod v2025_11_25_to_v2026_07_28;
 
 pub use mcp_convert::dynamic::{Failure, Part, Subject};
 pub use mcp_convert::{Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Session, Stop};
-use mcp_convert::dynamic::Pair;
+use mcp_convert::dynamic::{Pair, mistyped};
+use mcp_wire::AnyValue;
 
 /// A value that can become one of the next newer revision.
 pub trait Upgrade<To>: Sized {
@@ -70,6 +71,28 @@ pub trait UpgradeExact<To>: Upgrade<To> {
 pub trait DowngradeExact<To>: Downgrade<To> {
     /// Converts.
     fn downgrade_exact(self) -> To;
+}
+
+/// [`Upgrade`] of a value whose type the tables vouch for: one a row, so it does what the type is needed for, and no more.
+fn upgrade_any<A: Upgrade<B> + 'static, B: 'static>(value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
+    match value.downcast::<A>() {
+        Ok(value) => match value.upgrade_in(cx) {
+            Ok(value) => Ok(Box::new(value)),
+            Err(stop) => Err(stop),
+        },
+        Err(_) => Err(mistyped(cx)),
+    }
+}
+
+/// [`Downgrade`] of a value whose type the tables vouch for.
+fn downgrade_any<A: Downgrade<B> + 'static, B: 'static>(value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
+    match value.downcast::<A>() {
+        Ok(value) => match value.downgrade_in(cx) {
+            Ok(value) => Ok(Box::new(value)),
+            Err(stop) => Err(stop),
+        },
+        Err(_) => Err(mistyped(cx)),
+    }
 }
 
 /// The pairs of neighbours, oldest first.

@@ -20,22 +20,13 @@ pub struct Hop {
     pub run: fn(AnyValue, &mut Context) -> Result<AnyValue, Stop>,
 }
 
-/// Runs a typed conversion on a value whose type the tables vouch for.
-///
-/// # Errors
-/// As the conversion; and an internal error if the tables are wrong.
-pub fn carry<A: 'static, B: 'static>(
-    value: AnyValue,
-    cx: &mut Context,
-    run: fn(A, &mut Context) -> Result<B, Stop>,
-) -> Result<AnyValue, Stop> {
-    match value.downcast::<A>() {
-        Ok(value) => run(*value, cx).map(|value| Box::new(value) as AnyValue),
-        Err(_) => Err(cx.reject(
-            ErrorObject::INTERNAL_ERROR,
-            "a conversion was given a value of another type",
-        )),
-    }
+/// The end of a conversion that was given a value of another type: the tables are wrong.
+#[cold]
+pub fn mistyped(cx: &Context) -> Stop {
+    cx.reject(
+        ErrorObject::INTERNAL_ERROR,
+        "a conversion was given a value of another type",
+    )
 }
 
 /// Two neighbours.

@@ -100,6 +100,12 @@ pub struct MethodInfo {
     pub result: Option<&'static str>,
     /// The definition of the whole message.
     pub message: &'static str,
+    /// Whether it may be answered by `input_required`: the server asks first, and the client calls again.
+    pub input_required: bool,
+    /// The member of its params that says what it is about, which the header `Mcp-Name` repeats.
+    pub named_by: Option<&'static str>,
+    /// The capability that its receiver has to have declared.
+    pub capability: Option<&'static str>,
 }
 
 /// A value of a type that its row in a table knows.

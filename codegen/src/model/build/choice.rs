@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Builder, OPEN_UNIONS};
+use super::Builder;
 use crate::Error;
 use crate::analyze::plan::Plan;
 use crate::model::naming::pascal_case;
 use crate::model::{Shape, Ty, Union, variants};
 use crate::schema::{JsonType, Node};
+use crate::spec::roles::ROLES;
 
 impl Builder<'_> {
     pub(super) fn union(&mut self, node: &Node, place: &str) -> Result<Shape, Error> {
@@ -64,7 +65,7 @@ impl Builder<'_> {
         Shape::Union(Union {
             variants: variants::named(place, &kinds),
             plan: Plan::Take(0),
-            open: OPEN_UNIONS.contains(&place),
+            open: ROLES.iter().any(|role| role.union == place),
         })
     }
 

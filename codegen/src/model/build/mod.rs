@@ -20,15 +20,6 @@ const MAX_WRAPS: usize = 16;
 /// How deep inline schemas may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// The unions that list what a side may send: an unknown method is a case of its own there.
-pub(super) const OPEN_UNIONS: &[&str] = &[
-    "ClientRequest",
-    "ServerRequest",
-    "ClientNotification",
-    "ServerNotification",
-    "InputRequest",
-];
-
 /// What a schema is made of.
 pub(super) struct Built {
     /// The types, by Rust name; plans, boxes and areas are filled in later.

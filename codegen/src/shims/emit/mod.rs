@@ -68,6 +68,7 @@ struct Emitter {
     way: Way,
     names: BTreeMap<(End, End), Ident>,
     exact: BTreeSet<(End, End)>,
+    areas: BTreeMap<(End, End), Ident>,
 }
 
 impl Emitter {
@@ -78,6 +79,7 @@ impl Emitter {
         }
         let mut names = BTreeMap::new();
         let mut exact = BTreeSet::new();
+        let mut areas = BTreeMap::new();
         for one in conversions {
             let (from, to) = (&one.from, &one.to);
             let same = from.name() == to.name();
@@ -89,28 +91,38 @@ impl Emitter {
             };
             // The direction in the name keeps it apart from the fields that it converts.
             names.insert((from.clone(), to.clone()), format_ident!("{name}_{way}"));
+            areas.insert((from.clone(), to.clone()), format_ident!("{}", one.area));
             if one.exact {
                 exact.insert((from.clone(), to.clone()));
             }
         }
-        Self { way, names, exact }
+        Self {
+            way,
+            names,
+            exact,
+            areas,
+        }
     }
 
     fn name(&self, one: &Conversion) -> &Ident {
         &self.names[&(one.from.clone(), one.to.clone())]
     }
 
-    /// The functions of other files that some code names.
-    fn elsewhere(&self, body: &TokenStream, own: &BTreeSet<String>) -> Vec<Ident> {
+    /// The functions of other files that some code names, each with its file.
+    fn elsewhere(&self, body: &TokenStream, own: &BTreeSet<String>) -> Vec<TokenStream> {
         let named = named(body);
-        let mut names: Vec<Ident> = self
-            .names
-            .values()
-            .filter(|name| named.contains(&name.to_string()) && !own.contains(&name.to_string()))
-            .cloned()
+        let other = |name: &String| named.contains(name) && !own.contains(name);
+        let names: BTreeMap<String, &Ident> = (self.areas.iter())
+            .map(|(ends, area)| (self.names[ends].to_string(), area))
+            .filter(|(name, _)| other(name))
             .collect();
-        names.sort();
         names
+            .into_iter()
+            .map(|(name, area)| {
+                let name = format_ident!("{name}");
+                quote!(#area::#name)
+            })
+            .collect()
     }
 
     fn sides(&self) -> (Ident, Ident) {
@@ -171,6 +183,7 @@ impl Emitter {
                 let run = (self.way).of(quote!(upgrade_exact), quote!(downgrade_exact));
                 quote! {
                     impl crate::#exactly<#to_type> for #from_type {
+                        #[inline]
                         fn #run(self) -> #to_type { #name(self) }
                     }
                 }
@@ -291,17 +304,13 @@ impl Emitter {
     fn hops(&self, conversions: &[Conversion]) -> TokenStream {
         let (source, target) = self.sides();
         let rows = conversions.iter().filter_map(|one| {
-            let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else { return None };
-            let name = &self.names[&(one.from.clone(), one.to.clone())];
-            let from_type = Self::end(&source, &one.from);
-            let run = match one.exact {
-                true => quote!(|value, _| Ok(#name(value))),
-                false => quote!(#name),
+            let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
+                return None;
             };
+            let from_type = Self::end(&source, &one.from);
             let to_type = Self::end(&target, &one.to);
-            Some(quote! {
-                Hop { from: #from, to: #to, run: |value, cx| carry::<#from_type, #to_type>(value, cx, #run) },
-            })
+            let run = self.way.of(quote!(upgrade_any), quote!(downgrade_any));
+            Some(quote!(Hop { from: #from, to: #to, run: #run::<#from_type, #to_type> },))
         });
         quote!(#(#rows)*)
     }

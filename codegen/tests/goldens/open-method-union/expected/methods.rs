@@ -14,6 +14,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: None,
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/log",
@@ -23,6 +26,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("LogParams"),
         params_required: true,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
 ];
 

@@ -17,6 +17,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: Some("EchoParams"),
         params_required: true,
         result: Some("EchoResult"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
     MethodInfo {
         name: "notifications/echo/tick",
@@ -26,6 +29,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: None,
         params_required: false,
         result: None,
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
 ];
 

@@ -14,6 +14,9 @@ pub static METHODS: &[MethodInfo] = &[
         params: None,
         params_required: false,
         result: Some("RunOutcome"),
+        input_required: false,
+        named_by: None,
+        capability: None,
     },
 ];
 

@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_down;
+use super::shared::request_meta_object_down;
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_down(
@@ -30,6 +30,7 @@ impl crate::Downgrade<old::CompleteRequestParams> for new::CompleteRequestParams
 }
 
 impl crate::DowngradeExact<old::CompleteRequestParams> for new::CompleteRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParams {
         complete_request_params_down(self)
     }
@@ -60,6 +61,7 @@ for new::CompleteRequestParamsArgument {
 
 impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
 for new::CompleteRequestParamsArgument {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
         complete_request_params_argument_down(self)
     }
@@ -83,6 +85,7 @@ impl crate::Downgrade<old::CompleteResult> for new::CompleteResult {
 }
 
 impl crate::DowngradeExact<old::CompleteResult> for new::CompleteResult {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteResult {
         complete_result_down(self)
     }
@@ -113,6 +116,7 @@ impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultComp
 
 impl crate::DowngradeExact<old::CompleteResultCompletion>
 for new::CompleteResultCompletion {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteResultCompletion {
         complete_result_completion_down(self)
     }
@@ -140,6 +144,7 @@ impl crate::Downgrade<old::CompletionReference> for new::CompletionReference {
 }
 
 impl crate::DowngradeExact<old::CompletionReference> for new::CompletionReference {
+    #[inline]
     fn downgrade_exact(self) -> old::CompletionReference {
         completion_reference_down(self)
     }
@@ -164,6 +169,7 @@ impl crate::Downgrade<old::PromptReference> for new::PromptReference {
 }
 
 impl crate::DowngradeExact<old::PromptReference> for new::PromptReference {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptReference {
         prompt_reference_down(self)
     }
@@ -188,6 +194,7 @@ impl crate::Downgrade<old::ResourceReference> for new::ResourceReference {
 }
 
 impl crate::DowngradeExact<old::ResourceReference> for new::ResourceReference {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceReference {
         resource_reference_down(self)
     }

@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::{progress_token_down, request_meta_object_down};
+use super::{shared::progress_token_down, shared::request_meta_object_down};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_down(
@@ -35,6 +35,7 @@ for new::CancelledNotificationParams {
 
 impl crate::DowngradeExact<old::CancelledNotificationParams>
 for new::CancelledNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::CancelledNotificationParams {
         cancelled_notification_params_down(self)
     }
@@ -61,6 +62,7 @@ impl crate::Downgrade<old::ClientCapabilities> for new::ClientCapabilities {
 }
 
 impl crate::DowngradeExact<old::ClientCapabilities> for new::ClientCapabilities {
+    #[inline]
     fn downgrade_exact(self) -> old::ClientCapabilities {
         client_capabilities_down(self)
     }
@@ -89,6 +91,7 @@ impl crate::Downgrade<old::ClientCapabilitiesRoots> for new::ClientCapabilitiesR
 
 impl crate::DowngradeExact<old::ClientCapabilitiesRoots>
 for new::ClientCapabilitiesRoots {
+    #[inline]
     fn downgrade_exact(self) -> old::ClientCapabilitiesRoots {
         client_capabilities_roots_down(self)
     }
@@ -112,6 +115,7 @@ impl crate::Downgrade<old::Implementation> for new::Implementation {
 }
 
 impl crate::DowngradeExact<old::Implementation> for new::Implementation {
+    #[inline]
     fn downgrade_exact(self) -> old::Implementation {
         implementation_down(self)
     }
@@ -149,6 +153,7 @@ impl crate::Downgrade<old::InitializeRequestParams> for new::InitializeRequestPa
 
 impl crate::DowngradeExact<old::InitializeRequestParams>
 for new::InitializeRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::InitializeRequestParams {
         initialize_request_params_down(self)
     }
@@ -209,6 +214,7 @@ for new::InitializedNotificationParams {
 
 impl crate::DowngradeExact<old::InitializedNotificationParams>
 for new::InitializedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::InitializedNotificationParams {
         initialized_notification_params_down(self)
     }
@@ -233,6 +239,7 @@ impl crate::Downgrade<old::PingRequestParams> for new::PingRequestParams {
 }
 
 impl crate::DowngradeExact<old::PingRequestParams> for new::PingRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::PingRequestParams {
         ping_request_params_down(self)
     }
@@ -340,6 +347,7 @@ for new::ServerCapabilitiesPrompts {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesPrompts>
 for new::ServerCapabilitiesPrompts {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesPrompts {
         server_capabilities_prompts_down(self)
     }
@@ -370,6 +378,7 @@ for new::ServerCapabilitiesResources {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesResources>
 for new::ServerCapabilitiesResources {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesResources {
         server_capabilities_resources_down(self)
     }
@@ -398,6 +407,7 @@ impl crate::Downgrade<old::ServerCapabilitiesTools> for new::ServerCapabilitiesT
 
 impl crate::DowngradeExact<old::ServerCapabilitiesTools>
 for new::ServerCapabilitiesTools {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesTools {
         server_capabilities_tools_down(self)
     }

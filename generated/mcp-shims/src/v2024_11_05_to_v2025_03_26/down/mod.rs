@@ -15,16 +15,9 @@ mod tools;
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::dynamic::{Hop, carry};
-use completion::*;
-use lifecycle::*;
-use logging::*;
-use prompts::*;
-use resources::*;
-use roots::*;
-use sampling::*;
-use shared::*;
-use tools::*;
+use mcp_convert::dynamic::Hop;
+
+use crate::downgrade_any;
 
 /// The name of this hop in losses.
 pub(crate) const HOP: &str = "2025-03-26..2024-11-05";
@@ -34,578 +27,421 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| carry::<
-            new::Annotations,
-            old::Annotations,
-        >(value, cx, |value, _| Ok(annotations_down(value))),
+        run: downgrade_any::<new::Annotations, old::Annotations>,
     },
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: |value, cx| carry::<
-            new::AnyResult,
-            old::AnyResult,
-        >(value, cx, |value, _| Ok(any_result_down(value))),
+        run: downgrade_any::<new::AnyResult, old::AnyResult>,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| carry::<
-            new::BlobResourceContents,
-            old::BlobResourceContents,
-        >(value, cx, |value, _| Ok(blob_resource_contents_down(value))),
+        run: downgrade_any::<new::BlobResourceContents, old::BlobResourceContents>,
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: |value, cx| carry::<
-            new::CallToolRequestParams,
-            old::CallToolRequestParams,
-        >(value, cx, |value, _| Ok(call_tool_request_params_down(value))),
+        run: downgrade_any::<new::CallToolRequestParams, old::CallToolRequestParams>,
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: |value, cx| carry::<
-            new::CallToolResult,
-            old::CallToolResult,
-        >(value, cx, call_tool_result_down),
+        run: downgrade_any::<new::CallToolResult, old::CallToolResult>,
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CancelledNotificationParams,
             old::CancelledNotificationParams,
-        >(value, cx, |value, _| Ok(cancelled_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: |value, cx| carry::<
-            new::ClientCapabilities,
-            old::ClientCapabilities,
-        >(value, cx, |value, _| Ok(client_capabilities_down(value))),
+        run: downgrade_any::<new::ClientCapabilities, old::ClientCapabilities>,
     },
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: |value, cx| carry::<
-            new::ClientCapabilitiesRoots,
-            old::ClientCapabilitiesRoots,
-        >(value, cx, |value, _| Ok(client_capabilities_roots_down(value))),
+        run: downgrade_any::<new::ClientCapabilitiesRoots, old::ClientCapabilitiesRoots>,
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: |value, cx| carry::<
-            new::CompleteRequestParams,
-            old::CompleteRequestParams,
-        >(value, cx, |value, _| Ok(complete_request_params_down(value))),
+        run: downgrade_any::<new::CompleteRequestParams, old::CompleteRequestParams>,
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteRequestParamsArgument,
             old::CompleteRequestParamsArgument,
-        >(value, cx, |value, _| Ok(complete_request_params_argument_down(value))),
+        >,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| carry::<
-            new::CompleteResult,
-            old::CompleteResult,
-        >(value, cx, |value, _| Ok(complete_result_down(value))),
+        run: downgrade_any::<new::CompleteResult, old::CompleteResult>,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteResultCompletion,
             old::CompleteResultCompletion,
-        >(value, cx, |value, _| Ok(complete_result_completion_down(value))),
+        >,
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: |value, cx| carry::<
-            new::CompletionReference,
-            old::CompletionReference,
-        >(value, cx, |value, _| Ok(completion_reference_down(value))),
+        run: downgrade_any::<new::CompletionReference, old::CompletionReference>,
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: |value, cx| carry::<
-            new::ContentBlock,
-            old::ContentBlock,
-        >(value, cx, content_block_down),
+        run: downgrade_any::<new::ContentBlock, old::ContentBlock>,
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CreateMessageRequestParams,
             old::CreateMessageRequestParams,
-        >(value, cx, create_message_request_params_down),
+        >,
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: |value, cx| carry::<
-            new::CreateMessageResult,
-            old::CreateMessageResult,
-        >(value, cx, create_message_result_down),
+        run: downgrade_any::<new::CreateMessageResult, old::CreateMessageResult>,
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: |value, cx| carry::<
-            new::EmbeddedResource,
-            old::EmbeddedResource,
-        >(value, cx, |value, _| Ok(embedded_resource_down(value))),
+        run: downgrade_any::<new::EmbeddedResource, old::EmbeddedResource>,
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: |value, cx| carry::<
-            new::GetPromptRequestParams,
-            old::GetPromptRequestParams,
-        >(value, cx, |value, _| Ok(get_prompt_request_params_down(value))),
+        run: downgrade_any::<new::GetPromptRequestParams, old::GetPromptRequestParams>,
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: |value, cx| carry::<
-            new::GetPromptResult,
-            old::GetPromptResult,
-        >(value, cx, get_prompt_result_down),
+        run: downgrade_any::<new::GetPromptResult, old::GetPromptResult>,
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: |value, cx| carry::<
-            new::ImageContent,
-            old::ImageContent,
-        >(value, cx, |value, _| Ok(image_content_down(value))),
+        run: downgrade_any::<new::ImageContent, old::ImageContent>,
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| carry::<
-            new::Implementation,
-            old::Implementation,
-        >(value, cx, |value, _| Ok(implementation_down(value))),
+        run: downgrade_any::<new::Implementation, old::Implementation>,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| carry::<
-            new::IncludeContext,
-            old::IncludeContext,
-        >(value, cx, |value, _| Ok(include_context_down(value))),
+        run: downgrade_any::<new::IncludeContext, old::IncludeContext>,
     },
     Hop {
         from: "InitializeRequestParams",
         to: "InitializeRequestParams",
-        run: |value, cx| carry::<
-            new::InitializeRequestParams,
-            old::InitializeRequestParams,
-        >(value, cx, |value, _| Ok(initialize_request_params_down(value))),
+        run: downgrade_any::<new::InitializeRequestParams, old::InitializeRequestParams>,
     },
     Hop {
         from: "InitializeResult",
         to: "InitializeResult",
-        run: |value, cx| carry::<
-            new::InitializeResult,
-            old::InitializeResult,
-        >(value, cx, initialize_result_down),
+        run: downgrade_any::<new::InitializeResult, old::InitializeResult>,
     },
     Hop {
         from: "InitializedNotificationParams",
         to: "InitializedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::InitializedNotificationParams,
             old::InitializedNotificationParams,
-        >(value, cx, |value, _| Ok(initialized_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "ListPromptsRequestParams",
         to: "ListPromptsRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ListPromptsRequestParams,
             old::ListPromptsRequestParams,
-        >(value, cx, |value, _| Ok(list_prompts_request_params_down(value))),
+        >,
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: |value, cx| carry::<
-            new::ListPromptsResult,
-            old::ListPromptsResult,
-        >(value, cx, |value, _| Ok(list_prompts_result_down(value))),
+        run: downgrade_any::<new::ListPromptsResult, old::ListPromptsResult>,
     },
     Hop {
         from: "ListResourceTemplatesRequestParams",
         to: "ListResourceTemplatesRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ListResourceTemplatesRequestParams,
             old::ListResourceTemplatesRequestParams,
-        >(value, cx, |value, _| Ok(list_resource_templates_request_params_down(value))),
+        >,
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ListResourceTemplatesResult,
             old::ListResourceTemplatesResult,
-        >(value, cx, |value, _| Ok(list_resource_templates_result_down(value))),
+        >,
     },
     Hop {
         from: "ListResourcesRequestParams",
         to: "ListResourcesRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ListResourcesRequestParams,
             old::ListResourcesRequestParams,
-        >(value, cx, |value, _| Ok(list_resources_request_params_down(value))),
+        >,
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: |value, cx| carry::<
-            new::ListResourcesResult,
-            old::ListResourcesResult,
-        >(value, cx, |value, _| Ok(list_resources_result_down(value))),
+        run: downgrade_any::<new::ListResourcesResult, old::ListResourcesResult>,
     },
     Hop {
         from: "ListRootsRequestParams",
         to: "ListRootsRequestParams",
-        run: |value, cx| carry::<
-            new::ListRootsRequestParams,
-            old::ListRootsRequestParams,
-        >(value, cx, |value, _| Ok(list_roots_request_params_down(value))),
+        run: downgrade_any::<new::ListRootsRequestParams, old::ListRootsRequestParams>,
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| carry::<
-            new::ListRootsResult,
-            old::ListRootsResult,
-        >(value, cx, |value, _| Ok(list_roots_result_down(value))),
+        run: downgrade_any::<new::ListRootsResult, old::ListRootsResult>,
     },
     Hop {
         from: "ListToolsRequestParams",
         to: "ListToolsRequestParams",
-        run: |value, cx| carry::<
-            new::ListToolsRequestParams,
-            old::ListToolsRequestParams,
-        >(value, cx, |value, _| Ok(list_tools_request_params_down(value))),
+        run: downgrade_any::<new::ListToolsRequestParams, old::ListToolsRequestParams>,
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: |value, cx| carry::<
-            new::ListToolsResult,
-            old::ListToolsResult,
-        >(value, cx, list_tools_result_down),
+        run: downgrade_any::<new::ListToolsResult, old::ListToolsResult>,
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| carry::<
-            new::LoggingLevel,
-            old::LoggingLevel,
-        >(value, cx, |value, _| Ok(logging_level_down(value))),
+        run: downgrade_any::<new::LoggingLevel, old::LoggingLevel>,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::LoggingMessageNotificationParams,
             old::LoggingMessageNotificationParams,
-        >(value, cx, |value, _| Ok(logging_message_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| carry::<
-            new::ModelHint,
-            old::ModelHint,
-        >(value, cx, |value, _| Ok(model_hint_down(value))),
+        run: downgrade_any::<new::ModelHint, old::ModelHint>,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| carry::<
-            new::ModelPreferences,
-            old::ModelPreferences,
-        >(value, cx, |value, _| Ok(model_preferences_down(value))),
+        run: downgrade_any::<new::ModelPreferences, old::ModelPreferences>,
     },
     Hop {
         from: "PingRequestParams",
         to: "PingRequestParams",
-        run: |value, cx| carry::<
-            new::PingRequestParams,
-            old::PingRequestParams,
-        >(value, cx, |value, _| Ok(ping_request_params_down(value))),
+        run: downgrade_any::<new::PingRequestParams, old::PingRequestParams>,
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ProgressNotificationParams,
             old::ProgressNotificationParams,
-        >(value, cx, progress_notification_params_down),
+        >,
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| carry::<
-            new::ProgressToken,
-            old::ProgressToken,
-        >(value, cx, |value, _| Ok(progress_token_down(value))),
+        run: downgrade_any::<new::ProgressToken, old::ProgressToken>,
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: |value, cx| carry::<
-            new::Prompt,
-            old::Prompt,
-        >(value, cx, |value, _| Ok(prompt_down(value))),
+        run: downgrade_any::<new::Prompt, old::Prompt>,
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| carry::<
-            new::PromptArgument,
-            old::PromptArgument,
-        >(value, cx, |value, _| Ok(prompt_argument_down(value))),
+        run: downgrade_any::<new::PromptArgument, old::PromptArgument>,
     },
     Hop {
         from: "PromptListChangedNotificationParams",
         to: "PromptListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::PromptListChangedNotificationParams,
             old::PromptListChangedNotificationParams,
-        >(value, cx, |value, _| Ok(prompt_list_changed_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: |value, cx| carry::<
-            new::PromptMessage,
-            old::PromptMessage,
-        >(value, cx, prompt_message_down),
+        run: downgrade_any::<new::PromptMessage, old::PromptMessage>,
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| carry::<
-            new::PromptReference,
-            old::PromptReference,
-        >(value, cx, |value, _| Ok(prompt_reference_down(value))),
+        run: downgrade_any::<new::PromptReference, old::PromptReference>,
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ReadResourceRequestParams,
             old::ReadResourceRequestParams,
-        >(value, cx, |value, _| Ok(read_resource_request_params_down(value))),
+        >,
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| carry::<
-            new::ReadResourceResult,
-            old::ReadResourceResult,
-        >(value, cx, |value, _| Ok(read_resource_result_down(value))),
+        run: downgrade_any::<new::ReadResourceResult, old::ReadResourceResult>,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| carry::<
-            new::RequestMetaObject,
-            old::RequestMetaObject,
-        >(value, cx, |value, _| Ok(request_meta_object_down(value))),
+        run: downgrade_any::<new::RequestMetaObject, old::RequestMetaObject>,
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: |value, cx| carry::<
-            new::Resource,
-            old::Resource,
-        >(value, cx, |value, _| Ok(resource_down(value))),
+        run: downgrade_any::<new::Resource, old::Resource>,
     },
     Hop {
         from: "ResourceListChangedNotificationParams",
         to: "ResourceListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ResourceListChangedNotificationParams,
             old::ResourceListChangedNotificationParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(resource_list_changed_notification_params_down(value)),
-        ),
+        >,
     },
     Hop {
         from: "ResourceReference",
         to: "ResourceReference",
-        run: |value, cx| carry::<
-            new::ResourceReference,
-            old::ResourceReference,
-        >(value, cx, |value, _| Ok(resource_reference_down(value))),
+        run: downgrade_any::<new::ResourceReference, old::ResourceReference>,
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: |value, cx| carry::<
-            new::ResourceTemplate,
-            old::ResourceTemplate,
-        >(value, cx, |value, _| Ok(resource_template_down(value))),
+        run: downgrade_any::<new::ResourceTemplate, old::ResourceTemplate>,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ResourceUpdatedNotificationParams,
             old::ResourceUpdatedNotificationParams,
-        >(value, cx, |value, _| Ok(resource_updated_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| carry::<
-            new::Role,
-            old::Role,
-        >(value, cx, |value, _| Ok(role_down(value))),
+        run: downgrade_any::<new::Role, old::Role>,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| carry::<
-            new::Root,
-            old::Root,
-        >(value, cx, |value, _| Ok(root_down(value))),
+        run: downgrade_any::<new::Root, old::Root>,
     },
     Hop {
         from: "RootsListChangedNotificationParams",
         to: "RootsListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::RootsListChangedNotificationParams,
             old::RootsListChangedNotificationParams,
-        >(value, cx, |value, _| Ok(roots_list_changed_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: |value, cx| carry::<
-            new::SamplingContent,
-            old::SamplingContent,
-        >(value, cx, sampling_content_down),
+        run: downgrade_any::<new::SamplingContent, old::SamplingContent>,
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: |value, cx| carry::<
-            new::SamplingMessage,
-            old::SamplingMessage,
-        >(value, cx, sampling_message_down),
+        run: downgrade_any::<new::SamplingMessage, old::SamplingMessage>,
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: |value, cx| carry::<
-            new::ServerCapabilities,
-            old::ServerCapabilities,
-        >(value, cx, server_capabilities_down),
+        run: downgrade_any::<new::ServerCapabilities, old::ServerCapabilities>,
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ServerCapabilitiesPrompts,
             old::ServerCapabilitiesPrompts,
-        >(value, cx, |value, _| Ok(server_capabilities_prompts_down(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ServerCapabilitiesResources,
             old::ServerCapabilitiesResources,
-        >(value, cx, |value, _| Ok(server_capabilities_resources_down(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| carry::<
-            new::ServerCapabilitiesTools,
-            old::ServerCapabilitiesTools,
-        >(value, cx, |value, _| Ok(server_capabilities_tools_down(value))),
+        run: downgrade_any::<new::ServerCapabilitiesTools, old::ServerCapabilitiesTools>,
     },
     Hop {
         from: "SetLevelRequestParams",
         to: "SetLevelRequestParams",
-        run: |value, cx| carry::<
-            new::SetLevelRequestParams,
-            old::SetLevelRequestParams,
-        >(value, cx, |value, _| Ok(set_level_request_params_down(value))),
+        run: downgrade_any::<new::SetLevelRequestParams, old::SetLevelRequestParams>,
     },
     Hop {
         from: "SubscribeRequestParams",
         to: "SubscribeRequestParams",
-        run: |value, cx| carry::<
-            new::SubscribeRequestParams,
-            old::SubscribeRequestParams,
-        >(value, cx, |value, _| Ok(subscribe_request_params_down(value))),
+        run: downgrade_any::<new::SubscribeRequestParams, old::SubscribeRequestParams>,
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: |value, cx| carry::<
-            new::TextContent,
-            old::TextContent,
-        >(value, cx, |value, _| Ok(text_content_down(value))),
+        run: downgrade_any::<new::TextContent, old::TextContent>,
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| carry::<
-            new::TextOrBlobContents,
-            old::TextOrBlobContents,
-        >(value, cx, |value, _| Ok(text_or_blob_contents_down(value))),
+        run: downgrade_any::<new::TextOrBlobContents, old::TextOrBlobContents>,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| carry::<
-            new::TextResourceContents,
-            old::TextResourceContents,
-        >(value, cx, |value, _| Ok(text_resource_contents_down(value))),
+        run: downgrade_any::<new::TextResourceContents, old::TextResourceContents>,
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: |value, cx| carry::<new::Tool, old::Tool>(value, cx, tool_down),
+        run: downgrade_any::<new::Tool, old::Tool>,
     },
     Hop {
         from: "ToolListChangedNotificationParams",
         to: "ToolListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ToolListChangedNotificationParams,
             old::ToolListChangedNotificationParams,
-        >(value, cx, |value, _| Ok(tool_list_changed_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "UnsubscribeRequestParams",
         to: "UnsubscribeRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::UnsubscribeRequestParams,
             old::UnsubscribeRequestParams,
-        >(value, cx, |value, _| Ok(unsubscribe_request_params_down(value))),
+        >,
     },
 ];

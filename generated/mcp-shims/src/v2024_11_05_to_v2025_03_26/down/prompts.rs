@@ -7,7 +7,9 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{content_block_down, request_meta_object_down, role_down};
+use super::{
+    shared::content_block_down, shared::request_meta_object_down, shared::role_down,
+};
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_down(
@@ -30,6 +32,7 @@ impl crate::Downgrade<old::GetPromptRequestParams> for new::GetPromptRequestPara
 }
 
 impl crate::DowngradeExact<old::GetPromptRequestParams> for new::GetPromptRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::GetPromptRequestParams {
         get_prompt_request_params_down(self)
     }
@@ -80,6 +83,7 @@ impl crate::Downgrade<old::ListPromptsRequestParams> for new::ListPromptsRequest
 
 impl crate::DowngradeExact<old::ListPromptsRequestParams>
 for new::ListPromptsRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListPromptsRequestParams {
         list_prompts_request_params_down(self)
     }
@@ -106,6 +110,7 @@ impl crate::Downgrade<old::ListPromptsResult> for new::ListPromptsResult {
 }
 
 impl crate::DowngradeExact<old::ListPromptsResult> for new::ListPromptsResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ListPromptsResult {
         list_prompts_result_down(self)
     }
@@ -131,6 +136,7 @@ impl crate::Downgrade<old::Prompt> for new::Prompt {
 }
 
 impl crate::DowngradeExact<old::Prompt> for new::Prompt {
+    #[inline]
     fn downgrade_exact(self) -> old::Prompt {
         prompt_down(self)
     }
@@ -155,6 +161,7 @@ impl crate::Downgrade<old::PromptArgument> for new::PromptArgument {
 }
 
 impl crate::DowngradeExact<old::PromptArgument> for new::PromptArgument {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptArgument {
         prompt_argument_down(self)
     }
@@ -184,6 +191,7 @@ for new::PromptListChangedNotificationParams {
 
 impl crate::DowngradeExact<old::PromptListChangedNotificationParams>
 for new::PromptListChangedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptListChangedNotificationParams {
         prompt_list_changed_notification_params_down(self)
     }

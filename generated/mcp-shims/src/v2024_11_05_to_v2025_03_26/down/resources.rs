@@ -7,7 +7,10 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{annotations_down, request_meta_object_down, text_or_blob_contents_down};
+use super::{
+    shared::annotations_down, shared::request_meta_object_down,
+    shared::text_or_blob_contents_down,
+};
 
 /// `ListResourceTemplatesRequestParams` to `ListResourceTemplatesRequestParams`.
 pub(crate) fn list_resource_templates_request_params_down(
@@ -34,6 +37,7 @@ for new::ListResourceTemplatesRequestParams {
 
 impl crate::DowngradeExact<old::ListResourceTemplatesRequestParams>
 for new::ListResourceTemplatesRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourceTemplatesRequestParams {
         list_resource_templates_request_params_down(self)
     }
@@ -73,6 +77,7 @@ for new::ListResourceTemplatesResult {
 
 impl crate::DowngradeExact<old::ListResourceTemplatesResult>
 for new::ListResourceTemplatesResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourceTemplatesResult {
         list_resource_templates_result_down(self)
     }
@@ -103,6 +108,7 @@ for new::ListResourcesRequestParams {
 
 impl crate::DowngradeExact<old::ListResourcesRequestParams>
 for new::ListResourcesRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourcesRequestParams {
         list_resources_request_params_down(self)
     }
@@ -129,6 +135,7 @@ impl crate::Downgrade<old::ListResourcesResult> for new::ListResourcesResult {
 }
 
 impl crate::DowngradeExact<old::ListResourcesResult> for new::ListResourcesResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourcesResult {
         list_resources_result_down(self)
     }
@@ -159,6 +166,7 @@ for new::ReadResourceRequestParams {
 
 impl crate::DowngradeExact<old::ReadResourceRequestParams>
 for new::ReadResourceRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ReadResourceRequestParams {
         read_resource_request_params_down(self)
     }
@@ -184,6 +192,7 @@ impl crate::Downgrade<old::ReadResourceResult> for new::ReadResourceResult {
 }
 
 impl crate::DowngradeExact<old::ReadResourceResult> for new::ReadResourceResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ReadResourceResult {
         read_resource_result_down(self)
     }
@@ -211,6 +220,7 @@ impl crate::Downgrade<old::Resource> for new::Resource {
 }
 
 impl crate::DowngradeExact<old::Resource> for new::Resource {
+    #[inline]
     fn downgrade_exact(self) -> old::Resource {
         resource_down(self)
     }
@@ -240,6 +250,7 @@ for new::ResourceListChangedNotificationParams {
 
 impl crate::DowngradeExact<old::ResourceListChangedNotificationParams>
 for new::ResourceListChangedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceListChangedNotificationParams {
         resource_list_changed_notification_params_down(self)
     }
@@ -275,6 +286,7 @@ impl crate::Downgrade<old::ResourceTemplate> for new::ResourceTemplate {
 }
 
 impl crate::DowngradeExact<old::ResourceTemplate> for new::ResourceTemplate {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceTemplate {
         resource_template_down(self)
     }
@@ -305,6 +317,7 @@ for new::ResourceUpdatedNotificationParams {
 
 impl crate::DowngradeExact<old::ResourceUpdatedNotificationParams>
 for new::ResourceUpdatedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceUpdatedNotificationParams {
         resource_updated_notification_params_down(self)
     }
@@ -330,6 +343,7 @@ impl crate::Downgrade<old::SubscribeRequestParams> for new::SubscribeRequestPara
 }
 
 impl crate::DowngradeExact<old::SubscribeRequestParams> for new::SubscribeRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::SubscribeRequestParams {
         subscribe_request_params_down(self)
     }
@@ -359,6 +373,7 @@ impl crate::Downgrade<old::UnsubscribeRequestParams> for new::UnsubscribeRequest
 
 impl crate::DowngradeExact<old::UnsubscribeRequestParams>
 for new::UnsubscribeRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::UnsubscribeRequestParams {
         unsubscribe_request_params_down(self)
     }

@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_down;
+use super::shared::request_meta_object_down;
 
 /// `ListRootsRequestParams` to `ListRootsRequestParams`.
 pub(crate) fn list_roots_request_params_down(
@@ -28,6 +28,7 @@ impl crate::Downgrade<old::ListRootsRequestParams> for new::ListRootsRequestPara
 }
 
 impl crate::DowngradeExact<old::ListRootsRequestParams> for new::ListRootsRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListRootsRequestParams {
         list_roots_request_params_down(self)
     }
@@ -53,6 +54,7 @@ impl crate::Downgrade<old::ListRootsResult> for new::ListRootsResult {
 }
 
 impl crate::DowngradeExact<old::ListRootsResult> for new::ListRootsResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ListRootsResult {
         list_roots_result_down(self)
     }
@@ -72,6 +74,7 @@ impl crate::Downgrade<old::Root> for new::Root {
 }
 
 impl crate::DowngradeExact<old::Root> for new::Root {
+    #[inline]
     fn downgrade_exact(self) -> old::Root {
         root_down(self)
     }
@@ -101,6 +104,7 @@ for new::RootsListChangedNotificationParams {
 
 impl crate::DowngradeExact<old::RootsListChangedNotificationParams>
 for new::RootsListChangedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::RootsListChangedNotificationParams {
         roots_list_changed_notification_params_down(self)
     }

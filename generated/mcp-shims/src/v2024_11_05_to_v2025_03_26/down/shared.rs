@@ -26,6 +26,7 @@ impl crate::Downgrade<old::Annotations> for new::Annotations {
 }
 
 impl crate::DowngradeExact<old::Annotations> for new::Annotations {
+    #[inline]
     fn downgrade_exact(self) -> old::Annotations {
         annotations_down(self)
     }
@@ -45,6 +46,7 @@ impl crate::Downgrade<old::AnyResult> for new::AnyResult {
 }
 
 impl crate::DowngradeExact<old::AnyResult> for new::AnyResult {
+    #[inline]
     fn downgrade_exact(self) -> old::AnyResult {
         any_result_down(self)
     }
@@ -71,6 +73,7 @@ impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
 }
 
 impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::BlobResourceContents {
         blob_resource_contents_down(self)
     }
@@ -122,6 +125,7 @@ impl crate::Downgrade<old::EmbeddedResource> for new::EmbeddedResource {
 }
 
 impl crate::DowngradeExact<old::EmbeddedResource> for new::EmbeddedResource {
+    #[inline]
     fn downgrade_exact(self) -> old::EmbeddedResource {
         embedded_resource_down(self)
     }
@@ -146,6 +150,7 @@ impl crate::Downgrade<old::ImageContent> for new::ImageContent {
 }
 
 impl crate::DowngradeExact<old::ImageContent> for new::ImageContent {
+    #[inline]
     fn downgrade_exact(self) -> old::ImageContent {
         image_content_down(self)
     }
@@ -167,6 +172,7 @@ impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
 }
 
 impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
+    #[inline]
     fn downgrade_exact(self) -> old::ProgressToken {
         progress_token_down(self)
     }
@@ -191,6 +197,7 @@ impl crate::Downgrade<old::RequestMetaObject> for new::RequestMetaObject {
 }
 
 impl crate::DowngradeExact<old::RequestMetaObject> for new::RequestMetaObject {
+    #[inline]
     fn downgrade_exact(self) -> old::RequestMetaObject {
         request_meta_object_down(self)
     }
@@ -212,6 +219,7 @@ impl crate::Downgrade<old::Role> for new::Role {
 }
 
 impl crate::DowngradeExact<old::Role> for new::Role {
+    #[inline]
     fn downgrade_exact(self) -> old::Role {
         role_down(self)
     }
@@ -235,6 +243,7 @@ impl crate::Downgrade<old::TextContent> for new::TextContent {
 }
 
 impl crate::DowngradeExact<old::TextContent> for new::TextContent {
+    #[inline]
     fn downgrade_exact(self) -> old::TextContent {
         text_content_down(self)
     }
@@ -262,6 +271,7 @@ impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
 }
 
 impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextOrBlobContents {
         text_or_blob_contents_down(self)
     }
@@ -288,6 +298,7 @@ impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
 }
 
 impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextResourceContents {
         text_resource_contents_down(self)
     }

@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::{content_block_down, request_meta_object_down};
+use super::{shared::content_block_down, shared::request_meta_object_down};
 
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_down(
@@ -30,6 +30,7 @@ impl crate::Downgrade<old::CallToolRequestParams> for new::CallToolRequestParams
 }
 
 impl crate::DowngradeExact<old::CallToolRequestParams> for new::CallToolRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::CallToolRequestParams {
         call_tool_request_params_down(self)
     }
@@ -76,6 +77,7 @@ impl crate::Downgrade<old::ListToolsRequestParams> for new::ListToolsRequestPara
 }
 
 impl crate::DowngradeExact<old::ListToolsRequestParams> for new::ListToolsRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListToolsRequestParams {
         list_tools_request_params_down(self)
     }
@@ -151,6 +153,7 @@ for new::ToolListChangedNotificationParams {
 
 impl crate::DowngradeExact<old::ToolListChangedNotificationParams>
 for new::ToolListChangedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolListChangedNotificationParams {
         tool_list_changed_notification_params_down(self)
     }

@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
@@ -30,6 +30,7 @@ impl crate::Upgrade<new::CompleteRequestParams> for old::CompleteRequestParams {
 }
 
 impl crate::UpgradeExact<new::CompleteRequestParams> for old::CompleteRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParams {
         complete_request_params_up(self)
     }
@@ -60,6 +61,7 @@ for old::CompleteRequestParamsArgument {
 
 impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
 for old::CompleteRequestParamsArgument {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
         complete_request_params_argument_up(self)
     }
@@ -83,6 +85,7 @@ impl crate::Upgrade<new::CompleteResult> for old::CompleteResult {
 }
 
 impl crate::UpgradeExact<new::CompleteResult> for old::CompleteResult {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteResult {
         complete_result_up(self)
     }
@@ -110,6 +113,7 @@ impl crate::Upgrade<new::CompleteResultCompletion> for old::CompleteResultComple
 
 impl crate::UpgradeExact<new::CompleteResultCompletion>
 for old::CompleteResultCompletion {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteResultCompletion {
         complete_result_completion_up(self)
     }
@@ -137,6 +141,7 @@ impl crate::Upgrade<new::CompletionReference> for old::CompletionReference {
 }
 
 impl crate::UpgradeExact<new::CompletionReference> for old::CompletionReference {
+    #[inline]
     fn upgrade_exact(self) -> new::CompletionReference {
         completion_reference_up(self)
     }
@@ -159,6 +164,7 @@ impl crate::Upgrade<new::PromptReference> for old::PromptReference {
 }
 
 impl crate::UpgradeExact<new::PromptReference> for old::PromptReference {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptReference {
         prompt_reference_up(self)
     }
@@ -183,6 +189,7 @@ impl crate::Upgrade<new::ResourceReference> for old::ResourceReference {
 }
 
 impl crate::UpgradeExact<new::ResourceReference> for old::ResourceReference {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceReference {
         resource_reference_up(self)
     }

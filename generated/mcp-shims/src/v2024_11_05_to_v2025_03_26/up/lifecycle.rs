@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{progress_token_up, request_meta_object_up};
+use super::{shared::progress_token_up, shared::request_meta_object_up};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_up(
@@ -35,6 +35,7 @@ for old::CancelledNotificationParams {
 
 impl crate::UpgradeExact<new::CancelledNotificationParams>
 for old::CancelledNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CancelledNotificationParams {
         cancelled_notification_params_up(self)
     }
@@ -61,6 +62,7 @@ impl crate::Upgrade<new::ClientCapabilities> for old::ClientCapabilities {
 }
 
 impl crate::UpgradeExact<new::ClientCapabilities> for old::ClientCapabilities {
+    #[inline]
     fn upgrade_exact(self) -> new::ClientCapabilities {
         client_capabilities_up(self)
     }
@@ -85,6 +87,7 @@ impl crate::Upgrade<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoo
 }
 
 impl crate::UpgradeExact<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoots {
+    #[inline]
     fn upgrade_exact(self) -> new::ClientCapabilitiesRoots {
         client_capabilities_roots_up(self)
     }
@@ -108,6 +111,7 @@ impl crate::Upgrade<new::Implementation> for old::Implementation {
 }
 
 impl crate::UpgradeExact<new::Implementation> for old::Implementation {
+    #[inline]
     fn upgrade_exact(self) -> new::Implementation {
         implementation_up(self)
     }
@@ -141,6 +145,7 @@ impl crate::Upgrade<new::InitializeRequestParams> for old::InitializeRequestPara
 }
 
 impl crate::UpgradeExact<new::InitializeRequestParams> for old::InitializeRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::InitializeRequestParams {
         initialize_request_params_up(self)
     }
@@ -201,6 +206,7 @@ for old::InitializedNotificationParams {
 
 impl crate::UpgradeExact<new::InitializedNotificationParams>
 for old::InitializedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::InitializedNotificationParams {
         initialized_notification_params_up(self)
     }
@@ -225,6 +231,7 @@ impl crate::Upgrade<new::PingRequestParams> for old::PingRequestParams {
 }
 
 impl crate::UpgradeExact<new::PingRequestParams> for old::PingRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PingRequestParams {
         ping_request_params_up(self)
     }
@@ -317,6 +324,7 @@ impl crate::Upgrade<new::ServerCapabilitiesPrompts> for old::ServerCapabilitiesP
 
 impl crate::UpgradeExact<new::ServerCapabilitiesPrompts>
 for old::ServerCapabilitiesPrompts {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesPrompts {
         server_capabilities_prompts_up(self)
     }
@@ -347,6 +355,7 @@ for old::ServerCapabilitiesResources {
 
 impl crate::UpgradeExact<new::ServerCapabilitiesResources>
 for old::ServerCapabilitiesResources {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesResources {
         server_capabilities_resources_up(self)
     }
@@ -371,6 +380,7 @@ impl crate::Upgrade<new::ServerCapabilitiesTools> for old::ServerCapabilitiesToo
 }
 
 impl crate::UpgradeExact<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesTools {
         server_capabilities_tools_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{content_block_up, request_meta_object_up, role_up};
+use super::{shared::content_block_up, shared::request_meta_object_up, shared::role_up};
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_up(
@@ -30,6 +30,7 @@ impl crate::Upgrade<new::GetPromptRequestParams> for old::GetPromptRequestParams
 }
 
 impl crate::UpgradeExact<new::GetPromptRequestParams> for old::GetPromptRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::GetPromptRequestParams {
         get_prompt_request_params_up(self)
     }
@@ -54,6 +55,7 @@ impl crate::Upgrade<new::GetPromptResult> for old::GetPromptResult {
 }
 
 impl crate::UpgradeExact<new::GetPromptResult> for old::GetPromptResult {
+    #[inline]
     fn upgrade_exact(self) -> new::GetPromptResult {
         get_prompt_result_up(self)
     }
@@ -80,6 +82,7 @@ impl crate::Upgrade<new::ListPromptsRequestParams> for old::ListPromptsRequestPa
 
 impl crate::UpgradeExact<new::ListPromptsRequestParams>
 for old::ListPromptsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListPromptsRequestParams {
         list_prompts_request_params_up(self)
     }
@@ -106,6 +109,7 @@ impl crate::Upgrade<new::ListPromptsResult> for old::ListPromptsResult {
 }
 
 impl crate::UpgradeExact<new::ListPromptsResult> for old::ListPromptsResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ListPromptsResult {
         list_prompts_result_up(self)
     }
@@ -131,6 +135,7 @@ impl crate::Upgrade<new::Prompt> for old::Prompt {
 }
 
 impl crate::UpgradeExact<new::Prompt> for old::Prompt {
+    #[inline]
     fn upgrade_exact(self) -> new::Prompt {
         prompt_up(self)
     }
@@ -155,6 +160,7 @@ impl crate::Upgrade<new::PromptArgument> for old::PromptArgument {
 }
 
 impl crate::UpgradeExact<new::PromptArgument> for old::PromptArgument {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptArgument {
         prompt_argument_up(self)
     }
@@ -184,6 +190,7 @@ for old::PromptListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::PromptListChangedNotificationParams>
 for old::PromptListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptListChangedNotificationParams {
         prompt_list_changed_notification_params_up(self)
     }
@@ -207,6 +214,7 @@ impl crate::Upgrade<new::PromptMessage> for old::PromptMessage {
 }
 
 impl crate::UpgradeExact<new::PromptMessage> for old::PromptMessage {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptMessage {
         prompt_message_up(self)
     }

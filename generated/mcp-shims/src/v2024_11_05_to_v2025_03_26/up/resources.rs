@@ -7,7 +7,10 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{annotations_up, request_meta_object_up, text_or_blob_contents_up};
+use super::{
+    shared::annotations_up, shared::request_meta_object_up,
+    shared::text_or_blob_contents_up,
+};
 
 /// `ListResourceTemplatesRequestParams` to `ListResourceTemplatesRequestParams`.
 pub(crate) fn list_resource_templates_request_params_up(
@@ -34,6 +37,7 @@ for old::ListResourceTemplatesRequestParams {
 
 impl crate::UpgradeExact<new::ListResourceTemplatesRequestParams>
 for old::ListResourceTemplatesRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListResourceTemplatesRequestParams {
         list_resource_templates_request_params_up(self)
     }
@@ -73,6 +77,7 @@ for old::ListResourceTemplatesResult {
 
 impl crate::UpgradeExact<new::ListResourceTemplatesResult>
 for old::ListResourceTemplatesResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ListResourceTemplatesResult {
         list_resource_templates_result_up(self)
     }
@@ -103,6 +108,7 @@ for old::ListResourcesRequestParams {
 
 impl crate::UpgradeExact<new::ListResourcesRequestParams>
 for old::ListResourcesRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListResourcesRequestParams {
         list_resources_request_params_up(self)
     }
@@ -129,6 +135,7 @@ impl crate::Upgrade<new::ListResourcesResult> for old::ListResourcesResult {
 }
 
 impl crate::UpgradeExact<new::ListResourcesResult> for old::ListResourcesResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ListResourcesResult {
         list_resources_result_up(self)
     }
@@ -158,6 +165,7 @@ impl crate::Upgrade<new::ReadResourceRequestParams> for old::ReadResourceRequest
 
 impl crate::UpgradeExact<new::ReadResourceRequestParams>
 for old::ReadResourceRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ReadResourceRequestParams {
         read_resource_request_params_up(self)
     }
@@ -183,6 +191,7 @@ impl crate::Upgrade<new::ReadResourceResult> for old::ReadResourceResult {
 }
 
 impl crate::UpgradeExact<new::ReadResourceResult> for old::ReadResourceResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ReadResourceResult {
         read_resource_result_up(self)
     }
@@ -210,6 +219,7 @@ impl crate::Upgrade<new::Resource> for old::Resource {
 }
 
 impl crate::UpgradeExact<new::Resource> for old::Resource {
+    #[inline]
     fn upgrade_exact(self) -> new::Resource {
         resource_up(self)
     }
@@ -239,6 +249,7 @@ for old::ResourceListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::ResourceListChangedNotificationParams>
 for old::ResourceListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceListChangedNotificationParams {
         resource_list_changed_notification_params_up(self)
     }
@@ -274,6 +285,7 @@ impl crate::Upgrade<new::ResourceTemplate> for old::ResourceTemplate {
 }
 
 impl crate::UpgradeExact<new::ResourceTemplate> for old::ResourceTemplate {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceTemplate {
         resource_template_up(self)
     }
@@ -304,6 +316,7 @@ for old::ResourceUpdatedNotificationParams {
 
 impl crate::UpgradeExact<new::ResourceUpdatedNotificationParams>
 for old::ResourceUpdatedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceUpdatedNotificationParams {
         resource_updated_notification_params_up(self)
     }
@@ -329,6 +342,7 @@ impl crate::Upgrade<new::SubscribeRequestParams> for old::SubscribeRequestParams
 }
 
 impl crate::UpgradeExact<new::SubscribeRequestParams> for old::SubscribeRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::SubscribeRequestParams {
         subscribe_request_params_up(self)
     }
@@ -355,6 +369,7 @@ impl crate::Upgrade<new::UnsubscribeRequestParams> for old::UnsubscribeRequestPa
 
 impl crate::UpgradeExact<new::UnsubscribeRequestParams>
 for old::UnsubscribeRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::UnsubscribeRequestParams {
         unsubscribe_request_params_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `ListRootsRequestParams` to `ListRootsRequestParams`.
 pub(crate) fn list_roots_request_params_up(
@@ -28,6 +28,7 @@ impl crate::Upgrade<new::ListRootsRequestParams> for old::ListRootsRequestParams
 }
 
 impl crate::UpgradeExact<new::ListRootsRequestParams> for old::ListRootsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListRootsRequestParams {
         list_roots_request_params_up(self)
     }
@@ -51,6 +52,7 @@ impl crate::Upgrade<new::ListRootsResult> for old::ListRootsResult {
 }
 
 impl crate::UpgradeExact<new::ListRootsResult> for old::ListRootsResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ListRootsResult {
         list_roots_result_up(self)
     }
@@ -70,6 +72,7 @@ impl crate::Upgrade<new::Root> for old::Root {
 }
 
 impl crate::UpgradeExact<new::Root> for old::Root {
+    #[inline]
     fn upgrade_exact(self) -> new::Root {
         root_up(self)
     }
@@ -99,6 +102,7 @@ for old::RootsListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::RootsListChangedNotificationParams>
 for old::RootsListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::RootsListChangedNotificationParams {
         roots_list_changed_notification_params_up(self)
     }

@@ -7,7 +7,10 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{image_content_up, request_meta_object_up, role_up, text_content_up};
+use super::{
+    shared::image_content_up, shared::request_meta_object_up, shared::role_up,
+    shared::text_content_up,
+};
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_up(
@@ -52,6 +55,7 @@ for old::CreateMessageRequestParams {
 
 impl crate::UpgradeExact<new::CreateMessageRequestParams>
 for old::CreateMessageRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CreateMessageRequestParams {
         create_message_request_params_up(self)
     }
@@ -80,6 +84,7 @@ impl crate::Upgrade<new::CreateMessageResult> for old::CreateMessageResult {
 }
 
 impl crate::UpgradeExact<new::CreateMessageResult> for old::CreateMessageResult {
+    #[inline]
     fn upgrade_exact(self) -> new::CreateMessageResult {
         create_message_result_up(self)
     }
@@ -102,6 +107,7 @@ impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
 }
 
 impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
+    #[inline]
     fn upgrade_exact(self) -> new::IncludeContext {
         include_context_up(self)
     }
@@ -121,6 +127,7 @@ impl crate::Upgrade<new::ModelHint> for old::ModelHint {
 }
 
 impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelHint {
         model_hint_up(self)
     }
@@ -154,6 +161,7 @@ impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
 }
 
 impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelPreferences {
         model_preferences_up(self)
     }
@@ -179,6 +187,7 @@ impl crate::Upgrade<new::SamplingContent> for old::SamplingContent {
 }
 
 impl crate::UpgradeExact<new::SamplingContent> for old::SamplingContent {
+    #[inline]
     fn upgrade_exact(self) -> new::SamplingContent {
         sampling_content_up(self)
     }
@@ -202,6 +211,7 @@ impl crate::Upgrade<new::SamplingMessage> for old::SamplingMessage {
 }
 
 impl crate::UpgradeExact<new::SamplingMessage> for old::SamplingMessage {
+    #[inline]
     fn upgrade_exact(self) -> new::SamplingMessage {
         sampling_message_up(self)
     }

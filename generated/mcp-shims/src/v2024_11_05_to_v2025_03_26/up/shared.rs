@@ -25,6 +25,7 @@ impl crate::Upgrade<new::Annotations> for old::Annotations {
 }
 
 impl crate::UpgradeExact<new::Annotations> for old::Annotations {
+    #[inline]
     fn upgrade_exact(self) -> new::Annotations {
         annotations_up(self)
     }
@@ -44,6 +45,7 @@ impl crate::Upgrade<new::AnyResult> for old::AnyResult {
 }
 
 impl crate::UpgradeExact<new::AnyResult> for old::AnyResult {
+    #[inline]
     fn upgrade_exact(self) -> new::AnyResult {
         any_result_up(self)
     }
@@ -70,6 +72,7 @@ impl crate::Upgrade<new::BlobResourceContents> for old::BlobResourceContents {
 }
 
 impl crate::UpgradeExact<new::BlobResourceContents> for old::BlobResourceContents {
+    #[inline]
     fn upgrade_exact(self) -> new::BlobResourceContents {
         blob_resource_contents_up(self)
     }
@@ -96,6 +99,7 @@ impl crate::Upgrade<new::ContentBlock> for old::ContentBlock {
 }
 
 impl crate::UpgradeExact<new::ContentBlock> for old::ContentBlock {
+    #[inline]
     fn upgrade_exact(self) -> new::ContentBlock {
         content_block_up(self)
     }
@@ -121,6 +125,7 @@ impl crate::Upgrade<new::EmbeddedResource> for old::EmbeddedResource {
 }
 
 impl crate::UpgradeExact<new::EmbeddedResource> for old::EmbeddedResource {
+    #[inline]
     fn upgrade_exact(self) -> new::EmbeddedResource {
         embedded_resource_up(self)
     }
@@ -145,6 +150,7 @@ impl crate::Upgrade<new::ImageContent> for old::ImageContent {
 }
 
 impl crate::UpgradeExact<new::ImageContent> for old::ImageContent {
+    #[inline]
     fn upgrade_exact(self) -> new::ImageContent {
         image_content_up(self)
     }
@@ -166,6 +172,7 @@ impl crate::Upgrade<new::ProgressToken> for old::ProgressToken {
 }
 
 impl crate::UpgradeExact<new::ProgressToken> for old::ProgressToken {
+    #[inline]
     fn upgrade_exact(self) -> new::ProgressToken {
         progress_token_up(self)
     }
@@ -190,6 +197,7 @@ impl crate::Upgrade<new::RequestMetaObject> for old::RequestMetaObject {
 }
 
 impl crate::UpgradeExact<new::RequestMetaObject> for old::RequestMetaObject {
+    #[inline]
     fn upgrade_exact(self) -> new::RequestMetaObject {
         request_meta_object_up(self)
     }
@@ -211,6 +219,7 @@ impl crate::Upgrade<new::Role> for old::Role {
 }
 
 impl crate::UpgradeExact<new::Role> for old::Role {
+    #[inline]
     fn upgrade_exact(self) -> new::Role {
         role_up(self)
     }
@@ -234,6 +243,7 @@ impl crate::Upgrade<new::TextContent> for old::TextContent {
 }
 
 impl crate::UpgradeExact<new::TextContent> for old::TextContent {
+    #[inline]
     fn upgrade_exact(self) -> new::TextContent {
         text_content_up(self)
     }
@@ -261,6 +271,7 @@ impl crate::Upgrade<new::TextOrBlobContents> for old::TextOrBlobContents {
 }
 
 impl crate::UpgradeExact<new::TextOrBlobContents> for old::TextOrBlobContents {
+    #[inline]
     fn upgrade_exact(self) -> new::TextOrBlobContents {
         text_or_blob_contents_up(self)
     }
@@ -287,6 +298,7 @@ impl crate::Upgrade<new::TextResourceContents> for old::TextResourceContents {
 }
 
 impl crate::UpgradeExact<new::TextResourceContents> for old::TextResourceContents {
+    #[inline]
     fn upgrade_exact(self) -> new::TextResourceContents {
         text_resource_contents_up(self)
     }

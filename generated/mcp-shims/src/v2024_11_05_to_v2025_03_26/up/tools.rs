@@ -7,7 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{content_block_up, request_meta_object_up};
+use super::{shared::content_block_up, shared::request_meta_object_up};
 
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_up(
@@ -30,6 +30,7 @@ impl crate::Upgrade<new::CallToolRequestParams> for old::CallToolRequestParams {
 }
 
 impl crate::UpgradeExact<new::CallToolRequestParams> for old::CallToolRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CallToolRequestParams {
         call_tool_request_params_up(self)
     }
@@ -54,6 +55,7 @@ impl crate::Upgrade<new::CallToolResult> for old::CallToolResult {
 }
 
 impl crate::UpgradeExact<new::CallToolResult> for old::CallToolResult {
+    #[inline]
     fn upgrade_exact(self) -> new::CallToolResult {
         call_tool_result_up(self)
     }
@@ -79,6 +81,7 @@ impl crate::Upgrade<new::ListToolsRequestParams> for old::ListToolsRequestParams
 }
 
 impl crate::UpgradeExact<new::ListToolsRequestParams> for old::ListToolsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListToolsRequestParams {
         list_tools_request_params_up(self)
     }
@@ -148,6 +151,7 @@ for old::ToolListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::ToolListChangedNotificationParams>
 for old::ToolListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolListChangedNotificationParams {
         tool_list_changed_notification_params_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::request_meta_object_down;
+use super::shared::request_meta_object_down;
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_down(
@@ -62,6 +62,7 @@ for new::CompleteRequestParamsArgument {
 
 impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
 for new::CompleteRequestParamsArgument {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
         complete_request_params_argument_down(self)
     }
@@ -85,6 +86,7 @@ impl crate::Downgrade<old::CompleteResult> for new::CompleteResult {
 }
 
 impl crate::DowngradeExact<old::CompleteResult> for new::CompleteResult {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteResult {
         complete_result_down(self)
     }
@@ -115,6 +117,7 @@ impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultComp
 
 impl crate::DowngradeExact<old::CompleteResultCompletion>
 for new::CompleteResultCompletion {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteResultCompletion {
         complete_result_completion_down(self)
     }
@@ -185,6 +188,7 @@ impl crate::Downgrade<old::ResourceReference> for new::ResourceTemplateReference
 }
 
 impl crate::DowngradeExact<old::ResourceReference> for new::ResourceTemplateReference {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceReference {
         resource_template_reference_down(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::{progress_token_down, request_meta_object_down};
+use super::{shared::progress_token_down, shared::request_meta_object_down};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_down(
@@ -35,6 +35,7 @@ for new::CancelledNotificationParams {
 
 impl crate::DowngradeExact<old::CancelledNotificationParams>
 for new::CancelledNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::CancelledNotificationParams {
         cancelled_notification_params_down(self)
     }
@@ -97,6 +98,7 @@ impl crate::Downgrade<old::ClientCapabilitiesRoots> for new::ClientCapabilitiesR
 
 impl crate::DowngradeExact<old::ClientCapabilitiesRoots>
 for new::ClientCapabilitiesRoots {
+    #[inline]
     fn downgrade_exact(self) -> old::ClientCapabilitiesRoots {
         client_capabilities_roots_down(self)
     }
@@ -209,6 +211,7 @@ for new::InitializedNotificationParams {
 
 impl crate::DowngradeExact<old::InitializedNotificationParams>
 for new::InitializedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::InitializedNotificationParams {
         initialized_notification_params_down(self)
     }
@@ -233,6 +236,7 @@ impl crate::Downgrade<old::PingRequestParams> for new::PingRequestParams {
 }
 
 impl crate::DowngradeExact<old::PingRequestParams> for new::PingRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::PingRequestParams {
         ping_request_params_down(self)
     }
@@ -273,6 +277,7 @@ for new::ProgressNotificationParams {
 
 impl crate::DowngradeExact<old::ProgressNotificationParams>
 for new::ProgressNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ProgressNotificationParams {
         progress_notification_params_down(self)
     }
@@ -310,6 +315,7 @@ impl crate::Downgrade<old::ServerCapabilities> for new::ServerCapabilities {
 }
 
 impl crate::DowngradeExact<old::ServerCapabilities> for new::ServerCapabilities {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilities {
         server_capabilities_down(self)
     }
@@ -339,6 +345,7 @@ for new::ServerCapabilitiesPrompts {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesPrompts>
 for new::ServerCapabilitiesPrompts {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesPrompts {
         server_capabilities_prompts_down(self)
     }
@@ -369,6 +376,7 @@ for new::ServerCapabilitiesResources {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesResources>
 for new::ServerCapabilitiesResources {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesResources {
         server_capabilities_resources_down(self)
     }
@@ -397,6 +405,7 @@ impl crate::Downgrade<old::ServerCapabilitiesTools> for new::ServerCapabilitiesT
 
 impl crate::DowngradeExact<old::ServerCapabilitiesTools>
 for new::ServerCapabilitiesTools {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesTools {
         server_capabilities_tools_down(self)
     }

@@ -7,7 +7,9 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::{content_block_down, request_meta_object_down, role_down};
+use super::{
+    shared::content_block_down, shared::request_meta_object_down, shared::role_down,
+};
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_down(
@@ -30,6 +32,7 @@ impl crate::Downgrade<old::GetPromptRequestParams> for new::GetPromptRequestPara
 }
 
 impl crate::DowngradeExact<old::GetPromptRequestParams> for new::GetPromptRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::GetPromptRequestParams {
         get_prompt_request_params_down(self)
     }
@@ -80,6 +83,7 @@ impl crate::Downgrade<old::ListPromptsRequestParams> for new::ListPromptsRequest
 
 impl crate::DowngradeExact<old::ListPromptsRequestParams>
 for new::ListPromptsRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListPromptsRequestParams {
         list_prompts_request_params_down(self)
     }
@@ -180,6 +184,7 @@ for new::PromptListChangedNotificationParams {
 
 impl crate::DowngradeExact<old::PromptListChangedNotificationParams>
 for new::PromptListChangedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptListChangedNotificationParams {
         prompt_list_changed_notification_params_down(self)
     }

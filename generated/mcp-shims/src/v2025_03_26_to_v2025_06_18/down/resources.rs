@@ -7,7 +7,10 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::{annotations_down, request_meta_object_down, text_or_blob_contents_down};
+use super::{
+    shared::annotations_down, shared::request_meta_object_down,
+    shared::text_or_blob_contents_down,
+};
 
 /// `ListResourceTemplatesRequestParams` to `ListResourceTemplatesRequestParams`.
 pub(crate) fn list_resource_templates_request_params_down(
@@ -34,6 +37,7 @@ for new::ListResourceTemplatesRequestParams {
 
 impl crate::DowngradeExact<old::ListResourceTemplatesRequestParams>
 for new::ListResourceTemplatesRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourceTemplatesRequestParams {
         list_resource_templates_request_params_down(self)
     }
@@ -98,6 +102,7 @@ for new::ListResourcesRequestParams {
 
 impl crate::DowngradeExact<old::ListResourcesRequestParams>
 for new::ListResourcesRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourcesRequestParams {
         list_resources_request_params_down(self)
     }
@@ -149,6 +154,7 @@ for new::ReadResourceRequestParams {
 
 impl crate::DowngradeExact<old::ReadResourceRequestParams>
 for new::ReadResourceRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ReadResourceRequestParams {
         read_resource_request_params_down(self)
     }
@@ -174,6 +180,7 @@ impl crate::Downgrade<old::ReadResourceResult> for new::ReadResourceResult {
 }
 
 impl crate::DowngradeExact<old::ReadResourceResult> for new::ReadResourceResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ReadResourceResult {
         read_resource_result_down(self)
     }
@@ -244,6 +251,7 @@ for new::ResourceListChangedNotificationParams {
 
 impl crate::DowngradeExact<old::ResourceListChangedNotificationParams>
 for new::ResourceListChangedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceListChangedNotificationParams {
         resource_list_changed_notification_params_down(self)
     }
@@ -313,6 +321,7 @@ for new::ResourceUpdatedNotificationParams {
 
 impl crate::DowngradeExact<old::ResourceUpdatedNotificationParams>
 for new::ResourceUpdatedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceUpdatedNotificationParams {
         resource_updated_notification_params_down(self)
     }
@@ -338,6 +347,7 @@ impl crate::Downgrade<old::SubscribeRequestParams> for new::SubscribeRequestPara
 }
 
 impl crate::DowngradeExact<old::SubscribeRequestParams> for new::SubscribeRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::SubscribeRequestParams {
         subscribe_request_params_down(self)
     }
@@ -367,6 +377,7 @@ impl crate::Downgrade<old::UnsubscribeRequestParams> for new::UnsubscribeRequest
 
 impl crate::DowngradeExact<old::UnsubscribeRequestParams>
 for new::UnsubscribeRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::UnsubscribeRequestParams {
         unsubscribe_request_params_down(self)
     }

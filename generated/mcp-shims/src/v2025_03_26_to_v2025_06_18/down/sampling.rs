@@ -8,8 +8,8 @@ use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
 use super::{
-    audio_content_down, image_content_down, request_meta_object_down, role_down,
-    text_content_down,
+    shared::audio_content_down, shared::image_content_down,
+    shared::request_meta_object_down, shared::role_down, shared::text_content_down,
 };
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
@@ -94,6 +94,7 @@ impl crate::Downgrade<old::IncludeContext> for new::IncludeContext {
 }
 
 impl crate::DowngradeExact<old::IncludeContext> for new::IncludeContext {
+    #[inline]
     fn downgrade_exact(self) -> old::IncludeContext {
         include_context_down(self)
     }
@@ -113,6 +114,7 @@ impl crate::Downgrade<old::ModelHint> for new::ModelHint {
 }
 
 impl crate::DowngradeExact<old::ModelHint> for new::ModelHint {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelHint {
         model_hint_down(self)
     }
@@ -146,6 +148,7 @@ impl crate::Downgrade<old::ModelPreferences> for new::ModelPreferences {
 }
 
 impl crate::DowngradeExact<old::ModelPreferences> for new::ModelPreferences {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelPreferences {
         model_preferences_down(self)
     }

@@ -49,6 +49,7 @@ impl crate::Downgrade<old::AnyResult> for new::AnyResult {
 }
 
 impl crate::DowngradeExact<old::AnyResult> for new::AnyResult {
+    #[inline]
     fn downgrade_exact(self) -> old::AnyResult {
         any_result_down(self)
     }
@@ -103,6 +104,7 @@ impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
 }
 
 impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::BlobResourceContents {
         blob_resource_contents_down(self)
     }
@@ -206,6 +208,7 @@ impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
 }
 
 impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
+    #[inline]
     fn downgrade_exact(self) -> old::ProgressToken {
         progress_token_down(self)
     }
@@ -230,6 +233,7 @@ impl crate::Downgrade<old::RequestMetaObject> for new::RequestMetaObject {
 }
 
 impl crate::DowngradeExact<old::RequestMetaObject> for new::RequestMetaObject {
+    #[inline]
     fn downgrade_exact(self) -> old::RequestMetaObject {
         request_meta_object_down(self)
     }
@@ -251,6 +255,7 @@ impl crate::Downgrade<old::Role> for new::Role {
 }
 
 impl crate::DowngradeExact<old::Role> for new::Role {
+    #[inline]
     fn downgrade_exact(self) -> old::Role {
         role_down(self)
     }
@@ -304,6 +309,7 @@ impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
 }
 
 impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextOrBlobContents {
         text_or_blob_contents_down(self)
     }
@@ -331,6 +337,7 @@ impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
 }
 
 impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextResourceContents {
         text_resource_contents_down(self)
     }

@@ -8,7 +8,7 @@ use mcp_2025_06_18 as new;
 use mcp_convert::{Context, LossKind, Stop};
 use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
-use super::{content_block_down, request_meta_object_down};
+use super::{shared::content_block_down, shared::request_meta_object_down};
 
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_down(
@@ -31,6 +31,7 @@ impl crate::Downgrade<old::CallToolRequestParams> for new::CallToolRequestParams
 }
 
 impl crate::DowngradeExact<old::CallToolRequestParams> for new::CallToolRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::CallToolRequestParams {
         call_tool_request_params_down(self)
     }
@@ -86,6 +87,7 @@ impl crate::Downgrade<old::ListToolsRequestParams> for new::ListToolsRequestPara
 }
 
 impl crate::DowngradeExact<old::ListToolsRequestParams> for new::ListToolsRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListToolsRequestParams {
         list_tools_request_params_down(self)
     }
@@ -181,6 +183,7 @@ impl crate::Downgrade<old::ToolAnnotations> for new::ToolAnnotations {
 }
 
 impl crate::DowngradeExact<old::ToolAnnotations> for new::ToolAnnotations {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolAnnotations {
         tool_annotations_down(self)
     }
@@ -210,6 +213,7 @@ for new::ToolListChangedNotificationParams {
 
 impl crate::DowngradeExact<old::ToolListChangedNotificationParams>
 for new::ToolListChangedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolListChangedNotificationParams {
         tool_list_changed_notification_params_down(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
@@ -56,6 +56,7 @@ for old::CompleteRequestParamsArgument {
 
 impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
 for old::CompleteRequestParamsArgument {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
         complete_request_params_argument_up(self)
     }
@@ -79,6 +80,7 @@ impl crate::Upgrade<new::CompleteResult> for old::CompleteResult {
 }
 
 impl crate::UpgradeExact<new::CompleteResult> for old::CompleteResult {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteResult {
         complete_result_up(self)
     }
@@ -106,6 +108,7 @@ impl crate::Upgrade<new::CompleteResultCompletion> for old::CompleteResultComple
 
 impl crate::UpgradeExact<new::CompleteResultCompletion>
 for old::CompleteResultCompletion {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteResultCompletion {
         complete_result_completion_up(self)
     }
@@ -175,6 +178,7 @@ impl crate::Upgrade<new::ResourceTemplateReference> for old::ResourceReference {
 }
 
 impl crate::UpgradeExact<new::ResourceTemplateReference> for old::ResourceReference {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceTemplateReference {
         resource_reference_up(self)
     }

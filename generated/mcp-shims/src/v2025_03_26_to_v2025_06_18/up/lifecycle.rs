@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{progress_token_up, request_meta_object_up};
+use super::{shared::progress_token_up, shared::request_meta_object_up};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_up(
@@ -35,6 +35,7 @@ for old::CancelledNotificationParams {
 
 impl crate::UpgradeExact<new::CancelledNotificationParams>
 for old::CancelledNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CancelledNotificationParams {
         cancelled_notification_params_up(self)
     }
@@ -81,6 +82,7 @@ impl crate::Upgrade<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoo
 }
 
 impl crate::UpgradeExact<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoots {
+    #[inline]
     fn upgrade_exact(self) -> new::ClientCapabilitiesRoots {
         client_capabilities_roots_up(self)
     }
@@ -190,6 +192,7 @@ for old::InitializedNotificationParams {
 
 impl crate::UpgradeExact<new::InitializedNotificationParams>
 for old::InitializedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::InitializedNotificationParams {
         initialized_notification_params_up(self)
     }
@@ -214,6 +217,7 @@ impl crate::Upgrade<new::PingRequestParams> for old::PingRequestParams {
 }
 
 impl crate::UpgradeExact<new::PingRequestParams> for old::PingRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PingRequestParams {
         ping_request_params_up(self)
     }
@@ -254,6 +258,7 @@ for old::ProgressNotificationParams {
 
 impl crate::UpgradeExact<new::ProgressNotificationParams>
 for old::ProgressNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ProgressNotificationParams {
         progress_notification_params_up(self)
     }
@@ -291,6 +296,7 @@ impl crate::Upgrade<new::ServerCapabilities> for old::ServerCapabilities {
 }
 
 impl crate::UpgradeExact<new::ServerCapabilities> for old::ServerCapabilities {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilities {
         server_capabilities_up(self)
     }
@@ -319,6 +325,7 @@ impl crate::Upgrade<new::ServerCapabilitiesPrompts> for old::ServerCapabilitiesP
 
 impl crate::UpgradeExact<new::ServerCapabilitiesPrompts>
 for old::ServerCapabilitiesPrompts {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesPrompts {
         server_capabilities_prompts_up(self)
     }
@@ -349,6 +356,7 @@ for old::ServerCapabilitiesResources {
 
 impl crate::UpgradeExact<new::ServerCapabilitiesResources>
 for old::ServerCapabilitiesResources {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesResources {
         server_capabilities_resources_up(self)
     }
@@ -373,6 +381,7 @@ impl crate::Upgrade<new::ServerCapabilitiesTools> for old::ServerCapabilitiesToo
 }
 
 impl crate::UpgradeExact<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesTools {
         server_capabilities_tools_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `LoggingLevel` to `LoggingLevel`.
 pub(crate) fn logging_level_up(value: old::LoggingLevel) -> new::LoggingLevel {
@@ -31,6 +31,7 @@ impl crate::Upgrade<new::LoggingLevel> for old::LoggingLevel {
 }
 
 impl crate::UpgradeExact<new::LoggingLevel> for old::LoggingLevel {
+    #[inline]
     fn upgrade_exact(self) -> new::LoggingLevel {
         logging_level_up(self)
     }
@@ -63,6 +64,7 @@ for old::LoggingMessageNotificationParams {
 
 impl crate::UpgradeExact<new::LoggingMessageNotificationParams>
 for old::LoggingMessageNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::LoggingMessageNotificationParams {
         logging_message_notification_params_up(self)
     }
@@ -88,6 +90,7 @@ impl crate::Upgrade<new::SetLevelRequestParams> for old::SetLevelRequestParams {
 }
 
 impl crate::UpgradeExact<new::SetLevelRequestParams> for old::SetLevelRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::SetLevelRequestParams {
         set_level_request_params_up(self)
     }

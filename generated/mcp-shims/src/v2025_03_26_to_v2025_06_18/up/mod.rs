@@ -15,16 +15,9 @@ mod tools;
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::dynamic::{Hop, carry};
-use completion::*;
-use lifecycle::*;
-use logging::*;
-use prompts::*;
-use resources::*;
-use roots::*;
-use sampling::*;
-use shared::*;
-use tools::*;
+use mcp_convert::dynamic::Hop;
+
+use crate::upgrade_any;
 
 /// The name of this hop in losses.
 pub(crate) const HOP: &str = "2025-03-26..2025-06-18";
@@ -34,581 +27,422 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| carry::<
-            old::Annotations,
-            new::Annotations,
-        >(value, cx, annotations_up),
+        run: upgrade_any::<old::Annotations, new::Annotations>,
     },
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: |value, cx| carry::<
-            old::AnyResult,
-            new::AnyResult,
-        >(value, cx, |value, _| Ok(any_result_up(value))),
+        run: upgrade_any::<old::AnyResult, new::AnyResult>,
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: |value, cx| carry::<
-            old::AudioContent,
-            new::AudioContent,
-        >(value, cx, audio_content_up),
+        run: upgrade_any::<old::AudioContent, new::AudioContent>,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| carry::<
-            old::BlobResourceContents,
-            new::BlobResourceContents,
-        >(value, cx, blob_resource_contents_up),
+        run: upgrade_any::<old::BlobResourceContents, new::BlobResourceContents>,
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: |value, cx| carry::<
-            old::CallToolRequestParams,
-            new::CallToolRequestParams,
-        >(value, cx, |value, _| Ok(call_tool_request_params_up(value))),
+        run: upgrade_any::<old::CallToolRequestParams, new::CallToolRequestParams>,
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: |value, cx| carry::<
-            old::CallToolResult,
-            new::CallToolResult,
-        >(value, cx, call_tool_result_up),
+        run: upgrade_any::<old::CallToolResult, new::CallToolResult>,
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::CancelledNotificationParams,
             new::CancelledNotificationParams,
-        >(value, cx, |value, _| Ok(cancelled_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: |value, cx| carry::<
-            old::ClientCapabilities,
-            new::ClientCapabilities,
-        >(value, cx, client_capabilities_up),
+        run: upgrade_any::<old::ClientCapabilities, new::ClientCapabilities>,
     },
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: |value, cx| carry::<
-            old::ClientCapabilitiesRoots,
-            new::ClientCapabilitiesRoots,
-        >(value, cx, |value, _| Ok(client_capabilities_roots_up(value))),
+        run: upgrade_any::<old::ClientCapabilitiesRoots, new::ClientCapabilitiesRoots>,
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: |value, cx| carry::<
-            old::CompleteRequestParams,
-            new::CompleteRequestParams,
-        >(value, cx, complete_request_params_up),
+        run: upgrade_any::<old::CompleteRequestParams, new::CompleteRequestParams>,
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::CompleteRequestParamsArgument,
             new::CompleteRequestParamsArgument,
-        >(value, cx, |value, _| Ok(complete_request_params_argument_up(value))),
+        >,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| carry::<
-            old::CompleteResult,
-            new::CompleteResult,
-        >(value, cx, |value, _| Ok(complete_result_up(value))),
+        run: upgrade_any::<old::CompleteResult, new::CompleteResult>,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| carry::<
-            old::CompleteResultCompletion,
-            new::CompleteResultCompletion,
-        >(value, cx, |value, _| Ok(complete_result_completion_up(value))),
+        run: upgrade_any::<old::CompleteResultCompletion, new::CompleteResultCompletion>,
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: |value, cx| carry::<
-            old::CompletionReference,
-            new::CompletionReference,
-        >(value, cx, completion_reference_up),
+        run: upgrade_any::<old::CompletionReference, new::CompletionReference>,
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: |value, cx| carry::<
-            old::ContentBlock,
-            new::ContentBlock,
-        >(value, cx, content_block_up),
+        run: upgrade_any::<old::ContentBlock, new::ContentBlock>,
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::CreateMessageRequestParams,
             new::CreateMessageRequestParams,
-        >(value, cx, create_message_request_params_up),
+        >,
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: |value, cx| carry::<
-            old::CreateMessageResult,
-            new::CreateMessageResult,
-        >(value, cx, create_message_result_up),
+        run: upgrade_any::<old::CreateMessageResult, new::CreateMessageResult>,
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: |value, cx| carry::<
-            old::EmbeddedResource,
-            new::EmbeddedResource,
-        >(value, cx, embedded_resource_up),
+        run: upgrade_any::<old::EmbeddedResource, new::EmbeddedResource>,
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: |value, cx| carry::<
-            old::GetPromptRequestParams,
-            new::GetPromptRequestParams,
-        >(value, cx, |value, _| Ok(get_prompt_request_params_up(value))),
+        run: upgrade_any::<old::GetPromptRequestParams, new::GetPromptRequestParams>,
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: |value, cx| carry::<
-            old::GetPromptResult,
-            new::GetPromptResult,
-        >(value, cx, get_prompt_result_up),
+        run: upgrade_any::<old::GetPromptResult, new::GetPromptResult>,
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: |value, cx| carry::<
-            old::ImageContent,
-            new::ImageContent,
-        >(value, cx, image_content_up),
+        run: upgrade_any::<old::ImageContent, new::ImageContent>,
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| carry::<
-            old::Implementation,
-            new::Implementation,
-        >(value, cx, implementation_up),
+        run: upgrade_any::<old::Implementation, new::Implementation>,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| carry::<
-            old::IncludeContext,
-            new::IncludeContext,
-        >(value, cx, |value, _| Ok(include_context_up(value))),
+        run: upgrade_any::<old::IncludeContext, new::IncludeContext>,
     },
     Hop {
         from: "InitializeRequestParams",
         to: "InitializeRequestParams",
-        run: |value, cx| carry::<
-            old::InitializeRequestParams,
-            new::InitializeRequestParams,
-        >(value, cx, initialize_request_params_up),
+        run: upgrade_any::<old::InitializeRequestParams, new::InitializeRequestParams>,
     },
     Hop {
         from: "InitializeResult",
         to: "InitializeResult",
-        run: |value, cx| carry::<
-            old::InitializeResult,
-            new::InitializeResult,
-        >(value, cx, initialize_result_up),
+        run: upgrade_any::<old::InitializeResult, new::InitializeResult>,
     },
     Hop {
         from: "InitializedNotificationParams",
         to: "InitializedNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::InitializedNotificationParams,
             new::InitializedNotificationParams,
-        >(value, cx, |value, _| Ok(initialized_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "ListPromptsRequestParams",
         to: "ListPromptsRequestParams",
-        run: |value, cx| carry::<
-            old::ListPromptsRequestParams,
-            new::ListPromptsRequestParams,
-        >(value, cx, |value, _| Ok(list_prompts_request_params_up(value))),
+        run: upgrade_any::<old::ListPromptsRequestParams, new::ListPromptsRequestParams>,
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: |value, cx| carry::<
-            old::ListPromptsResult,
-            new::ListPromptsResult,
-        >(value, cx, list_prompts_result_up),
+        run: upgrade_any::<old::ListPromptsResult, new::ListPromptsResult>,
     },
     Hop {
         from: "ListResourceTemplatesRequestParams",
         to: "ListResourceTemplatesRequestParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ListResourceTemplatesRequestParams,
             new::ListResourceTemplatesRequestParams,
-        >(value, cx, |value, _| Ok(list_resource_templates_request_params_up(value))),
+        >,
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ListResourceTemplatesResult,
             new::ListResourceTemplatesResult,
-        >(value, cx, list_resource_templates_result_up),
+        >,
     },
     Hop {
         from: "ListResourcesRequestParams",
         to: "ListResourcesRequestParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ListResourcesRequestParams,
             new::ListResourcesRequestParams,
-        >(value, cx, |value, _| Ok(list_resources_request_params_up(value))),
+        >,
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: |value, cx| carry::<
-            old::ListResourcesResult,
-            new::ListResourcesResult,
-        >(value, cx, list_resources_result_up),
+        run: upgrade_any::<old::ListResourcesResult, new::ListResourcesResult>,
     },
     Hop {
         from: "ListRootsRequestParams",
         to: "ListRootsRequestParams",
-        run: |value, cx| carry::<
-            old::ListRootsRequestParams,
-            new::ListRootsRequestParams,
-        >(value, cx, |value, _| Ok(list_roots_request_params_up(value))),
+        run: upgrade_any::<old::ListRootsRequestParams, new::ListRootsRequestParams>,
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| carry::<
-            old::ListRootsResult,
-            new::ListRootsResult,
-        >(value, cx, list_roots_result_up),
+        run: upgrade_any::<old::ListRootsResult, new::ListRootsResult>,
     },
     Hop {
         from: "ListToolsRequestParams",
         to: "ListToolsRequestParams",
-        run: |value, cx| carry::<
-            old::ListToolsRequestParams,
-            new::ListToolsRequestParams,
-        >(value, cx, |value, _| Ok(list_tools_request_params_up(value))),
+        run: upgrade_any::<old::ListToolsRequestParams, new::ListToolsRequestParams>,
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: |value, cx| carry::<
-            old::ListToolsResult,
-            new::ListToolsResult,
-        >(value, cx, list_tools_result_up),
+        run: upgrade_any::<old::ListToolsResult, new::ListToolsResult>,
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| carry::<
-            old::LoggingLevel,
-            new::LoggingLevel,
-        >(value, cx, |value, _| Ok(logging_level_up(value))),
+        run: upgrade_any::<old::LoggingLevel, new::LoggingLevel>,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::LoggingMessageNotificationParams,
             new::LoggingMessageNotificationParams,
-        >(value, cx, |value, _| Ok(logging_message_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| carry::<
-            old::ModelHint,
-            new::ModelHint,
-        >(value, cx, |value, _| Ok(model_hint_up(value))),
+        run: upgrade_any::<old::ModelHint, new::ModelHint>,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| carry::<
-            old::ModelPreferences,
-            new::ModelPreferences,
-        >(value, cx, |value, _| Ok(model_preferences_up(value))),
+        run: upgrade_any::<old::ModelPreferences, new::ModelPreferences>,
     },
     Hop {
         from: "PingRequestParams",
         to: "PingRequestParams",
-        run: |value, cx| carry::<
-            old::PingRequestParams,
-            new::PingRequestParams,
-        >(value, cx, |value, _| Ok(ping_request_params_up(value))),
+        run: upgrade_any::<old::PingRequestParams, new::PingRequestParams>,
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ProgressNotificationParams,
             new::ProgressNotificationParams,
-        >(value, cx, |value, _| Ok(progress_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| carry::<
-            old::ProgressToken,
-            new::ProgressToken,
-        >(value, cx, |value, _| Ok(progress_token_up(value))),
+        run: upgrade_any::<old::ProgressToken, new::ProgressToken>,
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: |value, cx| carry::<old::Prompt, new::Prompt>(value, cx, prompt_up),
+        run: upgrade_any::<old::Prompt, new::Prompt>,
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| carry::<
-            old::PromptArgument,
-            new::PromptArgument,
-        >(value, cx, prompt_argument_up),
+        run: upgrade_any::<old::PromptArgument, new::PromptArgument>,
     },
     Hop {
         from: "PromptListChangedNotificationParams",
         to: "PromptListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::PromptListChangedNotificationParams,
             new::PromptListChangedNotificationParams,
-        >(value, cx, |value, _| Ok(prompt_list_changed_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: |value, cx| carry::<
-            old::PromptMessage,
-            new::PromptMessage,
-        >(value, cx, prompt_message_up),
+        run: upgrade_any::<old::PromptMessage, new::PromptMessage>,
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| carry::<
-            old::PromptReference,
-            new::PromptReference,
-        >(value, cx, prompt_reference_up),
+        run: upgrade_any::<old::PromptReference, new::PromptReference>,
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ReadResourceRequestParams,
             new::ReadResourceRequestParams,
-        >(value, cx, |value, _| Ok(read_resource_request_params_up(value))),
+        >,
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| carry::<
-            old::ReadResourceResult,
-            new::ReadResourceResult,
-        >(value, cx, read_resource_result_up),
+        run: upgrade_any::<old::ReadResourceResult, new::ReadResourceResult>,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| carry::<
-            old::RequestMetaObject,
-            new::RequestMetaObject,
-        >(value, cx, |value, _| Ok(request_meta_object_up(value))),
+        run: upgrade_any::<old::RequestMetaObject, new::RequestMetaObject>,
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: |value, cx| carry::<old::Resource, new::Resource>(value, cx, resource_up),
+        run: upgrade_any::<old::Resource, new::Resource>,
     },
     Hop {
         from: "ResourceListChangedNotificationParams",
         to: "ResourceListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ResourceListChangedNotificationParams,
             new::ResourceListChangedNotificationParams,
-        >(value, cx, |value, _| Ok(resource_list_changed_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "ResourceReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| carry::<
-            old::ResourceReference,
-            new::ResourceTemplateReference,
-        >(value, cx, |value, _| Ok(resource_reference_up(value))),
+        run: upgrade_any::<old::ResourceReference, new::ResourceTemplateReference>,
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: |value, cx| carry::<
-            old::ResourceTemplate,
-            new::ResourceTemplate,
-        >(value, cx, resource_template_up),
+        run: upgrade_any::<old::ResourceTemplate, new::ResourceTemplate>,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ResourceUpdatedNotificationParams,
             new::ResourceUpdatedNotificationParams,
-        >(value, cx, |value, _| Ok(resource_updated_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| carry::<
-            old::Role,
-            new::Role,
-        >(value, cx, |value, _| Ok(role_up(value))),
+        run: upgrade_any::<old::Role, new::Role>,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| carry::<old::Root, new::Root>(value, cx, root_up),
+        run: upgrade_any::<old::Root, new::Root>,
     },
     Hop {
         from: "RootsListChangedNotificationParams",
         to: "RootsListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::RootsListChangedNotificationParams,
             new::RootsListChangedNotificationParams,
-        >(value, cx, |value, _| Ok(roots_list_changed_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: |value, cx| carry::<
-            old::SamplingContent,
-            new::SamplingContent,
-        >(value, cx, sampling_content_up),
+        run: upgrade_any::<old::SamplingContent, new::SamplingContent>,
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: |value, cx| carry::<
-            old::SamplingMessage,
-            new::SamplingMessage,
-        >(value, cx, sampling_message_up),
+        run: upgrade_any::<old::SamplingMessage, new::SamplingMessage>,
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: |value, cx| carry::<
-            old::ServerCapabilities,
-            new::ServerCapabilities,
-        >(value, cx, |value, _| Ok(server_capabilities_up(value))),
+        run: upgrade_any::<old::ServerCapabilities, new::ServerCapabilities>,
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ServerCapabilitiesPrompts,
             new::ServerCapabilitiesPrompts,
-        >(value, cx, |value, _| Ok(server_capabilities_prompts_up(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ServerCapabilitiesResources,
             new::ServerCapabilitiesResources,
-        >(value, cx, |value, _| Ok(server_capabilities_resources_up(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| carry::<
-            old::ServerCapabilitiesTools,
-            new::ServerCapabilitiesTools,
-        >(value, cx, |value, _| Ok(server_capabilities_tools_up(value))),
+        run: upgrade_any::<old::ServerCapabilitiesTools, new::ServerCapabilitiesTools>,
     },
     Hop {
         from: "SetLevelRequestParams",
         to: "SetLevelRequestParams",
-        run: |value, cx| carry::<
-            old::SetLevelRequestParams,
-            new::SetLevelRequestParams,
-        >(value, cx, |value, _| Ok(set_level_request_params_up(value))),
+        run: upgrade_any::<old::SetLevelRequestParams, new::SetLevelRequestParams>,
     },
     Hop {
         from: "SubscribeRequestParams",
         to: "SubscribeRequestParams",
-        run: |value, cx| carry::<
-            old::SubscribeRequestParams,
-            new::SubscribeRequestParams,
-        >(value, cx, |value, _| Ok(subscribe_request_params_up(value))),
+        run: upgrade_any::<old::SubscribeRequestParams, new::SubscribeRequestParams>,
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: |value, cx| carry::<
-            old::TextContent,
-            new::TextContent,
-        >(value, cx, text_content_up),
+        run: upgrade_any::<old::TextContent, new::TextContent>,
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| carry::<
-            old::TextOrBlobContents,
-            new::TextOrBlobContents,
-        >(value, cx, text_or_blob_contents_up),
+        run: upgrade_any::<old::TextOrBlobContents, new::TextOrBlobContents>,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| carry::<
-            old::TextResourceContents,
-            new::TextResourceContents,
-        >(value, cx, text_resource_contents_up),
+        run: upgrade_any::<old::TextResourceContents, new::TextResourceContents>,
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: |value, cx| carry::<old::Tool, new::Tool>(value, cx, tool_up),
+        run: upgrade_any::<old::Tool, new::Tool>,
     },
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| carry::<
-            old::ToolAnnotations,
-            new::ToolAnnotations,
-        >(value, cx, |value, _| Ok(tool_annotations_up(value))),
+        run: upgrade_any::<old::ToolAnnotations, new::ToolAnnotations>,
     },
     Hop {
         from: "ToolListChangedNotificationParams",
         to: "ToolListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ToolListChangedNotificationParams,
             new::ToolListChangedNotificationParams,
-        >(value, cx, |value, _| Ok(tool_list_changed_notification_params_up(value))),
+        >,
     },
     Hop {
         from: "UnsubscribeRequestParams",
         to: "UnsubscribeRequestParams",
-        run: |value, cx| carry::<
-            old::UnsubscribeRequestParams,
-            new::UnsubscribeRequestParams,
-        >(value, cx, |value, _| Ok(unsubscribe_request_params_up(value))),
+        run: upgrade_any::<old::UnsubscribeRequestParams, new::UnsubscribeRequestParams>,
     },
 ];

@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{content_block_up, request_meta_object_up, role_up};
+use super::{shared::content_block_up, shared::request_meta_object_up, shared::role_up};
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_up(
@@ -30,6 +30,7 @@ impl crate::Upgrade<new::GetPromptRequestParams> for old::GetPromptRequestParams
 }
 
 impl crate::UpgradeExact<new::GetPromptRequestParams> for old::GetPromptRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::GetPromptRequestParams {
         get_prompt_request_params_up(self)
     }
@@ -77,6 +78,7 @@ impl crate::Upgrade<new::ListPromptsRequestParams> for old::ListPromptsRequestPa
 
 impl crate::UpgradeExact<new::ListPromptsRequestParams>
 for old::ListPromptsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListPromptsRequestParams {
         list_prompts_request_params_up(self)
     }
@@ -177,6 +179,7 @@ for old::PromptListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::PromptListChangedNotificationParams>
 for old::PromptListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptListChangedNotificationParams {
         prompt_list_changed_notification_params_up(self)
     }

@@ -7,7 +7,10 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{annotations_up, request_meta_object_up, text_or_blob_contents_up};
+use super::{
+    shared::annotations_up, shared::request_meta_object_up,
+    shared::text_or_blob_contents_up,
+};
 
 /// `ListResourceTemplatesRequestParams` to `ListResourceTemplatesRequestParams`.
 pub(crate) fn list_resource_templates_request_params_up(
@@ -34,6 +37,7 @@ for old::ListResourceTemplatesRequestParams {
 
 impl crate::UpgradeExact<new::ListResourceTemplatesRequestParams>
 for old::ListResourceTemplatesRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListResourceTemplatesRequestParams {
         list_resource_templates_request_params_up(self)
     }
@@ -98,6 +102,7 @@ for old::ListResourcesRequestParams {
 
 impl crate::UpgradeExact<new::ListResourcesRequestParams>
 for old::ListResourcesRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListResourcesRequestParams {
         list_resources_request_params_up(self)
     }
@@ -148,6 +153,7 @@ impl crate::Upgrade<new::ReadResourceRequestParams> for old::ReadResourceRequest
 
 impl crate::UpgradeExact<new::ReadResourceRequestParams>
 for old::ReadResourceRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ReadResourceRequestParams {
         read_resource_request_params_up(self)
     }
@@ -237,6 +243,7 @@ for old::ResourceListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::ResourceListChangedNotificationParams>
 for old::ResourceListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceListChangedNotificationParams {
         resource_list_changed_notification_params_up(self)
     }
@@ -304,6 +311,7 @@ for old::ResourceUpdatedNotificationParams {
 
 impl crate::UpgradeExact<new::ResourceUpdatedNotificationParams>
 for old::ResourceUpdatedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceUpdatedNotificationParams {
         resource_updated_notification_params_up(self)
     }
@@ -329,6 +337,7 @@ impl crate::Upgrade<new::SubscribeRequestParams> for old::SubscribeRequestParams
 }
 
 impl crate::UpgradeExact<new::SubscribeRequestParams> for old::SubscribeRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::SubscribeRequestParams {
         subscribe_request_params_up(self)
     }
@@ -355,6 +364,7 @@ impl crate::Upgrade<new::UnsubscribeRequestParams> for old::UnsubscribeRequestPa
 
 impl crate::UpgradeExact<new::UnsubscribeRequestParams>
 for old::UnsubscribeRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::UnsubscribeRequestParams {
         unsubscribe_request_params_up(self)
     }

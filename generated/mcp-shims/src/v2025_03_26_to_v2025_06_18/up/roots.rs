@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `ListRootsRequestParams` to `ListRootsRequestParams`.
 pub(crate) fn list_roots_request_params_up(
@@ -28,6 +28,7 @@ impl crate::Upgrade<new::ListRootsRequestParams> for old::ListRootsRequestParams
 }
 
 impl crate::UpgradeExact<new::ListRootsRequestParams> for old::ListRootsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListRootsRequestParams {
         list_roots_request_params_up(self)
     }
@@ -95,6 +96,7 @@ for old::RootsListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::RootsListChangedNotificationParams>
 for old::RootsListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::RootsListChangedNotificationParams {
         roots_list_changed_notification_params_up(self)
     }

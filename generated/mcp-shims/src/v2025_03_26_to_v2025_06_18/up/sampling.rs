@@ -8,7 +8,8 @@ use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
 use super::{
-    audio_content_up, image_content_up, request_meta_object_up, role_up, text_content_up,
+    shared::audio_content_up, shared::image_content_up, shared::request_meta_object_up,
+    shared::role_up, shared::text_content_up,
 };
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
@@ -93,6 +94,7 @@ impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
 }
 
 impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
+    #[inline]
     fn upgrade_exact(self) -> new::IncludeContext {
         include_context_up(self)
     }
@@ -112,6 +114,7 @@ impl crate::Upgrade<new::ModelHint> for old::ModelHint {
 }
 
 impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelHint {
         model_hint_up(self)
     }
@@ -145,6 +148,7 @@ impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
 }
 
 impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelPreferences {
         model_preferences_up(self)
     }

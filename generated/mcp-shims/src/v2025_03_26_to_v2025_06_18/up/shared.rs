@@ -42,6 +42,7 @@ impl crate::Upgrade<new::AnyResult> for old::AnyResult {
 }
 
 impl crate::UpgradeExact<new::AnyResult> for old::AnyResult {
+    #[inline]
     fn upgrade_exact(self) -> new::AnyResult {
         any_result_up(self)
     }
@@ -193,6 +194,7 @@ impl crate::Upgrade<new::ProgressToken> for old::ProgressToken {
 }
 
 impl crate::UpgradeExact<new::ProgressToken> for old::ProgressToken {
+    #[inline]
     fn upgrade_exact(self) -> new::ProgressToken {
         progress_token_up(self)
     }
@@ -217,6 +219,7 @@ impl crate::Upgrade<new::RequestMetaObject> for old::RequestMetaObject {
 }
 
 impl crate::UpgradeExact<new::RequestMetaObject> for old::RequestMetaObject {
+    #[inline]
     fn upgrade_exact(self) -> new::RequestMetaObject {
         request_meta_object_up(self)
     }
@@ -238,6 +241,7 @@ impl crate::Upgrade<new::Role> for old::Role {
 }
 
 impl crate::UpgradeExact<new::Role> for old::Role {
+    #[inline]
     fn upgrade_exact(self) -> new::Role {
         role_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{content_block_up, request_meta_object_up};
+use super::{shared::content_block_up, shared::request_meta_object_up};
 
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_up(
@@ -30,6 +30,7 @@ impl crate::Upgrade<new::CallToolRequestParams> for old::CallToolRequestParams {
 }
 
 impl crate::UpgradeExact<new::CallToolRequestParams> for old::CallToolRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CallToolRequestParams {
         call_tool_request_params_up(self)
     }
@@ -77,6 +78,7 @@ impl crate::Upgrade<new::ListToolsRequestParams> for old::ListToolsRequestParams
 }
 
 impl crate::UpgradeExact<new::ListToolsRequestParams> for old::ListToolsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListToolsRequestParams {
         list_tools_request_params_up(self)
     }
@@ -153,6 +155,7 @@ impl crate::Upgrade<new::ToolAnnotations> for old::ToolAnnotations {
 }
 
 impl crate::UpgradeExact<new::ToolAnnotations> for old::ToolAnnotations {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolAnnotations {
         tool_annotations_up(self)
     }
@@ -182,6 +185,7 @@ for old::ToolListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::ToolListChangedNotificationParams>
 for old::ToolListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolListChangedNotificationParams {
         tool_list_changed_notification_params_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_down;
+use super::shared::request_meta_object_down;
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_down(
@@ -31,6 +31,7 @@ impl crate::Downgrade<old::CompleteRequestParams> for new::CompleteRequestParams
 }
 
 impl crate::DowngradeExact<old::CompleteRequestParams> for new::CompleteRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParams {
         complete_request_params_down(self)
     }
@@ -61,6 +62,7 @@ for new::CompleteRequestParamsArgument {
 
 impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
 for new::CompleteRequestParamsArgument {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
         complete_request_params_argument_down(self)
     }
@@ -90,6 +92,7 @@ for new::CompleteRequestParamsContext {
 
 impl crate::DowngradeExact<old::CompleteRequestParamsContext>
 for new::CompleteRequestParamsContext {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParamsContext {
         complete_request_params_context_down(self)
     }
@@ -113,6 +116,7 @@ impl crate::Downgrade<old::CompleteResult> for new::CompleteResult {
 }
 
 impl crate::DowngradeExact<old::CompleteResult> for new::CompleteResult {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteResult {
         complete_result_down(self)
     }
@@ -143,6 +147,7 @@ impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultComp
 
 impl crate::DowngradeExact<old::CompleteResultCompletion>
 for new::CompleteResultCompletion {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteResultCompletion {
         complete_result_completion_down(self)
     }
@@ -172,6 +177,7 @@ impl crate::Downgrade<old::CompletionReference> for new::CompletionReference {
 }
 
 impl crate::DowngradeExact<old::CompletionReference> for new::CompletionReference {
+    #[inline]
     fn downgrade_exact(self) -> old::CompletionReference {
         completion_reference_down(self)
     }
@@ -197,6 +203,7 @@ impl crate::Downgrade<old::PromptReference> for new::PromptReference {
 }
 
 impl crate::DowngradeExact<old::PromptReference> for new::PromptReference {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptReference {
         prompt_reference_down(self)
     }
@@ -226,6 +233,7 @@ for new::ResourceTemplateReference {
 
 impl crate::DowngradeExact<old::ResourceTemplateReference>
 for new::ResourceTemplateReference {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceTemplateReference {
         resource_template_reference_down(self)
     }

@@ -8,7 +8,7 @@ use mcp_2025_11_25 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
-use super::request_meta_object_down;
+use super::shared::request_meta_object_down;
 
 /// `BooleanSchema` to `BooleanSchema`.
 pub(crate) fn boolean_schema_down(value: new::BooleanSchema) -> old::BooleanSchema {
@@ -29,6 +29,7 @@ impl crate::Downgrade<old::BooleanSchema> for new::BooleanSchema {
 }
 
 impl crate::DowngradeExact<old::BooleanSchema> for new::BooleanSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::BooleanSchema {
         boolean_schema_down(self)
     }
@@ -51,6 +52,7 @@ impl crate::Downgrade<old::ElicitAction> for new::ElicitAction {
 }
 
 impl crate::DowngradeExact<old::ElicitAction> for new::ElicitAction {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitAction {
         elicit_action_down(self)
     }
@@ -283,6 +285,7 @@ impl crate::Downgrade<old::NumberSchemaType> for new::NumberSchemaType {
 }
 
 impl crate::DowngradeExact<old::NumberSchemaType> for new::NumberSchemaType {
+    #[inline]
     fn downgrade_exact(self) -> old::NumberSchemaType {
         number_schema_type_down(self)
     }
@@ -396,6 +399,7 @@ impl crate::Downgrade<old::StringSchemaFormat> for new::StringSchemaFormat {
 }
 
 impl crate::DowngradeExact<old::StringSchemaFormat> for new::StringSchemaFormat {
+    #[inline]
     fn downgrade_exact(self) -> old::StringSchemaFormat {
         string_schema_format_down(self)
     }

@@ -9,7 +9,7 @@ use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 use mcp_wire::JsonObject;
 
-use super::{progress_token_down, request_meta_object_down};
+use super::{shared::progress_token_down, shared::request_meta_object_down};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_down(
@@ -107,6 +107,7 @@ impl crate::Downgrade<old::ClientCapabilitiesRoots> for new::ClientCapabilitiesR
 
 impl crate::DowngradeExact<old::ClientCapabilitiesRoots>
 for new::ClientCapabilitiesRoots {
+    #[inline]
     fn downgrade_exact(self) -> old::ClientCapabilitiesRoots {
         client_capabilities_roots_down(self)
     }
@@ -277,6 +278,7 @@ for new::ProgressNotificationParams {
 
 impl crate::DowngradeExact<old::ProgressNotificationParams>
 for new::ProgressNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ProgressNotificationParams {
         progress_notification_params_down(self)
     }
@@ -340,6 +342,7 @@ for new::ServerCapabilitiesPrompts {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesPrompts>
 for new::ServerCapabilitiesPrompts {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesPrompts {
         server_capabilities_prompts_down(self)
     }
@@ -370,6 +373,7 @@ for new::ServerCapabilitiesResources {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesResources>
 for new::ServerCapabilitiesResources {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesResources {
         server_capabilities_resources_down(self)
     }
@@ -398,6 +402,7 @@ impl crate::Downgrade<old::ServerCapabilitiesTools> for new::ServerCapabilitiesT
 
 impl crate::DowngradeExact<old::ServerCapabilitiesTools>
 for new::ServerCapabilitiesTools {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesTools {
         server_capabilities_tools_down(self)
     }

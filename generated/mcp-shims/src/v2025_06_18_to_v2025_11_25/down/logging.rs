@@ -7,7 +7,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_down;
+use super::shared::request_meta_object_down;
 
 /// `LoggingLevel` to `LoggingLevel`.
 pub(crate) fn logging_level_down(value: new::LoggingLevel) -> old::LoggingLevel {
@@ -31,6 +31,7 @@ impl crate::Downgrade<old::LoggingLevel> for new::LoggingLevel {
 }
 
 impl crate::DowngradeExact<old::LoggingLevel> for new::LoggingLevel {
+    #[inline]
     fn downgrade_exact(self) -> old::LoggingLevel {
         logging_level_down(self)
     }
@@ -63,6 +64,7 @@ for new::LoggingMessageNotificationParams {
 
 impl crate::DowngradeExact<old::LoggingMessageNotificationParams>
 for new::LoggingMessageNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::LoggingMessageNotificationParams {
         logging_message_notification_params_down(self)
     }
@@ -88,6 +90,7 @@ impl crate::Downgrade<old::SetLevelRequestParams> for new::SetLevelRequestParams
 }
 
 impl crate::DowngradeExact<old::SetLevelRequestParams> for new::SetLevelRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::SetLevelRequestParams {
         set_level_request_params_down(self)
     }

@@ -16,17 +16,9 @@ mod tools;
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::dynamic::{Hop, carry};
-use completion::*;
-use elicitation::*;
-use lifecycle::*;
-use logging::*;
-use prompts::*;
-use resources::*;
-use roots::*;
-use sampling::*;
-use shared::*;
-use tools::*;
+use mcp_convert::dynamic::Hop;
+
+use crate::downgrade_any;
 
 /// The name of this hop in losses.
 pub(crate) const HOP: &str = "2025-11-25..2025-06-18";
@@ -36,784 +28,522 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| carry::<
-            new::Annotations,
-            old::Annotations,
-        >(value, cx, |value, _| Ok(annotations_down(value))),
+        run: downgrade_any::<new::Annotations, old::Annotations>,
     },
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: |value, cx| carry::<
-            new::AnyResult,
-            old::AnyResult,
-        >(value, cx, |value, _| Ok(any_result_down(value))),
+        run: downgrade_any::<new::AnyResult, old::AnyResult>,
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: |value, cx| carry::<
-            new::AudioContent,
-            old::AudioContent,
-        >(value, cx, |value, _| Ok(audio_content_down(value))),
+        run: downgrade_any::<new::AudioContent, old::AudioContent>,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| carry::<
-            new::BlobResourceContents,
-            old::BlobResourceContents,
-        >(value, cx, |value, _| Ok(blob_resource_contents_down(value))),
+        run: downgrade_any::<new::BlobResourceContents, old::BlobResourceContents>,
     },
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: |value, cx| carry::<
-            new::BooleanSchema,
-            old::BooleanSchema,
-        >(value, cx, |value, _| Ok(boolean_schema_down(value))),
+        run: downgrade_any::<new::BooleanSchema, old::BooleanSchema>,
     },
     Hop {
         from: "CallToolOutcome",
         to: "CallToolResult",
-        run: |value, cx| carry::<
-            new::CallToolOutcome,
-            old::CallToolResult,
-        >(value, cx, call_tool_outcome_down),
+        run: downgrade_any::<new::CallToolOutcome, old::CallToolResult>,
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: |value, cx| carry::<
-            new::CallToolRequestParams,
-            old::CallToolRequestParams,
-        >(value, cx, call_tool_request_params_down),
+        run: downgrade_any::<new::CallToolRequestParams, old::CallToolRequestParams>,
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: |value, cx| carry::<
-            new::CallToolResult,
-            old::CallToolResult,
-        >(value, cx, call_tool_result_down),
+        run: downgrade_any::<new::CallToolResult, old::CallToolResult>,
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CancelledNotificationParams,
             old::CancelledNotificationParams,
-        >(value, cx, cancelled_notification_params_down),
+        >,
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: |value, cx| carry::<
-            new::ClientCapabilities,
-            old::ClientCapabilities,
-        >(value, cx, client_capabilities_down),
+        run: downgrade_any::<new::ClientCapabilities, old::ClientCapabilities>,
     },
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: |value, cx| carry::<
-            new::ClientCapabilitiesRoots,
-            old::ClientCapabilitiesRoots,
-        >(value, cx, |value, _| Ok(client_capabilities_roots_down(value))),
+        run: downgrade_any::<new::ClientCapabilitiesRoots, old::ClientCapabilitiesRoots>,
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: |value, cx| carry::<
-            new::CompleteRequestParams,
-            old::CompleteRequestParams,
-        >(value, cx, |value, _| Ok(complete_request_params_down(value))),
+        run: downgrade_any::<new::CompleteRequestParams, old::CompleteRequestParams>,
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteRequestParamsArgument,
             old::CompleteRequestParamsArgument,
-        >(value, cx, |value, _| Ok(complete_request_params_argument_down(value))),
+        >,
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteRequestParamsContext,
             old::CompleteRequestParamsContext,
-        >(value, cx, |value, _| Ok(complete_request_params_context_down(value))),
+        >,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| carry::<
-            new::CompleteResult,
-            old::CompleteResult,
-        >(value, cx, |value, _| Ok(complete_result_down(value))),
+        run: downgrade_any::<new::CompleteResult, old::CompleteResult>,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteResultCompletion,
             old::CompleteResultCompletion,
-        >(value, cx, |value, _| Ok(complete_result_completion_down(value))),
+        >,
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: |value, cx| carry::<
-            new::CompletionReference,
-            old::CompletionReference,
-        >(value, cx, |value, _| Ok(completion_reference_down(value))),
+        run: downgrade_any::<new::CompletionReference, old::CompletionReference>,
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: |value, cx| carry::<
-            new::ContentBlock,
-            old::ContentBlock,
-        >(value, cx, content_block_down),
+        run: downgrade_any::<new::ContentBlock, old::ContentBlock>,
     },
     Hop {
         from: "CreateMessageOutcome",
         to: "CreateMessageResult",
-        run: |value, cx| carry::<
-            new::CreateMessageOutcome,
-            old::CreateMessageResult,
-        >(value, cx, create_message_outcome_down),
+        run: downgrade_any::<new::CreateMessageOutcome, old::CreateMessageResult>,
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CreateMessageRequestParams,
             old::CreateMessageRequestParams,
-        >(value, cx, create_message_request_params_down),
+        >,
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: |value, cx| carry::<
-            new::CreateMessageResult,
-            old::CreateMessageResult,
-        >(value, cx, create_message_result_down),
+        run: downgrade_any::<new::CreateMessageResult, old::CreateMessageResult>,
     },
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: |value, cx| carry::<
-            new::ElicitAction,
-            old::ElicitAction,
-        >(value, cx, |value, _| Ok(elicit_action_down(value))),
+        run: downgrade_any::<new::ElicitAction, old::ElicitAction>,
     },
     Hop {
         from: "ElicitOutcome",
         to: "ElicitResult",
-        run: |value, cx| carry::<
-            new::ElicitOutcome,
-            old::ElicitResult,
-        >(value, cx, elicit_outcome_down),
+        run: downgrade_any::<new::ElicitOutcome, old::ElicitResult>,
     },
     Hop {
         from: "ElicitRequestFormParams",
         to: "ElicitRequestParams",
-        run: |value, cx| carry::<
-            new::ElicitRequestFormParams,
-            old::ElicitRequestParams,
-        >(value, cx, elicit_request_form_params_down),
+        run: downgrade_any::<new::ElicitRequestFormParams, old::ElicitRequestParams>,
     },
     Hop {
         from: "ElicitRequestFormParamsRequestedSchema",
         to: "ElicitRequestParamsRequestedSchema",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ElicitRequestFormParamsRequestedSchema,
             old::ElicitRequestParamsRequestedSchema,
-        >(value, cx, elicit_request_form_params_requested_schema_down),
+        >,
     },
     Hop {
         from: "ElicitRequestParams",
         to: "ElicitRequestParams",
-        run: |value, cx| carry::<
-            new::ElicitRequestParams,
-            old::ElicitRequestParams,
-        >(value, cx, elicit_request_params_down),
+        run: downgrade_any::<new::ElicitRequestParams, old::ElicitRequestParams>,
     },
     Hop {
         from: "ElicitResult",
         to: "ElicitResult",
-        run: |value, cx| carry::<
-            new::ElicitResult,
-            old::ElicitResult,
-        >(value, cx, elicit_result_down),
+        run: downgrade_any::<new::ElicitResult, old::ElicitResult>,
     },
     Hop {
         from: "ElicitValue",
         to: "ElicitValue",
-        run: |value, cx| carry::<
-            new::ElicitValue,
-            old::ElicitValue,
-        >(value, cx, elicit_value_down),
+        run: downgrade_any::<new::ElicitValue, old::ElicitValue>,
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: |value, cx| carry::<
-            new::EmbeddedResource,
-            old::EmbeddedResource,
-        >(value, cx, |value, _| Ok(embedded_resource_down(value))),
+        run: downgrade_any::<new::EmbeddedResource, old::EmbeddedResource>,
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: |value, cx| carry::<
-            new::GetPromptRequestParams,
-            old::GetPromptRequestParams,
-        >(value, cx, |value, _| Ok(get_prompt_request_params_down(value))),
+        run: downgrade_any::<new::GetPromptRequestParams, old::GetPromptRequestParams>,
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: |value, cx| carry::<
-            new::GetPromptResult,
-            old::GetPromptResult,
-        >(value, cx, get_prompt_result_down),
+        run: downgrade_any::<new::GetPromptResult, old::GetPromptResult>,
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: |value, cx| carry::<
-            new::ImageContent,
-            old::ImageContent,
-        >(value, cx, |value, _| Ok(image_content_down(value))),
+        run: downgrade_any::<new::ImageContent, old::ImageContent>,
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| carry::<
-            new::Implementation,
-            old::Implementation,
-        >(value, cx, implementation_down),
+        run: downgrade_any::<new::Implementation, old::Implementation>,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| carry::<
-            new::IncludeContext,
-            old::IncludeContext,
-        >(value, cx, |value, _| Ok(include_context_down(value))),
+        run: downgrade_any::<new::IncludeContext, old::IncludeContext>,
     },
     Hop {
         from: "InitializeRequestParams",
         to: "InitializeRequestParams",
-        run: |value, cx| carry::<
-            new::InitializeRequestParams,
-            old::InitializeRequestParams,
-        >(value, cx, initialize_request_params_down),
+        run: downgrade_any::<new::InitializeRequestParams, old::InitializeRequestParams>,
     },
     Hop {
         from: "InitializeResult",
         to: "InitializeResult",
-        run: |value, cx| carry::<
-            new::InitializeResult,
-            old::InitializeResult,
-        >(value, cx, initialize_result_down),
+        run: downgrade_any::<new::InitializeResult, old::InitializeResult>,
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: |value, cx| carry::<
-            new::ListPromptsResult,
-            old::ListPromptsResult,
-        >(value, cx, list_prompts_result_down),
+        run: downgrade_any::<new::ListPromptsResult, old::ListPromptsResult>,
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ListResourceTemplatesResult,
             old::ListResourceTemplatesResult,
-        >(value, cx, list_resource_templates_result_down),
+        >,
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: |value, cx| carry::<
-            new::ListResourcesResult,
-            old::ListResourcesResult,
-        >(value, cx, list_resources_result_down),
+        run: downgrade_any::<new::ListResourcesResult, old::ListResourcesResult>,
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| carry::<
-            new::ListRootsResult,
-            old::ListRootsResult,
-        >(value, cx, |value, _| Ok(list_roots_result_down(value))),
+        run: downgrade_any::<new::ListRootsResult, old::ListRootsResult>,
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: |value, cx| carry::<
-            new::ListToolsResult,
-            old::ListToolsResult,
-        >(value, cx, list_tools_result_down),
+        run: downgrade_any::<new::ListToolsResult, old::ListToolsResult>,
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| carry::<
-            new::LoggingLevel,
-            old::LoggingLevel,
-        >(value, cx, |value, _| Ok(logging_level_down(value))),
+        run: downgrade_any::<new::LoggingLevel, old::LoggingLevel>,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::LoggingMessageNotificationParams,
             old::LoggingMessageNotificationParams,
-        >(value, cx, |value, _| Ok(logging_message_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| carry::<
-            new::ModelHint,
-            old::ModelHint,
-        >(value, cx, |value, _| Ok(model_hint_down(value))),
+        run: downgrade_any::<new::ModelHint, old::ModelHint>,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| carry::<
-            new::ModelPreferences,
-            old::ModelPreferences,
-        >(value, cx, |value, _| Ok(model_preferences_down(value))),
+        run: downgrade_any::<new::ModelPreferences, old::ModelPreferences>,
     },
     Hop {
         from: "NotificationParams",
         to: "InitializedNotificationParams",
-        run: |value, cx| carry::<
-            new::NotificationParams,
-            old::InitializedNotificationParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                notification_params_to_initialized_notification_params_down(value),
-            ),
-        ),
+        run: downgrade_any::<new::NotificationParams, old::InitializedNotificationParams>,
     },
     Hop {
         from: "NotificationParams",
         to: "PromptListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::NotificationParams,
             old::PromptListChangedNotificationParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                notification_params_to_prompt_list_changed_notification_params_down(
-                    value,
-                ),
-            ),
-        ),
+        >,
     },
     Hop {
         from: "NotificationParams",
         to: "ResourceListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::NotificationParams,
             old::ResourceListChangedNotificationParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                notification_params_to_resource_list_changed_notification_params_down(
-                    value,
-                ),
-            ),
-        ),
+        >,
     },
     Hop {
         from: "NotificationParams",
         to: "RootsListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::NotificationParams,
             old::RootsListChangedNotificationParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                notification_params_to_roots_list_changed_notification_params_down(value),
-            ),
-        ),
+        >,
     },
     Hop {
         from: "NotificationParams",
         to: "ToolListChangedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::NotificationParams,
             old::ToolListChangedNotificationParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                notification_params_to_tool_list_changed_notification_params_down(value),
-            ),
-        ),
+        >,
     },
     Hop {
         from: "NumberSchema",
         to: "NumberSchema",
-        run: |value, cx| carry::<
-            new::NumberSchema,
-            old::NumberSchema,
-        >(value, cx, number_schema_down),
+        run: downgrade_any::<new::NumberSchema, old::NumberSchema>,
     },
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: |value, cx| carry::<
-            new::NumberSchemaType,
-            old::NumberSchemaType,
-        >(value, cx, |value, _| Ok(number_schema_type_down(value))),
+        run: downgrade_any::<new::NumberSchemaType, old::NumberSchemaType>,
     },
     Hop {
         from: "PaginatedRequestParams",
         to: "ListPromptsRequestParams",
-        run: |value, cx| carry::<
-            new::PaginatedRequestParams,
-            old::ListPromptsRequestParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                paginated_request_params_to_list_prompts_request_params_down(value),
-            ),
-        ),
+        run: downgrade_any::<new::PaginatedRequestParams, old::ListPromptsRequestParams>,
     },
     Hop {
         from: "PaginatedRequestParams",
         to: "ListResourceTemplatesRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::PaginatedRequestParams,
             old::ListResourceTemplatesRequestParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                paginated_request_params_to_list_resource_templates_request_params_down(
-                    value,
-                ),
-            ),
-        ),
+        >,
     },
     Hop {
         from: "PaginatedRequestParams",
         to: "ListResourcesRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::PaginatedRequestParams,
             old::ListResourcesRequestParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                paginated_request_params_to_list_resources_request_params_down(value),
-            ),
-        ),
+        >,
     },
     Hop {
         from: "PaginatedRequestParams",
         to: "ListToolsRequestParams",
-        run: |value, cx| carry::<
-            new::PaginatedRequestParams,
-            old::ListToolsRequestParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(
-                paginated_request_params_to_list_tools_request_params_down(value),
-            ),
-        ),
+        run: downgrade_any::<new::PaginatedRequestParams, old::ListToolsRequestParams>,
     },
     Hop {
         from: "PrimitiveSchemaDefinition",
         to: "PrimitiveSchemaDefinition",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::PrimitiveSchemaDefinition,
             old::PrimitiveSchemaDefinition,
-        >(value, cx, primitive_schema_definition_down),
+        >,
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ProgressNotificationParams,
             old::ProgressNotificationParams,
-        >(value, cx, |value, _| Ok(progress_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| carry::<
-            new::ProgressToken,
-            old::ProgressToken,
-        >(value, cx, |value, _| Ok(progress_token_down(value))),
+        run: downgrade_any::<new::ProgressToken, old::ProgressToken>,
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: |value, cx| carry::<new::Prompt, old::Prompt>(value, cx, prompt_down),
+        run: downgrade_any::<new::Prompt, old::Prompt>,
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| carry::<
-            new::PromptArgument,
-            old::PromptArgument,
-        >(value, cx, |value, _| Ok(prompt_argument_down(value))),
+        run: downgrade_any::<new::PromptArgument, old::PromptArgument>,
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: |value, cx| carry::<
-            new::PromptMessage,
-            old::PromptMessage,
-        >(value, cx, prompt_message_down),
+        run: downgrade_any::<new::PromptMessage, old::PromptMessage>,
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| carry::<
-            new::PromptReference,
-            old::PromptReference,
-        >(value, cx, |value, _| Ok(prompt_reference_down(value))),
+        run: downgrade_any::<new::PromptReference, old::PromptReference>,
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ReadResourceRequestParams,
             old::ReadResourceRequestParams,
-        >(value, cx, |value, _| Ok(read_resource_request_params_down(value))),
+        >,
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| carry::<
-            new::ReadResourceResult,
-            old::ReadResourceResult,
-        >(value, cx, |value, _| Ok(read_resource_result_down(value))),
+        run: downgrade_any::<new::ReadResourceResult, old::ReadResourceResult>,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| carry::<
-            new::RequestMetaObject,
-            old::RequestMetaObject,
-        >(value, cx, |value, _| Ok(request_meta_object_down(value))),
+        run: downgrade_any::<new::RequestMetaObject, old::RequestMetaObject>,
     },
     Hop {
         from: "RequestParams",
         to: "ListRootsRequestParams",
-        run: |value, cx| carry::<
-            new::RequestParams,
-            old::ListRootsRequestParams,
-        >(
-            value,
-            cx,
-            |value, _| Ok(request_params_to_list_roots_request_params_down(value)),
-        ),
+        run: downgrade_any::<new::RequestParams, old::ListRootsRequestParams>,
     },
     Hop {
         from: "RequestParams",
         to: "PingRequestParams",
-        run: |value, cx| carry::<
-            new::RequestParams,
-            old::PingRequestParams,
-        >(value, cx, |value, _| Ok(request_params_to_ping_request_params_down(value))),
+        run: downgrade_any::<new::RequestParams, old::PingRequestParams>,
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: |value, cx| carry::<new::Resource, old::Resource>(value, cx, resource_down),
+        run: downgrade_any::<new::Resource, old::Resource>,
     },
     Hop {
         from: "ResourceLink",
         to: "ResourceLink",
-        run: |value, cx| carry::<
-            new::ResourceLink,
-            old::ResourceLink,
-        >(value, cx, resource_link_down),
+        run: downgrade_any::<new::ResourceLink, old::ResourceLink>,
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: |value, cx| carry::<
-            new::ResourceTemplate,
-            old::ResourceTemplate,
-        >(value, cx, resource_template_down),
+        run: downgrade_any::<new::ResourceTemplate, old::ResourceTemplate>,
     },
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ResourceTemplateReference,
             old::ResourceTemplateReference,
-        >(value, cx, |value, _| Ok(resource_template_reference_down(value))),
+        >,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ResourceUpdatedNotificationParams,
             old::ResourceUpdatedNotificationParams,
-        >(value, cx, |value, _| Ok(resource_updated_notification_params_down(value))),
+        >,
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| carry::<
-            new::Role,
-            old::Role,
-        >(value, cx, |value, _| Ok(role_down(value))),
+        run: downgrade_any::<new::Role, old::Role>,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| carry::<
-            new::Root,
-            old::Root,
-        >(value, cx, |value, _| Ok(root_down(value))),
+        run: downgrade_any::<new::Root, old::Root>,
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: |value, cx| carry::<
-            new::SamplingContent,
-            old::SamplingContent,
-        >(value, cx, sampling_content_down),
+        run: downgrade_any::<new::SamplingContent, old::SamplingContent>,
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: |value, cx| carry::<
-            new::SamplingMessage,
-            old::SamplingMessage,
-        >(value, cx, sampling_message_down),
+        run: downgrade_any::<new::SamplingMessage, old::SamplingMessage>,
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: |value, cx| carry::<
-            new::ServerCapabilities,
-            old::ServerCapabilities,
-        >(value, cx, server_capabilities_down),
+        run: downgrade_any::<new::ServerCapabilities, old::ServerCapabilities>,
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ServerCapabilitiesPrompts,
             old::ServerCapabilitiesPrompts,
-        >(value, cx, |value, _| Ok(server_capabilities_prompts_down(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ServerCapabilitiesResources,
             old::ServerCapabilitiesResources,
-        >(value, cx, |value, _| Ok(server_capabilities_resources_down(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| carry::<
-            new::ServerCapabilitiesTools,
-            old::ServerCapabilitiesTools,
-        >(value, cx, |value, _| Ok(server_capabilities_tools_down(value))),
+        run: downgrade_any::<new::ServerCapabilitiesTools, old::ServerCapabilitiesTools>,
     },
     Hop {
         from: "SetLevelRequestParams",
         to: "SetLevelRequestParams",
-        run: |value, cx| carry::<
-            new::SetLevelRequestParams,
-            old::SetLevelRequestParams,
-        >(value, cx, |value, _| Ok(set_level_request_params_down(value))),
+        run: downgrade_any::<new::SetLevelRequestParams, old::SetLevelRequestParams>,
     },
     Hop {
         from: "StringSchema",
         to: "StringSchema",
-        run: |value, cx| carry::<
-            new::StringSchema,
-            old::StringSchema,
-        >(value, cx, string_schema_down),
+        run: downgrade_any::<new::StringSchema, old::StringSchema>,
     },
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: |value, cx| carry::<
-            new::StringSchemaFormat,
-            old::StringSchemaFormat,
-        >(value, cx, |value, _| Ok(string_schema_format_down(value))),
+        run: downgrade_any::<new::StringSchemaFormat, old::StringSchemaFormat>,
     },
     Hop {
         from: "SubscribeRequestParams",
         to: "SubscribeRequestParams",
-        run: |value, cx| carry::<
-            new::SubscribeRequestParams,
-            old::SubscribeRequestParams,
-        >(value, cx, |value, _| Ok(subscribe_request_params_down(value))),
+        run: downgrade_any::<new::SubscribeRequestParams, old::SubscribeRequestParams>,
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: |value, cx| carry::<
-            new::TextContent,
-            old::TextContent,
-        >(value, cx, |value, _| Ok(text_content_down(value))),
+        run: downgrade_any::<new::TextContent, old::TextContent>,
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| carry::<
-            new::TextOrBlobContents,
-            old::TextOrBlobContents,
-        >(value, cx, |value, _| Ok(text_or_blob_contents_down(value))),
+        run: downgrade_any::<new::TextOrBlobContents, old::TextOrBlobContents>,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| carry::<
-            new::TextResourceContents,
-            old::TextResourceContents,
-        >(value, cx, |value, _| Ok(text_resource_contents_down(value))),
+        run: downgrade_any::<new::TextResourceContents, old::TextResourceContents>,
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: |value, cx| carry::<new::Tool, old::Tool>(value, cx, tool_down),
+        run: downgrade_any::<new::Tool, old::Tool>,
     },
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| carry::<
-            new::ToolAnnotations,
-            old::ToolAnnotations,
-        >(value, cx, |value, _| Ok(tool_annotations_down(value))),
+        run: downgrade_any::<new::ToolAnnotations, old::ToolAnnotations>,
     },
     Hop {
         from: "UnsubscribeRequestParams",
         to: "UnsubscribeRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::UnsubscribeRequestParams,
             old::UnsubscribeRequestParams,
-        >(value, cx, |value, _| Ok(unsubscribe_request_params_down(value))),
+        >,
     },
 ];

@@ -7,7 +7,9 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::{content_block_down, request_meta_object_down, role_down};
+use super::{
+    shared::content_block_down, shared::request_meta_object_down, shared::role_down,
+};
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_down(
@@ -30,6 +32,7 @@ impl crate::Downgrade<old::GetPromptRequestParams> for new::GetPromptRequestPara
 }
 
 impl crate::DowngradeExact<old::GetPromptRequestParams> for new::GetPromptRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::GetPromptRequestParams {
         get_prompt_request_params_down(self)
     }
@@ -122,6 +125,7 @@ impl crate::Downgrade<old::PromptArgument> for new::PromptArgument {
 }
 
 impl crate::DowngradeExact<old::PromptArgument> for new::PromptArgument {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptArgument {
         prompt_argument_down(self)
     }

@@ -7,7 +7,10 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, LossKind, Stop};
 
-use super::{annotations_down, request_meta_object_down, text_or_blob_contents_down};
+use super::{
+    shared::annotations_down, shared::request_meta_object_down,
+    shared::text_or_blob_contents_down,
+};
 
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_down(
@@ -89,6 +92,7 @@ for new::ReadResourceRequestParams {
 
 impl crate::DowngradeExact<old::ReadResourceRequestParams>
 for new::ReadResourceRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ReadResourceRequestParams {
         read_resource_request_params_down(self)
     }
@@ -114,6 +118,7 @@ impl crate::Downgrade<old::ReadResourceResult> for new::ReadResourceResult {
 }
 
 impl crate::DowngradeExact<old::ReadResourceResult> for new::ReadResourceResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ReadResourceResult {
         read_resource_result_down(self)
     }
@@ -218,6 +223,7 @@ for new::ResourceUpdatedNotificationParams {
 
 impl crate::DowngradeExact<old::ResourceUpdatedNotificationParams>
 for new::ResourceUpdatedNotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceUpdatedNotificationParams {
         resource_updated_notification_params_down(self)
     }
@@ -243,6 +249,7 @@ impl crate::Downgrade<old::SubscribeRequestParams> for new::SubscribeRequestPara
 }
 
 impl crate::DowngradeExact<old::SubscribeRequestParams> for new::SubscribeRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::SubscribeRequestParams {
         subscribe_request_params_down(self)
     }
@@ -272,6 +279,7 @@ impl crate::Downgrade<old::UnsubscribeRequestParams> for new::UnsubscribeRequest
 
 impl crate::DowngradeExact<old::UnsubscribeRequestParams>
 for new::UnsubscribeRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::UnsubscribeRequestParams {
         unsubscribe_request_params_down(self)
     }

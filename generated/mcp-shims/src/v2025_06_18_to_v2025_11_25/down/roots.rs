@@ -27,6 +27,7 @@ impl crate::Downgrade<old::ListRootsResult> for new::ListRootsResult {
 }
 
 impl crate::DowngradeExact<old::ListRootsResult> for new::ListRootsResult {
+    #[inline]
     fn downgrade_exact(self) -> old::ListRootsResult {
         list_roots_result_down(self)
     }
@@ -51,6 +52,7 @@ impl crate::Downgrade<old::Root> for new::Root {
 }
 
 impl crate::DowngradeExact<old::Root> for new::Root {
+    #[inline]
     fn downgrade_exact(self) -> old::Root {
         root_down(self)
     }

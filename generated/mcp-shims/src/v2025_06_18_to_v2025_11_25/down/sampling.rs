@@ -9,8 +9,8 @@ use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::{
-    audio_content_down, image_content_down, request_meta_object_down, role_down,
-    text_content_down,
+    shared::audio_content_down, shared::image_content_down,
+    shared::request_meta_object_down, shared::role_down, shared::text_content_down,
 };
 
 /// `CreateMessageOutcome` to `CreateMessageResult`.
@@ -135,6 +135,7 @@ impl crate::Downgrade<old::IncludeContext> for new::IncludeContext {
 }
 
 impl crate::DowngradeExact<old::IncludeContext> for new::IncludeContext {
+    #[inline]
     fn downgrade_exact(self) -> old::IncludeContext {
         include_context_down(self)
     }
@@ -154,6 +155,7 @@ impl crate::Downgrade<old::ModelHint> for new::ModelHint {
 }
 
 impl crate::DowngradeExact<old::ModelHint> for new::ModelHint {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelHint {
         model_hint_down(self)
     }
@@ -187,6 +189,7 @@ impl crate::Downgrade<old::ModelPreferences> for new::ModelPreferences {
 }
 
 impl crate::DowngradeExact<old::ModelPreferences> for new::ModelPreferences {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelPreferences {
         model_preferences_down(self)
     }

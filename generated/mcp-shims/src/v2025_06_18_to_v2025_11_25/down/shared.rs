@@ -26,6 +26,7 @@ impl crate::Downgrade<old::Annotations> for new::Annotations {
 }
 
 impl crate::DowngradeExact<old::Annotations> for new::Annotations {
+    #[inline]
     fn downgrade_exact(self) -> old::Annotations {
         annotations_down(self)
     }
@@ -45,6 +46,7 @@ impl crate::Downgrade<old::AnyResult> for new::AnyResult {
 }
 
 impl crate::DowngradeExact<old::AnyResult> for new::AnyResult {
+    #[inline]
     fn downgrade_exact(self) -> old::AnyResult {
         any_result_down(self)
     }
@@ -70,6 +72,7 @@ impl crate::Downgrade<old::AudioContent> for new::AudioContent {
 }
 
 impl crate::DowngradeExact<old::AudioContent> for new::AudioContent {
+    #[inline]
     fn downgrade_exact(self) -> old::AudioContent {
         audio_content_down(self)
     }
@@ -97,6 +100,7 @@ impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
 }
 
 impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::BlobResourceContents {
         blob_resource_contents_down(self)
     }
@@ -154,6 +158,7 @@ impl crate::Downgrade<old::EmbeddedResource> for new::EmbeddedResource {
 }
 
 impl crate::DowngradeExact<old::EmbeddedResource> for new::EmbeddedResource {
+    #[inline]
     fn downgrade_exact(self) -> old::EmbeddedResource {
         embedded_resource_down(self)
     }
@@ -179,6 +184,7 @@ impl crate::Downgrade<old::ImageContent> for new::ImageContent {
 }
 
 impl crate::DowngradeExact<old::ImageContent> for new::ImageContent {
+    #[inline]
     fn downgrade_exact(self) -> old::ImageContent {
         image_content_down(self)
     }
@@ -207,6 +213,7 @@ impl crate::Downgrade<old::InitializedNotificationParams> for new::NotificationP
 
 impl crate::DowngradeExact<old::InitializedNotificationParams>
 for new::NotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::InitializedNotificationParams {
         notification_params_to_initialized_notification_params_down(self)
     }
@@ -236,6 +243,7 @@ for new::NotificationParams {
 
 impl crate::DowngradeExact<old::PromptListChangedNotificationParams>
 for new::NotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptListChangedNotificationParams {
         notification_params_to_prompt_list_changed_notification_params_down(self)
     }
@@ -265,6 +273,7 @@ for new::NotificationParams {
 
 impl crate::DowngradeExact<old::ResourceListChangedNotificationParams>
 for new::NotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceListChangedNotificationParams {
         notification_params_to_resource_list_changed_notification_params_down(self)
     }
@@ -294,6 +303,7 @@ for new::NotificationParams {
 
 impl crate::DowngradeExact<old::RootsListChangedNotificationParams>
 for new::NotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::RootsListChangedNotificationParams {
         notification_params_to_roots_list_changed_notification_params_down(self)
     }
@@ -323,6 +333,7 @@ for new::NotificationParams {
 
 impl crate::DowngradeExact<old::ToolListChangedNotificationParams>
 for new::NotificationParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolListChangedNotificationParams {
         notification_params_to_tool_list_changed_notification_params_down(self)
     }
@@ -352,6 +363,7 @@ impl crate::Downgrade<old::ListPromptsRequestParams> for new::PaginatedRequestPa
 
 impl crate::DowngradeExact<old::ListPromptsRequestParams>
 for new::PaginatedRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListPromptsRequestParams {
         paginated_request_params_to_list_prompts_request_params_down(self)
     }
@@ -382,6 +394,7 @@ for new::PaginatedRequestParams {
 
 impl crate::DowngradeExact<old::ListResourceTemplatesRequestParams>
 for new::PaginatedRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourceTemplatesRequestParams {
         paginated_request_params_to_list_resource_templates_request_params_down(self)
     }
@@ -411,6 +424,7 @@ impl crate::Downgrade<old::ListResourcesRequestParams> for new::PaginatedRequest
 
 impl crate::DowngradeExact<old::ListResourcesRequestParams>
 for new::PaginatedRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListResourcesRequestParams {
         paginated_request_params_to_list_resources_request_params_down(self)
     }
@@ -436,6 +450,7 @@ impl crate::Downgrade<old::ListToolsRequestParams> for new::PaginatedRequestPara
 }
 
 impl crate::DowngradeExact<old::ListToolsRequestParams> for new::PaginatedRequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListToolsRequestParams {
         paginated_request_params_to_list_tools_request_params_down(self)
     }
@@ -457,6 +472,7 @@ impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
 }
 
 impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
+    #[inline]
     fn downgrade_exact(self) -> old::ProgressToken {
         progress_token_down(self)
     }
@@ -481,6 +497,7 @@ impl crate::Downgrade<old::RequestMetaObject> for new::RequestMetaObject {
 }
 
 impl crate::DowngradeExact<old::RequestMetaObject> for new::RequestMetaObject {
+    #[inline]
     fn downgrade_exact(self) -> old::RequestMetaObject {
         request_meta_object_down(self)
     }
@@ -505,6 +522,7 @@ impl crate::Downgrade<old::ListRootsRequestParams> for new::RequestParams {
 }
 
 impl crate::DowngradeExact<old::ListRootsRequestParams> for new::RequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::ListRootsRequestParams {
         request_params_to_list_roots_request_params_down(self)
     }
@@ -529,6 +547,7 @@ impl crate::Downgrade<old::PingRequestParams> for new::RequestParams {
 }
 
 impl crate::DowngradeExact<old::PingRequestParams> for new::RequestParams {
+    #[inline]
     fn downgrade_exact(self) -> old::PingRequestParams {
         request_params_to_ping_request_params_down(self)
     }
@@ -588,6 +607,7 @@ impl crate::Downgrade<old::Role> for new::Role {
 }
 
 impl crate::DowngradeExact<old::Role> for new::Role {
+    #[inline]
     fn downgrade_exact(self) -> old::Role {
         role_down(self)
     }
@@ -612,6 +632,7 @@ impl crate::Downgrade<old::TextContent> for new::TextContent {
 }
 
 impl crate::DowngradeExact<old::TextContent> for new::TextContent {
+    #[inline]
     fn downgrade_exact(self) -> old::TextContent {
         text_content_down(self)
     }
@@ -639,6 +660,7 @@ impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
 }
 
 impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextOrBlobContents {
         text_or_blob_contents_down(self)
     }
@@ -666,6 +688,7 @@ impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
 }
 
 impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextResourceContents {
         text_resource_contents_down(self)
     }
@@ -742,6 +765,7 @@ impl crate::Downgrade<old::ToolAnnotations> for new::ToolAnnotations {
 }
 
 impl crate::DowngradeExact<old::ToolAnnotations> for new::ToolAnnotations {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolAnnotations {
         tool_annotations_down(self)
     }

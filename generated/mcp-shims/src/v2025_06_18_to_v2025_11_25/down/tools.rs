@@ -8,7 +8,9 @@ use mcp_2025_11_25 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
-use super::{content_block_down, request_meta_object_down, tool_down};
+use super::{
+    shared::content_block_down, shared::request_meta_object_down, shared::tool_down,
+};
 
 /// `CallToolOutcome` to `CallToolResult`.
 pub(crate) fn call_tool_outcome_down(

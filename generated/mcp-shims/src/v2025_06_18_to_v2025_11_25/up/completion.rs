@@ -7,7 +7,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
@@ -31,6 +31,7 @@ impl crate::Upgrade<new::CompleteRequestParams> for old::CompleteRequestParams {
 }
 
 impl crate::UpgradeExact<new::CompleteRequestParams> for old::CompleteRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParams {
         complete_request_params_up(self)
     }
@@ -61,6 +62,7 @@ for old::CompleteRequestParamsArgument {
 
 impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
 for old::CompleteRequestParamsArgument {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
         complete_request_params_argument_up(self)
     }
@@ -90,6 +92,7 @@ for old::CompleteRequestParamsContext {
 
 impl crate::UpgradeExact<new::CompleteRequestParamsContext>
 for old::CompleteRequestParamsContext {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParamsContext {
         complete_request_params_context_up(self)
     }
@@ -113,6 +116,7 @@ impl crate::Upgrade<new::CompleteResult> for old::CompleteResult {
 }
 
 impl crate::UpgradeExact<new::CompleteResult> for old::CompleteResult {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteResult {
         complete_result_up(self)
     }
@@ -140,6 +144,7 @@ impl crate::Upgrade<new::CompleteResultCompletion> for old::CompleteResultComple
 
 impl crate::UpgradeExact<new::CompleteResultCompletion>
 for old::CompleteResultCompletion {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteResultCompletion {
         complete_result_completion_up(self)
     }
@@ -169,6 +174,7 @@ impl crate::Upgrade<new::CompletionReference> for old::CompletionReference {
 }
 
 impl crate::UpgradeExact<new::CompletionReference> for old::CompletionReference {
+    #[inline]
     fn upgrade_exact(self) -> new::CompletionReference {
         completion_reference_up(self)
     }
@@ -192,6 +198,7 @@ impl crate::Upgrade<new::PromptReference> for old::PromptReference {
 }
 
 impl crate::UpgradeExact<new::PromptReference> for old::PromptReference {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptReference {
         prompt_reference_up(self)
     }
@@ -220,6 +227,7 @@ impl crate::Upgrade<new::ResourceTemplateReference> for old::ResourceTemplateRef
 
 impl crate::UpgradeExact<new::ResourceTemplateReference>
 for old::ResourceTemplateReference {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceTemplateReference {
         resource_template_reference_up(self)
     }

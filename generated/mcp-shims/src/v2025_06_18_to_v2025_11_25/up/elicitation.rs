@@ -8,7 +8,7 @@ use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `BooleanSchema` to `BooleanSchema`.
 pub(crate) fn boolean_schema_up(value: old::BooleanSchema) -> new::BooleanSchema {
@@ -29,6 +29,7 @@ impl crate::Upgrade<new::BooleanSchema> for old::BooleanSchema {
 }
 
 impl crate::UpgradeExact<new::BooleanSchema> for old::BooleanSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::BooleanSchema {
         boolean_schema_up(self)
     }
@@ -51,6 +52,7 @@ impl crate::Upgrade<new::ElicitAction> for old::ElicitAction {
 }
 
 impl crate::UpgradeExact<new::ElicitAction> for old::ElicitAction {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitAction {
         elicit_action_up(self)
     }
@@ -146,6 +148,7 @@ impl crate::Upgrade<new::ElicitOutcome> for old::ElicitResult {
 }
 
 impl crate::UpgradeExact<new::ElicitOutcome> for old::ElicitResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitOutcome {
         elicit_result_to_elicit_outcome_up(self)
     }
@@ -176,6 +179,7 @@ impl crate::Upgrade<new::ElicitResult> for old::ElicitResult {
 }
 
 impl crate::UpgradeExact<new::ElicitResult> for old::ElicitResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitResult {
         elicit_result_up(self)
     }
@@ -198,6 +202,7 @@ impl crate::Upgrade<new::ElicitValue> for old::ElicitValue {
 }
 
 impl crate::UpgradeExact<new::ElicitValue> for old::ElicitValue {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitValue {
         elicit_value_up(self)
     }
@@ -245,6 +250,7 @@ impl crate::Upgrade<new::NumberSchemaType> for old::NumberSchemaType {
 }
 
 impl crate::UpgradeExact<new::NumberSchemaType> for old::NumberSchemaType {
+    #[inline]
     fn upgrade_exact(self) -> new::NumberSchemaType {
         number_schema_type_up(self)
     }
@@ -330,6 +336,7 @@ impl crate::Upgrade<new::StringSchemaFormat> for old::StringSchemaFormat {
 }
 
 impl crate::UpgradeExact<new::StringSchemaFormat> for old::StringSchemaFormat {
+    #[inline]
     fn upgrade_exact(self) -> new::StringSchemaFormat {
         string_schema_format_up(self)
     }

@@ -8,7 +8,7 @@ use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 use mcp_wire::JsonObject;
 
-use super::{progress_token_up, request_meta_object_up};
+use super::{shared::progress_token_up, shared::request_meta_object_up};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_up(
@@ -36,6 +36,7 @@ for old::CancelledNotificationParams {
 
 impl crate::UpgradeExact<new::CancelledNotificationParams>
 for old::CancelledNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::CancelledNotificationParams {
         cancelled_notification_params_up(self)
     }
@@ -117,6 +118,7 @@ impl crate::Upgrade<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoo
 }
 
 impl crate::UpgradeExact<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoots {
+    #[inline]
     fn upgrade_exact(self) -> new::ClientCapabilitiesRoots {
         client_capabilities_roots_up(self)
     }
@@ -226,6 +228,7 @@ impl crate::Upgrade<new::NotificationParams> for old::InitializedNotificationPar
 
 impl crate::UpgradeExact<new::NotificationParams>
 for old::InitializedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::NotificationParams {
         initialized_notification_params_up(self)
     }
@@ -250,6 +253,7 @@ impl crate::Upgrade<new::RequestParams> for old::PingRequestParams {
 }
 
 impl crate::UpgradeExact<new::RequestParams> for old::PingRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::RequestParams {
         ping_request_params_up(self)
     }
@@ -290,6 +294,7 @@ for old::ProgressNotificationParams {
 
 impl crate::UpgradeExact<new::ProgressNotificationParams>
 for old::ProgressNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ProgressNotificationParams {
         progress_notification_params_up(self)
     }
@@ -351,6 +356,7 @@ impl crate::Upgrade<new::ServerCapabilitiesPrompts> for old::ServerCapabilitiesP
 
 impl crate::UpgradeExact<new::ServerCapabilitiesPrompts>
 for old::ServerCapabilitiesPrompts {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesPrompts {
         server_capabilities_prompts_up(self)
     }
@@ -381,6 +387,7 @@ for old::ServerCapabilitiesResources {
 
 impl crate::UpgradeExact<new::ServerCapabilitiesResources>
 for old::ServerCapabilitiesResources {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesResources {
         server_capabilities_resources_up(self)
     }
@@ -405,6 +412,7 @@ impl crate::Upgrade<new::ServerCapabilitiesTools> for old::ServerCapabilitiesToo
 }
 
 impl crate::UpgradeExact<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesTools {
         server_capabilities_tools_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{content_block_up, request_meta_object_up, role_up};
+use super::{shared::content_block_up, shared::request_meta_object_up, shared::role_up};
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_up(
@@ -30,6 +30,7 @@ impl crate::Upgrade<new::GetPromptRequestParams> for old::GetPromptRequestParams
 }
 
 impl crate::UpgradeExact<new::GetPromptRequestParams> for old::GetPromptRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::GetPromptRequestParams {
         get_prompt_request_params_up(self)
     }
@@ -76,6 +77,7 @@ impl crate::Upgrade<new::PaginatedRequestParams> for old::ListPromptsRequestPara
 }
 
 impl crate::UpgradeExact<new::PaginatedRequestParams> for old::ListPromptsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PaginatedRequestParams {
         list_prompts_request_params_up(self)
     }
@@ -147,6 +149,7 @@ impl crate::Upgrade<new::PromptArgument> for old::PromptArgument {
 }
 
 impl crate::UpgradeExact<new::PromptArgument> for old::PromptArgument {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptArgument {
         prompt_argument_up(self)
     }
@@ -173,6 +176,7 @@ for old::PromptListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::NotificationParams>
 for old::PromptListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::NotificationParams {
         prompt_list_changed_notification_params_up(self)
     }

@@ -7,7 +7,10 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{annotations_up, request_meta_object_up, text_or_blob_contents_up};
+use super::{
+    shared::annotations_up, shared::request_meta_object_up,
+    shared::text_or_blob_contents_up,
+};
 
 /// `ListResourceTemplatesRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn list_resource_templates_request_params_up(
@@ -31,6 +34,7 @@ for old::ListResourceTemplatesRequestParams {
 
 impl crate::UpgradeExact<new::PaginatedRequestParams>
 for old::ListResourceTemplatesRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PaginatedRequestParams {
         list_resource_templates_request_params_up(self)
     }
@@ -91,6 +95,7 @@ impl crate::Upgrade<new::PaginatedRequestParams> for old::ListResourcesRequestPa
 
 impl crate::UpgradeExact<new::PaginatedRequestParams>
 for old::ListResourcesRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PaginatedRequestParams {
         list_resources_request_params_up(self)
     }
@@ -141,6 +146,7 @@ impl crate::Upgrade<new::ReadResourceRequestParams> for old::ReadResourceRequest
 
 impl crate::UpgradeExact<new::ReadResourceRequestParams>
 for old::ReadResourceRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ReadResourceRequestParams {
         read_resource_request_params_up(self)
     }
@@ -166,6 +172,7 @@ impl crate::Upgrade<new::ReadResourceResult> for old::ReadResourceResult {
 }
 
 impl crate::UpgradeExact<new::ReadResourceResult> for old::ReadResourceResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ReadResourceResult {
         read_resource_result_up(self)
     }
@@ -229,6 +236,7 @@ for old::ResourceListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::NotificationParams>
 for old::ResourceListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::NotificationParams {
         resource_list_changed_notification_params_up(self)
     }
@@ -294,6 +302,7 @@ for old::ResourceUpdatedNotificationParams {
 
 impl crate::UpgradeExact<new::ResourceUpdatedNotificationParams>
 for old::ResourceUpdatedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceUpdatedNotificationParams {
         resource_updated_notification_params_up(self)
     }
@@ -319,6 +328,7 @@ impl crate::Upgrade<new::SubscribeRequestParams> for old::SubscribeRequestParams
 }
 
 impl crate::UpgradeExact<new::SubscribeRequestParams> for old::SubscribeRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::SubscribeRequestParams {
         subscribe_request_params_up(self)
     }
@@ -345,6 +355,7 @@ impl crate::Upgrade<new::UnsubscribeRequestParams> for old::UnsubscribeRequestPa
 
 impl crate::UpgradeExact<new::UnsubscribeRequestParams>
 for old::UnsubscribeRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::UnsubscribeRequestParams {
         unsubscribe_request_params_up(self)
     }

@@ -7,7 +7,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::request_meta_object_up;
+use super::shared::request_meta_object_up;
 
 /// `ListRootsRequestParams` to `RequestParams`.
 pub(crate) fn list_roots_request_params_up(
@@ -28,6 +28,7 @@ impl crate::Upgrade<new::RequestParams> for old::ListRootsRequestParams {
 }
 
 impl crate::UpgradeExact<new::RequestParams> for old::ListRootsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::RequestParams {
         list_roots_request_params_up(self)
     }
@@ -51,6 +52,7 @@ impl crate::Upgrade<new::ListRootsResult> for old::ListRootsResult {
 }
 
 impl crate::UpgradeExact<new::ListRootsResult> for old::ListRootsResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ListRootsResult {
         list_roots_result_up(self)
     }
@@ -75,6 +77,7 @@ impl crate::Upgrade<new::Root> for old::Root {
 }
 
 impl crate::UpgradeExact<new::Root> for old::Root {
+    #[inline]
     fn upgrade_exact(self) -> new::Root {
         root_up(self)
     }
@@ -101,6 +104,7 @@ for old::RootsListChangedNotificationParams {
 
 impl crate::UpgradeExact<new::NotificationParams>
 for old::RootsListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::NotificationParams {
         roots_list_changed_notification_params_up(self)
     }

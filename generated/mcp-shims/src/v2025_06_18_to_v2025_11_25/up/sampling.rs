@@ -8,7 +8,8 @@ use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
 use super::{
-    audio_content_up, image_content_up, request_meta_object_up, role_up, text_content_up,
+    shared::audio_content_up, shared::image_content_up, shared::request_meta_object_up,
+    shared::role_up, shared::text_content_up,
 };
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
@@ -71,6 +72,7 @@ impl crate::Upgrade<new::CreateMessageOutcome> for old::CreateMessageResult {
 }
 
 impl crate::UpgradeExact<new::CreateMessageOutcome> for old::CreateMessageResult {
+    #[inline]
     fn upgrade_exact(self) -> new::CreateMessageOutcome {
         create_message_result_to_create_message_outcome_up(self)
     }
@@ -99,6 +101,7 @@ impl crate::Upgrade<new::CreateMessageResult> for old::CreateMessageResult {
 }
 
 impl crate::UpgradeExact<new::CreateMessageResult> for old::CreateMessageResult {
+    #[inline]
     fn upgrade_exact(self) -> new::CreateMessageResult {
         create_message_result_up(self)
     }
@@ -121,6 +124,7 @@ impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
 }
 
 impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
+    #[inline]
     fn upgrade_exact(self) -> new::IncludeContext {
         include_context_up(self)
     }
@@ -140,6 +144,7 @@ impl crate::Upgrade<new::ModelHint> for old::ModelHint {
 }
 
 impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelHint {
         model_hint_up(self)
     }
@@ -173,6 +178,7 @@ impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
 }
 
 impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelPreferences {
         model_preferences_up(self)
     }
@@ -201,6 +207,7 @@ impl crate::Upgrade<new::SamplingContent> for old::SamplingContent {
 }
 
 impl crate::UpgradeExact<new::SamplingContent> for old::SamplingContent {
+    #[inline]
     fn upgrade_exact(self) -> new::SamplingContent {
         sampling_content_up(self)
     }

@@ -26,6 +26,7 @@ impl crate::Upgrade<new::Annotations> for old::Annotations {
 }
 
 impl crate::UpgradeExact<new::Annotations> for old::Annotations {
+    #[inline]
     fn upgrade_exact(self) -> new::Annotations {
         annotations_up(self)
     }
@@ -45,6 +46,7 @@ impl crate::Upgrade<new::AnyResult> for old::AnyResult {
 }
 
 impl crate::UpgradeExact<new::AnyResult> for old::AnyResult {
+    #[inline]
     fn upgrade_exact(self) -> new::AnyResult {
         any_result_up(self)
     }
@@ -70,6 +72,7 @@ impl crate::Upgrade<new::AudioContent> for old::AudioContent {
 }
 
 impl crate::UpgradeExact<new::AudioContent> for old::AudioContent {
+    #[inline]
     fn upgrade_exact(self) -> new::AudioContent {
         audio_content_up(self)
     }
@@ -97,6 +100,7 @@ impl crate::Upgrade<new::BlobResourceContents> for old::BlobResourceContents {
 }
 
 impl crate::UpgradeExact<new::BlobResourceContents> for old::BlobResourceContents {
+    #[inline]
     fn upgrade_exact(self) -> new::BlobResourceContents {
         blob_resource_contents_up(self)
     }
@@ -154,6 +158,7 @@ impl crate::Upgrade<new::EmbeddedResource> for old::EmbeddedResource {
 }
 
 impl crate::UpgradeExact<new::EmbeddedResource> for old::EmbeddedResource {
+    #[inline]
     fn upgrade_exact(self) -> new::EmbeddedResource {
         embedded_resource_up(self)
     }
@@ -179,6 +184,7 @@ impl crate::Upgrade<new::ImageContent> for old::ImageContent {
 }
 
 impl crate::UpgradeExact<new::ImageContent> for old::ImageContent {
+    #[inline]
     fn upgrade_exact(self) -> new::ImageContent {
         image_content_up(self)
     }
@@ -200,6 +206,7 @@ impl crate::Upgrade<new::ProgressToken> for old::ProgressToken {
 }
 
 impl crate::UpgradeExact<new::ProgressToken> for old::ProgressToken {
+    #[inline]
     fn upgrade_exact(self) -> new::ProgressToken {
         progress_token_up(self)
     }
@@ -224,6 +231,7 @@ impl crate::Upgrade<new::RequestMetaObject> for old::RequestMetaObject {
 }
 
 impl crate::UpgradeExact<new::RequestMetaObject> for old::RequestMetaObject {
+    #[inline]
     fn upgrade_exact(self) -> new::RequestMetaObject {
         request_meta_object_up(self)
     }
@@ -282,6 +290,7 @@ impl crate::Upgrade<new::Role> for old::Role {
 }
 
 impl crate::UpgradeExact<new::Role> for old::Role {
+    #[inline]
     fn upgrade_exact(self) -> new::Role {
         role_up(self)
     }
@@ -306,6 +315,7 @@ impl crate::Upgrade<new::TextContent> for old::TextContent {
 }
 
 impl crate::UpgradeExact<new::TextContent> for old::TextContent {
+    #[inline]
     fn upgrade_exact(self) -> new::TextContent {
         text_content_up(self)
     }
@@ -333,6 +343,7 @@ impl crate::Upgrade<new::TextOrBlobContents> for old::TextOrBlobContents {
 }
 
 impl crate::UpgradeExact<new::TextOrBlobContents> for old::TextOrBlobContents {
+    #[inline]
     fn upgrade_exact(self) -> new::TextOrBlobContents {
         text_or_blob_contents_up(self)
     }
@@ -360,6 +371,7 @@ impl crate::Upgrade<new::TextResourceContents> for old::TextResourceContents {
 }
 
 impl crate::UpgradeExact<new::TextResourceContents> for old::TextResourceContents {
+    #[inline]
     fn upgrade_exact(self) -> new::TextResourceContents {
         text_resource_contents_up(self)
     }

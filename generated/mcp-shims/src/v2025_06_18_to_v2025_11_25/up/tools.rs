@@ -7,7 +7,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{content_block_up, request_meta_object_up};
+use super::{shared::content_block_up, shared::request_meta_object_up};
 
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_up(
@@ -88,6 +88,7 @@ impl crate::Upgrade<new::PaginatedRequestParams> for old::ListToolsRequestParams
 }
 
 impl crate::UpgradeExact<new::PaginatedRequestParams> for old::ListToolsRequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::PaginatedRequestParams {
         list_tools_request_params_up(self)
     }
@@ -175,6 +176,7 @@ impl crate::Upgrade<new::ToolAnnotations> for old::ToolAnnotations {
 }
 
 impl crate::UpgradeExact<new::ToolAnnotations> for old::ToolAnnotations {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolAnnotations {
         tool_annotations_up(self)
     }
@@ -200,6 +202,7 @@ impl crate::Upgrade<new::NotificationParams> for old::ToolListChangedNotificatio
 
 impl crate::UpgradeExact<new::NotificationParams>
 for old::ToolListChangedNotificationParams {
+    #[inline]
     fn upgrade_exact(self) -> new::NotificationParams {
         tool_list_changed_notification_params_up(self)
     }

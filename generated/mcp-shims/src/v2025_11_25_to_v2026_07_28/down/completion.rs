@@ -7,7 +7,7 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, Stop};
 
-use super::{request_meta_object_down, result_meta_object_to_map_down};
+use super::{shared::request_meta_object_down, shared::result_meta_object_to_map_down};
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_down(
@@ -59,6 +59,7 @@ for new::CompleteRequestParamsArgument {
 
 impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
 for new::CompleteRequestParamsArgument {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
         complete_request_params_argument_down(self)
     }
@@ -88,6 +89,7 @@ for new::CompleteRequestParamsContext {
 
 impl crate::DowngradeExact<old::CompleteRequestParamsContext>
 for new::CompleteRequestParamsContext {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteRequestParamsContext {
         complete_request_params_context_down(self)
     }
@@ -156,6 +158,7 @@ impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultComp
 
 impl crate::DowngradeExact<old::CompleteResultCompletion>
 for new::CompleteResultCompletion {
+    #[inline]
     fn downgrade_exact(self) -> old::CompleteResultCompletion {
         complete_result_completion_down(self)
     }
@@ -185,6 +188,7 @@ impl crate::Downgrade<old::CompletionReference> for new::CompletionReference {
 }
 
 impl crate::DowngradeExact<old::CompletionReference> for new::CompletionReference {
+    #[inline]
     fn downgrade_exact(self) -> old::CompletionReference {
         completion_reference_down(self)
     }
@@ -210,6 +214,7 @@ impl crate::Downgrade<old::PromptReference> for new::PromptReference {
 }
 
 impl crate::DowngradeExact<old::PromptReference> for new::PromptReference {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptReference {
         prompt_reference_down(self)
     }
@@ -239,6 +244,7 @@ for new::ResourceTemplateReference {
 
 impl crate::DowngradeExact<old::ResourceTemplateReference>
 for new::ResourceTemplateReference {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceTemplateReference {
         resource_template_reference_down(self)
     }

@@ -8,7 +8,7 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 use mcp_wire::JsonObject;
 
-use super::{notification_meta_object_to_map_down, progress_token_down};
+use super::{shared::notification_meta_object_to_map_down, shared::progress_token_down};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_down(
@@ -150,6 +150,7 @@ for new::ServerCapabilitiesPrompts {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesPrompts>
 for new::ServerCapabilitiesPrompts {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesPrompts {
         server_capabilities_prompts_down(self)
     }
@@ -180,6 +181,7 @@ for new::ServerCapabilitiesResources {
 
 impl crate::DowngradeExact<old::ServerCapabilitiesResources>
 for new::ServerCapabilitiesResources {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesResources {
         server_capabilities_resources_down(self)
     }
@@ -208,6 +210,7 @@ impl crate::Downgrade<old::ServerCapabilitiesTools> for new::ServerCapabilitiesT
 
 impl crate::DowngradeExact<old::ServerCapabilitiesTools>
 for new::ServerCapabilitiesTools {
+    #[inline]
     fn downgrade_exact(self) -> old::ServerCapabilitiesTools {
         server_capabilities_tools_down(self)
     }

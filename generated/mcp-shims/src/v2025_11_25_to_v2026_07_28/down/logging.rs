@@ -7,7 +7,7 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{logging_level_down, notification_meta_object_to_map_down};
+use super::{shared::logging_level_down, shared::notification_meta_object_to_map_down};
 
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_down(

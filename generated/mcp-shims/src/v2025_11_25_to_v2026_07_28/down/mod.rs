@@ -13,14 +13,9 @@ mod tools;
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::dynamic::{Hop, carry};
-use completion::*;
-use lifecycle::*;
-use logging::*;
-use prompts::*;
-use resources::*;
-use shared::*;
-use tools::*;
+use mcp_convert::dynamic::Hop;
+
+use crate::downgrade_any;
 
 /// The name of this hop in losses.
 pub(crate) const HOP: &str = "2026-07-28..2025-11-25";
@@ -30,790 +25,572 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| carry::<
-            new::Annotations,
-            old::Annotations,
-        >(value, cx, |value, _| Ok(annotations_down(value))),
+        run: downgrade_any::<new::Annotations, old::Annotations>,
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: |value, cx| carry::<
-            new::AudioContent,
-            old::AudioContent,
-        >(value, cx, |value, _| Ok(audio_content_down(value))),
+        run: downgrade_any::<new::AudioContent, old::AudioContent>,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| carry::<
-            new::BlobResourceContents,
-            old::BlobResourceContents,
-        >(value, cx, |value, _| Ok(blob_resource_contents_down(value))),
+        run: downgrade_any::<new::BlobResourceContents, old::BlobResourceContents>,
     },
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: |value, cx| carry::<
-            new::BooleanSchema,
-            old::BooleanSchema,
-        >(value, cx, |value, _| Ok(boolean_schema_down(value))),
+        run: downgrade_any::<new::BooleanSchema, old::BooleanSchema>,
     },
     Hop {
         from: "CallToolOutcome",
         to: "CallToolOutcome",
-        run: |value, cx| carry::<
-            new::CallToolOutcome,
-            old::CallToolOutcome,
-        >(value, cx, call_tool_outcome_down),
+        run: downgrade_any::<new::CallToolOutcome, old::CallToolOutcome>,
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: |value, cx| carry::<
-            new::CallToolRequestParams,
-            old::CallToolRequestParams,
-        >(value, cx, call_tool_request_params_down),
+        run: downgrade_any::<new::CallToolRequestParams, old::CallToolRequestParams>,
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: |value, cx| carry::<
-            new::CallToolResult,
-            old::CallToolResult,
-        >(value, cx, call_tool_result_down),
+        run: downgrade_any::<new::CallToolResult, old::CallToolResult>,
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CancelledNotificationParams,
             old::CancelledNotificationParams,
-        >(value, cx, cancelled_notification_params_down),
+        >,
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: |value, cx| carry::<
-            new::ClientCapabilities,
-            old::ClientCapabilities,
-        >(value, cx, client_capabilities_down),
+        run: downgrade_any::<new::ClientCapabilities, old::ClientCapabilities>,
     },
     Hop {
         from: "ClientCapabilitiesElicitation",
         to: "ClientCapabilitiesElicitation",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ClientCapabilitiesElicitation,
             old::ClientCapabilitiesElicitation,
-        >(value, cx, |value, _| Ok(client_capabilities_elicitation_down(value))),
+        >,
     },
     Hop {
         from: "ClientCapabilitiesSampling",
         to: "ClientCapabilitiesSampling",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ClientCapabilitiesSampling,
             old::ClientCapabilitiesSampling,
-        >(value, cx, |value, _| Ok(client_capabilities_sampling_down(value))),
+        >,
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: |value, cx| carry::<
-            new::CompleteRequestParams,
-            old::CompleteRequestParams,
-        >(value, cx, complete_request_params_down),
+        run: downgrade_any::<new::CompleteRequestParams, old::CompleteRequestParams>,
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteRequestParamsArgument,
             old::CompleteRequestParamsArgument,
-        >(value, cx, |value, _| Ok(complete_request_params_argument_down(value))),
+        >,
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteRequestParamsContext,
             old::CompleteRequestParamsContext,
-        >(value, cx, |value, _| Ok(complete_request_params_context_down(value))),
+        >,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| carry::<
-            new::CompleteResult,
-            old::CompleteResult,
-        >(value, cx, complete_result_down),
+        run: downgrade_any::<new::CompleteResult, old::CompleteResult>,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CompleteResultCompletion,
             old::CompleteResultCompletion,
-        >(value, cx, |value, _| Ok(complete_result_completion_down(value))),
+        >,
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: |value, cx| carry::<
-            new::CompletionReference,
-            old::CompletionReference,
-        >(value, cx, |value, _| Ok(completion_reference_down(value))),
+        run: downgrade_any::<new::CompletionReference, old::CompletionReference>,
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: |value, cx| carry::<
-            new::ContentBlock,
-            old::ContentBlock,
-        >(value, cx, |value, _| Ok(content_block_down(value))),
+        run: downgrade_any::<new::ContentBlock, old::ContentBlock>,
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::CreateMessageRequestParams,
             old::CreateMessageRequestParams,
-        >(value, cx, create_message_request_params_down),
+        >,
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageOutcome",
-        run: |value, cx| carry::<
-            new::CreateMessageResult,
-            old::CreateMessageOutcome,
-        >(value, cx, create_message_result_to_create_message_outcome_down),
+        run: downgrade_any::<new::CreateMessageResult, old::CreateMessageOutcome>,
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: |value, cx| carry::<
-            new::CreateMessageResult,
-            old::CreateMessageResult,
-        >(value, cx, create_message_result_down),
+        run: downgrade_any::<new::CreateMessageResult, old::CreateMessageResult>,
     },
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: |value, cx| carry::<
-            new::ElicitAction,
-            old::ElicitAction,
-        >(value, cx, |value, _| Ok(elicit_action_down(value))),
+        run: downgrade_any::<new::ElicitAction, old::ElicitAction>,
     },
     Hop {
         from: "ElicitRequestFormParams",
         to: "ElicitRequestFormParams",
-        run: |value, cx| carry::<
-            new::ElicitRequestFormParams,
-            old::ElicitRequestFormParams,
-        >(value, cx, elicit_request_form_params_down),
+        run: downgrade_any::<new::ElicitRequestFormParams, old::ElicitRequestFormParams>,
     },
     Hop {
         from: "ElicitRequestFormParamsMode",
         to: "ElicitRequestFormParamsMode",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ElicitRequestFormParamsMode,
             old::ElicitRequestFormParamsMode,
-        >(value, cx, |value, _| Ok(elicit_request_form_params_mode_down(value))),
+        >,
     },
     Hop {
         from: "ElicitRequestFormParamsRequestedSchema",
         to: "ElicitRequestFormParamsRequestedSchema",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ElicitRequestFormParamsRequestedSchema,
             old::ElicitRequestFormParamsRequestedSchema,
-        >(
-            value,
-            cx,
-            |value, _| Ok(elicit_request_form_params_requested_schema_down(value)),
-        ),
+        >,
     },
     Hop {
         from: "ElicitRequestParams",
         to: "ElicitRequestParams",
-        run: |value, cx| carry::<
-            new::ElicitRequestParams,
-            old::ElicitRequestParams,
-        >(value, cx, elicit_request_params_down),
+        run: downgrade_any::<new::ElicitRequestParams, old::ElicitRequestParams>,
     },
     Hop {
         from: "ElicitRequestUrlParams",
         to: "ElicitRequestUrlParams",
-        run: |value, cx| carry::<
-            new::ElicitRequestUrlParams,
-            old::ElicitRequestUrlParams,
-        >(value, cx, elicit_request_url_params_down),
+        run: downgrade_any::<new::ElicitRequestUrlParams, old::ElicitRequestUrlParams>,
     },
     Hop {
         from: "ElicitResult",
         to: "ElicitOutcome",
-        run: |value, cx| carry::<
-            new::ElicitResult,
-            old::ElicitOutcome,
-        >(value, cx, elicit_result_to_elicit_outcome_down),
+        run: downgrade_any::<new::ElicitResult, old::ElicitOutcome>,
     },
     Hop {
         from: "ElicitResult",
         to: "ElicitResult",
-        run: |value, cx| carry::<
-            new::ElicitResult,
-            old::ElicitResult,
-        >(value, cx, elicit_result_down),
+        run: downgrade_any::<new::ElicitResult, old::ElicitResult>,
     },
     Hop {
         from: "ElicitValue",
         to: "ElicitValue",
-        run: |value, cx| carry::<
-            new::ElicitValue,
-            old::ElicitValue,
-        >(value, cx, |value, _| Ok(elicit_value_down(value))),
+        run: downgrade_any::<new::ElicitValue, old::ElicitValue>,
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: |value, cx| carry::<
-            new::EmbeddedResource,
-            old::EmbeddedResource,
-        >(value, cx, |value, _| Ok(embedded_resource_down(value))),
+        run: downgrade_any::<new::EmbeddedResource, old::EmbeddedResource>,
     },
     Hop {
         from: "GetPromptOutcome",
         to: "GetPromptResult",
-        run: |value, cx| carry::<
-            new::GetPromptOutcome,
-            old::GetPromptResult,
-        >(value, cx, get_prompt_outcome_down),
+        run: downgrade_any::<new::GetPromptOutcome, old::GetPromptResult>,
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: |value, cx| carry::<
-            new::GetPromptRequestParams,
-            old::GetPromptRequestParams,
-        >(value, cx, get_prompt_request_params_down),
+        run: downgrade_any::<new::GetPromptRequestParams, old::GetPromptRequestParams>,
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: |value, cx| carry::<
-            new::GetPromptResult,
-            old::GetPromptResult,
-        >(value, cx, get_prompt_result_down),
+        run: downgrade_any::<new::GetPromptResult, old::GetPromptResult>,
     },
     Hop {
         from: "Icon",
         to: "Icon",
-        run: |value, cx| carry::<
-            new::Icon,
-            old::Icon,
-        >(value, cx, |value, _| Ok(icon_down(value))),
+        run: downgrade_any::<new::Icon, old::Icon>,
     },
     Hop {
         from: "IconTheme",
         to: "IconTheme",
-        run: |value, cx| carry::<
-            new::IconTheme,
-            old::IconTheme,
-        >(value, cx, |value, _| Ok(icon_theme_down(value))),
+        run: downgrade_any::<new::IconTheme, old::IconTheme>,
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: |value, cx| carry::<
-            new::ImageContent,
-            old::ImageContent,
-        >(value, cx, |value, _| Ok(image_content_down(value))),
+        run: downgrade_any::<new::ImageContent, old::ImageContent>,
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| carry::<
-            new::Implementation,
-            old::Implementation,
-        >(value, cx, |value, _| Ok(implementation_down(value))),
+        run: downgrade_any::<new::Implementation, old::Implementation>,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| carry::<
-            new::IncludeContext,
-            old::IncludeContext,
-        >(value, cx, |value, _| Ok(include_context_down(value))),
+        run: downgrade_any::<new::IncludeContext, old::IncludeContext>,
     },
     Hop {
         from: "LegacyTitledEnumSchema",
         to: "LegacyTitledEnumSchema",
-        run: |value, cx| carry::<
-            new::LegacyTitledEnumSchema,
-            old::LegacyTitledEnumSchema,
-        >(value, cx, |value, _| Ok(legacy_titled_enum_schema_down(value))),
+        run: downgrade_any::<new::LegacyTitledEnumSchema, old::LegacyTitledEnumSchema>,
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: |value, cx| carry::<
-            new::ListPromptsResult,
-            old::ListPromptsResult,
-        >(value, cx, list_prompts_result_down),
+        run: downgrade_any::<new::ListPromptsResult, old::ListPromptsResult>,
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ListResourceTemplatesResult,
             old::ListResourceTemplatesResult,
-        >(value, cx, list_resource_templates_result_down),
+        >,
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: |value, cx| carry::<
-            new::ListResourcesResult,
-            old::ListResourcesResult,
-        >(value, cx, list_resources_result_down),
+        run: downgrade_any::<new::ListResourcesResult, old::ListResourcesResult>,
     },
     Hop {
         from: "ListRootsRequestParams",
         to: "RequestParams",
-        run: |value, cx| carry::<
-            new::ListRootsRequestParams,
-            old::RequestParams,
-        >(value, cx, list_roots_request_params_down),
+        run: downgrade_any::<new::ListRootsRequestParams, old::RequestParams>,
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| carry::<
-            new::ListRootsResult,
-            old::ListRootsResult,
-        >(value, cx, list_roots_result_down),
+        run: downgrade_any::<new::ListRootsResult, old::ListRootsResult>,
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: |value, cx| carry::<
-            new::ListToolsResult,
-            old::ListToolsResult,
-        >(value, cx, list_tools_result_down),
+        run: downgrade_any::<new::ListToolsResult, old::ListToolsResult>,
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| carry::<
-            new::LoggingLevel,
-            old::LoggingLevel,
-        >(value, cx, |value, _| Ok(logging_level_down(value))),
+        run: downgrade_any::<new::LoggingLevel, old::LoggingLevel>,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::LoggingMessageNotificationParams,
             old::LoggingMessageNotificationParams,
-        >(value, cx, logging_message_notification_params_down),
+        >,
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| carry::<
-            new::ModelHint,
-            old::ModelHint,
-        >(value, cx, |value, _| Ok(model_hint_down(value))),
+        run: downgrade_any::<new::ModelHint, old::ModelHint>,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| carry::<
-            new::ModelPreferences,
-            old::ModelPreferences,
-        >(value, cx, |value, _| Ok(model_preferences_down(value))),
+        run: downgrade_any::<new::ModelPreferences, old::ModelPreferences>,
     },
     Hop {
         from: "NotificationParams",
         to: "NotificationParams",
-        run: |value, cx| carry::<
-            new::NotificationParams,
-            old::NotificationParams,
-        >(value, cx, notification_params_down),
+        run: downgrade_any::<new::NotificationParams, old::NotificationParams>,
     },
     Hop {
         from: "NumberSchema",
         to: "NumberSchema",
-        run: |value, cx| carry::<
-            new::NumberSchema,
-            old::NumberSchema,
-        >(value, cx, |value, _| Ok(number_schema_down(value))),
+        run: downgrade_any::<new::NumberSchema, old::NumberSchema>,
     },
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: |value, cx| carry::<
-            new::NumberSchemaType,
-            old::NumberSchemaType,
-        >(value, cx, |value, _| Ok(number_schema_type_down(value))),
+        run: downgrade_any::<new::NumberSchemaType, old::NumberSchemaType>,
     },
     Hop {
         from: "PaginatedRequestParams",
         to: "PaginatedRequestParams",
-        run: |value, cx| carry::<
-            new::PaginatedRequestParams,
-            old::PaginatedRequestParams,
-        >(value, cx, paginated_request_params_down),
+        run: downgrade_any::<new::PaginatedRequestParams, old::PaginatedRequestParams>,
     },
     Hop {
         from: "PrimitiveSchemaDefinition",
         to: "PrimitiveSchemaDefinition",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::PrimitiveSchemaDefinition,
             old::PrimitiveSchemaDefinition,
-        >(value, cx, |value, _| Ok(primitive_schema_definition_down(value))),
+        >,
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ProgressNotificationParams,
             old::ProgressNotificationParams,
-        >(value, cx, progress_notification_params_down),
+        >,
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| carry::<
-            new::ProgressToken,
-            old::ProgressToken,
-        >(value, cx, |value, _| Ok(progress_token_down(value))),
+        run: downgrade_any::<new::ProgressToken, old::ProgressToken>,
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: |value, cx| carry::<
-            new::Prompt,
-            old::Prompt,
-        >(value, cx, |value, _| Ok(prompt_down(value))),
+        run: downgrade_any::<new::Prompt, old::Prompt>,
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| carry::<
-            new::PromptArgument,
-            old::PromptArgument,
-        >(value, cx, |value, _| Ok(prompt_argument_down(value))),
+        run: downgrade_any::<new::PromptArgument, old::PromptArgument>,
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: |value, cx| carry::<
-            new::PromptMessage,
-            old::PromptMessage,
-        >(value, cx, |value, _| Ok(prompt_message_down(value))),
+        run: downgrade_any::<new::PromptMessage, old::PromptMessage>,
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| carry::<
-            new::PromptReference,
-            old::PromptReference,
-        >(value, cx, |value, _| Ok(prompt_reference_down(value))),
+        run: downgrade_any::<new::PromptReference, old::PromptReference>,
     },
     Hop {
         from: "ReadResourceOutcome",
         to: "ReadResourceResult",
-        run: |value, cx| carry::<
-            new::ReadResourceOutcome,
-            old::ReadResourceResult,
-        >(value, cx, read_resource_outcome_down),
+        run: downgrade_any::<new::ReadResourceOutcome, old::ReadResourceResult>,
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ReadResourceRequestParams,
             old::ReadResourceRequestParams,
-        >(value, cx, read_resource_request_params_down),
+        >,
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| carry::<
-            new::ReadResourceResult,
-            old::ReadResourceResult,
-        >(value, cx, read_resource_result_down),
+        run: downgrade_any::<new::ReadResourceResult, old::ReadResourceResult>,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| carry::<
-            new::RequestMetaObject,
-            old::RequestMetaObject,
-        >(value, cx, request_meta_object_down),
+        run: downgrade_any::<new::RequestMetaObject, old::RequestMetaObject>,
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: |value, cx| carry::<
-            new::Resource,
-            old::Resource,
-        >(value, cx, |value, _| Ok(resource_down(value))),
+        run: downgrade_any::<new::Resource, old::Resource>,
     },
     Hop {
         from: "ResourceLink",
         to: "ResourceLink",
-        run: |value, cx| carry::<
-            new::ResourceLink,
-            old::ResourceLink,
-        >(value, cx, |value, _| Ok(resource_link_down(value))),
+        run: downgrade_any::<new::ResourceLink, old::ResourceLink>,
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: |value, cx| carry::<
-            new::ResourceTemplate,
-            old::ResourceTemplate,
-        >(value, cx, |value, _| Ok(resource_template_down(value))),
+        run: downgrade_any::<new::ResourceTemplate, old::ResourceTemplate>,
     },
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ResourceTemplateReference,
             old::ResourceTemplateReference,
-        >(value, cx, |value, _| Ok(resource_template_reference_down(value))),
+        >,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ResourceUpdatedNotificationParams,
             old::ResourceUpdatedNotificationParams,
-        >(value, cx, resource_updated_notification_params_down),
+        >,
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| carry::<
-            new::Role,
-            old::Role,
-        >(value, cx, |value, _| Ok(role_down(value))),
+        run: downgrade_any::<new::Role, old::Role>,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| carry::<
-            new::Root,
-            old::Root,
-        >(value, cx, |value, _| Ok(root_down(value))),
+        run: downgrade_any::<new::Root, old::Root>,
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: |value, cx| carry::<
-            new::SamplingContent,
-            old::SamplingContent,
-        >(value, cx, sampling_content_down),
+        run: downgrade_any::<new::SamplingContent, old::SamplingContent>,
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: |value, cx| carry::<
-            new::SamplingMessage,
-            old::SamplingMessage,
-        >(value, cx, sampling_message_down),
+        run: downgrade_any::<new::SamplingMessage, old::SamplingMessage>,
     },
     Hop {
         from: "SamplingMessageContentBlock",
         to: "SamplingMessageContentBlock",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::SamplingMessageContentBlock,
             old::SamplingMessageContentBlock,
-        >(value, cx, sampling_message_content_block_down),
+        >,
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: |value, cx| carry::<
-            new::ServerCapabilities,
-            old::ServerCapabilities,
-        >(value, cx, server_capabilities_down),
+        run: downgrade_any::<new::ServerCapabilities, old::ServerCapabilities>,
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ServerCapabilitiesPrompts,
             old::ServerCapabilitiesPrompts,
-        >(value, cx, |value, _| Ok(server_capabilities_prompts_down(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::ServerCapabilitiesResources,
             old::ServerCapabilitiesResources,
-        >(value, cx, |value, _| Ok(server_capabilities_resources_down(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| carry::<
-            new::ServerCapabilitiesTools,
-            old::ServerCapabilitiesTools,
-        >(value, cx, |value, _| Ok(server_capabilities_tools_down(value))),
+        run: downgrade_any::<new::ServerCapabilitiesTools, old::ServerCapabilitiesTools>,
     },
     Hop {
         from: "StringSchema",
         to: "StringSchema",
-        run: |value, cx| carry::<
-            new::StringSchema,
-            old::StringSchema,
-        >(value, cx, |value, _| Ok(string_schema_down(value))),
+        run: downgrade_any::<new::StringSchema, old::StringSchema>,
     },
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: |value, cx| carry::<
-            new::StringSchemaFormat,
-            old::StringSchemaFormat,
-        >(value, cx, |value, _| Ok(string_schema_format_down(value))),
+        run: downgrade_any::<new::StringSchemaFormat, old::StringSchemaFormat>,
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: |value, cx| carry::<
-            new::TextContent,
-            old::TextContent,
-        >(value, cx, |value, _| Ok(text_content_down(value))),
+        run: downgrade_any::<new::TextContent, old::TextContent>,
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| carry::<
-            new::TextOrBlobContents,
-            old::TextOrBlobContents,
-        >(value, cx, |value, _| Ok(text_or_blob_contents_down(value))),
+        run: downgrade_any::<new::TextOrBlobContents, old::TextOrBlobContents>,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| carry::<
-            new::TextResourceContents,
-            old::TextResourceContents,
-        >(value, cx, |value, _| Ok(text_resource_contents_down(value))),
+        run: downgrade_any::<new::TextResourceContents, old::TextResourceContents>,
     },
     Hop {
         from: "TitledMultiSelectEnumSchema",
         to: "TitledMultiSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::TitledMultiSelectEnumSchema,
             old::TitledMultiSelectEnumSchema,
-        >(value, cx, |value, _| Ok(titled_multi_select_enum_schema_down(value))),
+        >,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItems",
         to: "TitledMultiSelectEnumSchemaItems",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::TitledMultiSelectEnumSchemaItems,
             old::TitledMultiSelectEnumSchemaItems,
-        >(value, cx, |value, _| Ok(titled_multi_select_enum_schema_items_down(value))),
+        >,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItemsAnyOf",
         to: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::TitledMultiSelectEnumSchemaItemsAnyOf,
             old::TitledMultiSelectEnumSchemaItemsAnyOf,
-        >(
-            value,
-            cx,
-            |value, _| Ok(titled_multi_select_enum_schema_items_any_of_down(value)),
-        ),
+        >,
     },
     Hop {
         from: "TitledSingleSelectEnumSchema",
         to: "TitledSingleSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::TitledSingleSelectEnumSchema,
             old::TitledSingleSelectEnumSchema,
-        >(value, cx, |value, _| Ok(titled_single_select_enum_schema_down(value))),
+        >,
     },
     Hop {
         from: "TitledSingleSelectEnumSchemaOneOf",
         to: "TitledSingleSelectEnumSchemaOneOf",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::TitledSingleSelectEnumSchemaOneOf,
             old::TitledSingleSelectEnumSchemaOneOf,
-        >(value, cx, |value, _| Ok(titled_single_select_enum_schema_one_of_down(value))),
+        >,
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: |value, cx| carry::<new::Tool, old::Tool>(value, cx, tool_down),
+        run: downgrade_any::<new::Tool, old::Tool>,
     },
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| carry::<
-            new::ToolAnnotations,
-            old::ToolAnnotations,
-        >(value, cx, |value, _| Ok(tool_annotations_down(value))),
+        run: downgrade_any::<new::ToolAnnotations, old::ToolAnnotations>,
     },
     Hop {
         from: "ToolChoice",
         to: "ToolChoice",
-        run: |value, cx| carry::<
-            new::ToolChoice,
-            old::ToolChoice,
-        >(value, cx, |value, _| Ok(tool_choice_down(value))),
+        run: downgrade_any::<new::ToolChoice, old::ToolChoice>,
     },
     Hop {
         from: "ToolChoiceMode",
         to: "ToolChoiceMode",
-        run: |value, cx| carry::<
-            new::ToolChoiceMode,
-            old::ToolChoiceMode,
-        >(value, cx, |value, _| Ok(tool_choice_mode_down(value))),
+        run: downgrade_any::<new::ToolChoiceMode, old::ToolChoiceMode>,
     },
     Hop {
         from: "ToolResultContent",
         to: "ToolResultContent",
-        run: |value, cx| carry::<
-            new::ToolResultContent,
-            old::ToolResultContent,
-        >(value, cx, tool_result_content_down),
+        run: downgrade_any::<new::ToolResultContent, old::ToolResultContent>,
     },
     Hop {
         from: "ToolUseContent",
         to: "ToolUseContent",
-        run: |value, cx| carry::<
-            new::ToolUseContent,
-            old::ToolUseContent,
-        >(value, cx, |value, _| Ok(tool_use_content_down(value))),
+        run: downgrade_any::<new::ToolUseContent, old::ToolUseContent>,
     },
     Hop {
         from: "UntitledMultiSelectEnumSchema",
         to: "UntitledMultiSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::UntitledMultiSelectEnumSchema,
             old::UntitledMultiSelectEnumSchema,
-        >(value, cx, |value, _| Ok(untitled_multi_select_enum_schema_down(value))),
+        >,
     },
     Hop {
         from: "UntitledMultiSelectEnumSchemaItems",
         to: "UntitledMultiSelectEnumSchemaItems",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::UntitledMultiSelectEnumSchemaItems,
             old::UntitledMultiSelectEnumSchemaItems,
-        >(value, cx, |value, _| Ok(untitled_multi_select_enum_schema_items_down(value))),
+        >,
     },
     Hop {
         from: "UntitledSingleSelectEnumSchema",
         to: "UntitledSingleSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: downgrade_any::<
             new::UntitledSingleSelectEnumSchema,
             old::UntitledSingleSelectEnumSchema,
-        >(value, cx, |value, _| Ok(untitled_single_select_enum_schema_down(value))),
+        >,
     },
 ];

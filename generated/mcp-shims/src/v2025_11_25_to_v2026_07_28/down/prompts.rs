@@ -8,8 +8,8 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
 
 use super::{
-    content_block_down, icon_down, request_meta_object_down,
-    result_meta_object_to_map_down, role_down,
+    shared::content_block_down, shared::icon_down, shared::request_meta_object_down,
+    shared::result_meta_object_to_map_down, shared::role_down,
 };
 
 /// `GetPromptOutcome` to `GetPromptResult`.
@@ -190,6 +190,7 @@ impl crate::Downgrade<old::Prompt> for new::Prompt {
 }
 
 impl crate::DowngradeExact<old::Prompt> for new::Prompt {
+    #[inline]
     fn downgrade_exact(self) -> old::Prompt {
         prompt_down(self)
     }
@@ -215,6 +216,7 @@ impl crate::Downgrade<old::PromptArgument> for new::PromptArgument {
 }
 
 impl crate::DowngradeExact<old::PromptArgument> for new::PromptArgument {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptArgument {
         prompt_argument_down(self)
     }
@@ -238,6 +240,7 @@ impl crate::Downgrade<old::PromptMessage> for new::PromptMessage {
 }
 
 impl crate::DowngradeExact<old::PromptMessage> for new::PromptMessage {
+    #[inline]
     fn downgrade_exact(self) -> old::PromptMessage {
         prompt_message_down(self)
     }

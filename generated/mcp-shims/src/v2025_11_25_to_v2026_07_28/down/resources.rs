@@ -8,8 +8,9 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
 
 use super::{
-    annotations_down, icon_down, notification_meta_object_to_map_down,
-    request_meta_object_down, result_meta_object_to_map_down, text_or_blob_contents_down,
+    shared::annotations_down, shared::icon_down,
+    shared::notification_meta_object_to_map_down, shared::request_meta_object_down,
+    shared::result_meta_object_to_map_down, shared::text_or_blob_contents_down,
 };
 
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
@@ -282,6 +283,7 @@ impl crate::Downgrade<old::Resource> for new::Resource {
 }
 
 impl crate::DowngradeExact<old::Resource> for new::Resource {
+    #[inline]
     fn downgrade_exact(self) -> old::Resource {
         resource_down(self)
     }
@@ -323,6 +325,7 @@ impl crate::Downgrade<old::ResourceTemplate> for new::ResourceTemplate {
 }
 
 impl crate::DowngradeExact<old::ResourceTemplate> for new::ResourceTemplate {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceTemplate {
         resource_template_down(self)
     }

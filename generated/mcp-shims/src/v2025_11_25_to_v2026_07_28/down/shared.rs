@@ -9,7 +9,7 @@ use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use mcp_wire::Extra;
 
-use super::json_object_to_client_capabilities_roots_down;
+use super::lifecycle::json_object_to_client_capabilities_roots_down;
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
@@ -30,6 +30,7 @@ impl crate::Downgrade<old::Annotations> for new::Annotations {
 }
 
 impl crate::DowngradeExact<old::Annotations> for new::Annotations {
+    #[inline]
     fn downgrade_exact(self) -> old::Annotations {
         annotations_down(self)
     }
@@ -55,6 +56,7 @@ impl crate::Downgrade<old::AudioContent> for new::AudioContent {
 }
 
 impl crate::DowngradeExact<old::AudioContent> for new::AudioContent {
+    #[inline]
     fn downgrade_exact(self) -> old::AudioContent {
         audio_content_down(self)
     }
@@ -82,6 +84,7 @@ impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
 }
 
 impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::BlobResourceContents {
         blob_resource_contents_down(self)
     }
@@ -106,6 +109,7 @@ impl crate::Downgrade<old::BooleanSchema> for new::BooleanSchema {
 }
 
 impl crate::DowngradeExact<old::BooleanSchema> for new::BooleanSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::BooleanSchema {
         boolean_schema_down(self)
     }
@@ -178,6 +182,7 @@ for new::ClientCapabilitiesElicitation {
 
 impl crate::DowngradeExact<old::ClientCapabilitiesElicitation>
 for new::ClientCapabilitiesElicitation {
+    #[inline]
     fn downgrade_exact(self) -> old::ClientCapabilitiesElicitation {
         client_capabilities_elicitation_down(self)
     }
@@ -208,6 +213,7 @@ for new::ClientCapabilitiesSampling {
 
 impl crate::DowngradeExact<old::ClientCapabilitiesSampling>
 for new::ClientCapabilitiesSampling {
+    #[inline]
     fn downgrade_exact(self) -> old::ClientCapabilitiesSampling {
         client_capabilities_sampling_down(self)
     }
@@ -242,6 +248,7 @@ impl crate::Downgrade<old::ContentBlock> for new::ContentBlock {
 }
 
 impl crate::DowngradeExact<old::ContentBlock> for new::ContentBlock {
+    #[inline]
     fn downgrade_exact(self) -> old::ContentBlock {
         content_block_down(self)
     }
@@ -351,6 +358,7 @@ impl crate::Downgrade<old::ElicitAction> for new::ElicitAction {
 }
 
 impl crate::DowngradeExact<old::ElicitAction> for new::ElicitAction {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitAction {
         elicit_action_down(self)
     }
@@ -406,6 +414,7 @@ for new::ElicitRequestFormParamsMode {
 
 impl crate::DowngradeExact<old::ElicitRequestFormParamsMode>
 for new::ElicitRequestFormParamsMode {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitRequestFormParamsMode {
         elicit_request_form_params_mode_down(self)
     }
@@ -445,6 +454,7 @@ for new::ElicitRequestFormParamsRequestedSchema {
 
 impl crate::DowngradeExact<old::ElicitRequestFormParamsRequestedSchema>
 for new::ElicitRequestFormParamsRequestedSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitRequestFormParamsRequestedSchema {
         elicit_request_form_params_requested_schema_down(self)
     }
@@ -565,6 +575,7 @@ impl crate::Downgrade<old::ElicitValue> for new::ElicitValue {
 }
 
 impl crate::DowngradeExact<old::ElicitValue> for new::ElicitValue {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitValue {
         elicit_value_down(self)
     }
@@ -591,6 +602,7 @@ impl crate::Downgrade<old::EmbeddedResource> for new::EmbeddedResource {
 }
 
 impl crate::DowngradeExact<old::EmbeddedResource> for new::EmbeddedResource {
+    #[inline]
     fn downgrade_exact(self) -> old::EmbeddedResource {
         embedded_resource_down(self)
     }
@@ -616,6 +628,7 @@ impl crate::Downgrade<old::Icon> for new::Icon {
 }
 
 impl crate::DowngradeExact<old::Icon> for new::Icon {
+    #[inline]
     fn downgrade_exact(self) -> old::Icon {
         icon_down(self)
     }
@@ -637,6 +650,7 @@ impl crate::Downgrade<old::IconTheme> for new::IconTheme {
 }
 
 impl crate::DowngradeExact<old::IconTheme> for new::IconTheme {
+    #[inline]
     fn downgrade_exact(self) -> old::IconTheme {
         icon_theme_down(self)
     }
@@ -662,6 +676,7 @@ impl crate::Downgrade<old::ImageContent> for new::ImageContent {
 }
 
 impl crate::DowngradeExact<old::ImageContent> for new::ImageContent {
+    #[inline]
     fn downgrade_exact(self) -> old::ImageContent {
         image_content_down(self)
     }
@@ -697,6 +712,7 @@ impl crate::Downgrade<old::Implementation> for new::Implementation {
 }
 
 impl crate::DowngradeExact<old::Implementation> for new::Implementation {
+    #[inline]
     fn downgrade_exact(self) -> old::Implementation {
         implementation_down(self)
     }
@@ -719,6 +735,7 @@ impl crate::Downgrade<old::IncludeContext> for new::IncludeContext {
 }
 
 impl crate::DowngradeExact<old::IncludeContext> for new::IncludeContext {
+    #[inline]
     fn downgrade_exact(self) -> old::IncludeContext {
         include_context_down(self)
     }
@@ -754,6 +771,7 @@ impl crate::Downgrade<old::LegacyTitledEnumSchema> for new::LegacyTitledEnumSche
 }
 
 impl crate::DowngradeExact<old::LegacyTitledEnumSchema> for new::LegacyTitledEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::LegacyTitledEnumSchema {
         legacy_titled_enum_schema_down(self)
     }
@@ -827,6 +845,7 @@ impl crate::Downgrade<old::LoggingLevel> for new::LoggingLevel {
 }
 
 impl crate::DowngradeExact<old::LoggingLevel> for new::LoggingLevel {
+    #[inline]
     fn downgrade_exact(self) -> old::LoggingLevel {
         logging_level_down(self)
     }
@@ -846,6 +865,7 @@ impl crate::Downgrade<old::ModelHint> for new::ModelHint {
 }
 
 impl crate::DowngradeExact<old::ModelHint> for new::ModelHint {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelHint {
         model_hint_down(self)
     }
@@ -879,6 +899,7 @@ impl crate::Downgrade<old::ModelPreferences> for new::ModelPreferences {
 }
 
 impl crate::DowngradeExact<old::ModelPreferences> for new::ModelPreferences {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelPreferences {
         model_preferences_down(self)
     }
@@ -960,6 +981,7 @@ impl crate::Downgrade<old::NumberSchema> for new::NumberSchema {
 }
 
 impl crate::DowngradeExact<old::NumberSchema> for new::NumberSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::NumberSchema {
         number_schema_down(self)
     }
@@ -983,6 +1005,7 @@ impl crate::Downgrade<old::NumberSchemaType> for new::NumberSchemaType {
 }
 
 impl crate::DowngradeExact<old::NumberSchemaType> for new::NumberSchemaType {
+    #[inline]
     fn downgrade_exact(self) -> old::NumberSchemaType {
         number_schema_type_down(self)
     }
@@ -1069,6 +1092,7 @@ for new::PrimitiveSchemaDefinition {
 
 impl crate::DowngradeExact<old::PrimitiveSchemaDefinition>
 for new::PrimitiveSchemaDefinition {
+    #[inline]
     fn downgrade_exact(self) -> old::PrimitiveSchemaDefinition {
         primitive_schema_definition_down(self)
     }
@@ -1090,6 +1114,7 @@ impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
 }
 
 impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
+    #[inline]
     fn downgrade_exact(self) -> old::ProgressToken {
         progress_token_down(self)
     }
@@ -1181,6 +1206,7 @@ impl crate::Downgrade<old::ResourceLink> for new::ResourceLink {
 }
 
 impl crate::DowngradeExact<old::ResourceLink> for new::ResourceLink {
+    #[inline]
     fn downgrade_exact(self) -> old::ResourceLink {
         resource_link_down(self)
     }
@@ -1218,6 +1244,7 @@ impl crate::Downgrade<old::Role> for new::Role {
 }
 
 impl crate::DowngradeExact<old::Role> for new::Role {
+    #[inline]
     fn downgrade_exact(self) -> old::Role {
         role_down(self)
     }
@@ -1242,6 +1269,7 @@ impl crate::Downgrade<old::Root> for new::Root {
 }
 
 impl crate::DowngradeExact<old::Root> for new::Root {
+    #[inline]
     fn downgrade_exact(self) -> old::Root {
         root_down(self)
     }
@@ -1375,6 +1403,7 @@ impl crate::Downgrade<old::StringSchema> for new::StringSchema {
 }
 
 impl crate::DowngradeExact<old::StringSchema> for new::StringSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::StringSchema {
         string_schema_down(self)
     }
@@ -1400,6 +1429,7 @@ impl crate::Downgrade<old::StringSchemaFormat> for new::StringSchemaFormat {
 }
 
 impl crate::DowngradeExact<old::StringSchemaFormat> for new::StringSchemaFormat {
+    #[inline]
     fn downgrade_exact(self) -> old::StringSchemaFormat {
         string_schema_format_down(self)
     }
@@ -1424,6 +1454,7 @@ impl crate::Downgrade<old::TextContent> for new::TextContent {
 }
 
 impl crate::DowngradeExact<old::TextContent> for new::TextContent {
+    #[inline]
     fn downgrade_exact(self) -> old::TextContent {
         text_content_down(self)
     }
@@ -1451,6 +1482,7 @@ impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
 }
 
 impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextOrBlobContents {
         text_or_blob_contents_down(self)
     }
@@ -1478,6 +1510,7 @@ impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
 }
 
 impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
+    #[inline]
     fn downgrade_exact(self) -> old::TextResourceContents {
         text_resource_contents_down(self)
     }
@@ -1520,6 +1553,7 @@ for new::TitledMultiSelectEnumSchema {
 
 impl crate::DowngradeExact<old::TitledMultiSelectEnumSchema>
 for new::TitledMultiSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchema {
         titled_multi_select_enum_schema_down(self)
     }
@@ -1552,6 +1586,7 @@ for new::TitledMultiSelectEnumSchemaItems {
 
 impl crate::DowngradeExact<old::TitledMultiSelectEnumSchemaItems>
 for new::TitledMultiSelectEnumSchemaItems {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchemaItems {
         titled_multi_select_enum_schema_items_down(self)
     }
@@ -1582,6 +1617,7 @@ for new::TitledMultiSelectEnumSchemaItemsAnyOf {
 
 impl crate::DowngradeExact<old::TitledMultiSelectEnumSchemaItemsAnyOf>
 for new::TitledMultiSelectEnumSchemaItemsAnyOf {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchemaItemsAnyOf {
         titled_multi_select_enum_schema_items_any_of_down(self)
     }
@@ -1623,6 +1659,7 @@ for new::TitledSingleSelectEnumSchema {
 
 impl crate::DowngradeExact<old::TitledSingleSelectEnumSchema>
 for new::TitledSingleSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledSingleSelectEnumSchema {
         titled_single_select_enum_schema_down(self)
     }
@@ -1653,6 +1690,7 @@ for new::TitledSingleSelectEnumSchemaOneOf {
 
 impl crate::DowngradeExact<old::TitledSingleSelectEnumSchemaOneOf>
 for new::TitledSingleSelectEnumSchemaOneOf {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledSingleSelectEnumSchemaOneOf {
         titled_single_select_enum_schema_one_of_down(self)
     }
@@ -1725,6 +1763,7 @@ impl crate::Downgrade<old::ToolAnnotations> for new::ToolAnnotations {
 }
 
 impl crate::DowngradeExact<old::ToolAnnotations> for new::ToolAnnotations {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolAnnotations {
         tool_annotations_down(self)
     }
@@ -1747,6 +1786,7 @@ impl crate::Downgrade<old::ToolChoice> for new::ToolChoice {
 }
 
 impl crate::DowngradeExact<old::ToolChoice> for new::ToolChoice {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolChoice {
         tool_choice_down(self)
     }
@@ -1769,6 +1809,7 @@ impl crate::Downgrade<old::ToolChoiceMode> for new::ToolChoiceMode {
 }
 
 impl crate::DowngradeExact<old::ToolChoiceMode> for new::ToolChoiceMode {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolChoiceMode {
         tool_choice_mode_down(self)
     }
@@ -1830,6 +1871,7 @@ impl crate::Downgrade<old::ToolUseContent> for new::ToolUseContent {
 }
 
 impl crate::DowngradeExact<old::ToolUseContent> for new::ToolUseContent {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolUseContent {
         tool_use_content_down(self)
     }
@@ -1872,6 +1914,7 @@ for new::UntitledMultiSelectEnumSchema {
 
 impl crate::DowngradeExact<old::UntitledMultiSelectEnumSchema>
 for new::UntitledMultiSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::UntitledMultiSelectEnumSchema {
         untitled_multi_select_enum_schema_down(self)
     }
@@ -1901,6 +1944,7 @@ for new::UntitledMultiSelectEnumSchemaItems {
 
 impl crate::DowngradeExact<old::UntitledMultiSelectEnumSchemaItems>
 for new::UntitledMultiSelectEnumSchemaItems {
+    #[inline]
     fn downgrade_exact(self) -> old::UntitledMultiSelectEnumSchemaItems {
         untitled_multi_select_enum_schema_items_down(self)
     }
@@ -1939,6 +1983,7 @@ for new::UntitledSingleSelectEnumSchema {
 
 impl crate::DowngradeExact<old::UntitledSingleSelectEnumSchema>
 for new::UntitledSingleSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::UntitledSingleSelectEnumSchema {
         untitled_single_select_enum_schema_down(self)
     }

@@ -9,8 +9,8 @@ use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::{
-    content_block_down, request_meta_object_down, result_meta_object_to_map_down,
-    tool_down,
+    shared::content_block_down, shared::request_meta_object_down,
+    shared::result_meta_object_to_map_down, shared::tool_down,
 };
 
 /// `CallToolOutcome` to `CallToolOutcome`.

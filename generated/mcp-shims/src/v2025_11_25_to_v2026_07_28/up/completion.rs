@@ -8,7 +8,7 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
-use super::{map_to_result_meta_object_up, request_meta_object_up};
+use super::{shared::map_to_result_meta_object_up, shared::request_meta_object_up};
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
@@ -62,6 +62,7 @@ for old::CompleteRequestParamsArgument {
 
 impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
 for old::CompleteRequestParamsArgument {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
         complete_request_params_argument_up(self)
     }
@@ -91,6 +92,7 @@ for old::CompleteRequestParamsContext {
 
 impl crate::UpgradeExact<new::CompleteRequestParamsContext>
 for old::CompleteRequestParamsContext {
+    #[inline]
     fn upgrade_exact(self) -> new::CompleteRequestParamsContext {
         complete_request_params_context_up(self)
     }
@@ -176,6 +178,7 @@ impl crate::Upgrade<new::CompletionReference> for old::CompletionReference {
 }
 
 impl crate::UpgradeExact<new::CompletionReference> for old::CompletionReference {
+    #[inline]
     fn upgrade_exact(self) -> new::CompletionReference {
         completion_reference_up(self)
     }
@@ -199,6 +202,7 @@ impl crate::Upgrade<new::PromptReference> for old::PromptReference {
 }
 
 impl crate::UpgradeExact<new::PromptReference> for old::PromptReference {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptReference {
         prompt_reference_up(self)
     }
@@ -227,6 +231,7 @@ impl crate::Upgrade<new::ResourceTemplateReference> for old::ResourceTemplateRef
 
 impl crate::UpgradeExact<new::ResourceTemplateReference>
 for old::ResourceTemplateReference {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceTemplateReference {
         resource_template_reference_up(self)
     }

@@ -26,6 +26,7 @@ impl crate::Upgrade<new::BooleanSchema> for old::BooleanSchema {
 }
 
 impl crate::UpgradeExact<new::BooleanSchema> for old::BooleanSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::BooleanSchema {
         boolean_schema_up(self)
     }
@@ -48,6 +49,7 @@ impl crate::Upgrade<new::ElicitAction> for old::ElicitAction {
 }
 
 impl crate::UpgradeExact<new::ElicitAction> for old::ElicitAction {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitAction {
         elicit_action_up(self)
     }
@@ -125,6 +127,7 @@ for old::ElicitRequestFormParamsMode {
 
 impl crate::UpgradeExact<new::ElicitRequestFormParamsMode>
 for old::ElicitRequestFormParamsMode {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitRequestFormParamsMode {
         elicit_request_form_params_mode_up(self)
     }
@@ -164,6 +167,7 @@ for old::ElicitRequestFormParamsRequestedSchema {
 
 impl crate::UpgradeExact<new::ElicitRequestFormParamsRequestedSchema>
 for old::ElicitRequestFormParamsRequestedSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitRequestFormParamsRequestedSchema {
         elicit_request_form_params_requested_schema_up(self)
     }
@@ -252,6 +256,7 @@ impl crate::Upgrade<new::ElicitResult> for old::ElicitResult {
 }
 
 impl crate::UpgradeExact<new::ElicitResult> for old::ElicitResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitResult {
         elicit_result_up(self)
     }
@@ -275,6 +280,7 @@ impl crate::Upgrade<new::ElicitValue> for old::ElicitValue {
 }
 
 impl crate::UpgradeExact<new::ElicitValue> for old::ElicitValue {
+    #[inline]
     fn upgrade_exact(self) -> new::ElicitValue {
         elicit_value_up(self)
     }
@@ -310,6 +316,7 @@ impl crate::Upgrade<new::LegacyTitledEnumSchema> for old::LegacyTitledEnumSchema
 }
 
 impl crate::UpgradeExact<new::LegacyTitledEnumSchema> for old::LegacyTitledEnumSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::LegacyTitledEnumSchema {
         legacy_titled_enum_schema_up(self)
     }
@@ -345,6 +352,7 @@ impl crate::Upgrade<new::NumberSchema> for old::NumberSchema {
 }
 
 impl crate::UpgradeExact<new::NumberSchema> for old::NumberSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::NumberSchema {
         number_schema_up(self)
     }
@@ -368,6 +376,7 @@ impl crate::Upgrade<new::NumberSchemaType> for old::NumberSchemaType {
 }
 
 impl crate::UpgradeExact<new::NumberSchemaType> for old::NumberSchemaType {
+    #[inline]
     fn upgrade_exact(self) -> new::NumberSchemaType {
         number_schema_type_up(self)
     }
@@ -427,6 +436,7 @@ impl crate::Upgrade<new::PrimitiveSchemaDefinition> for old::PrimitiveSchemaDefi
 
 impl crate::UpgradeExact<new::PrimitiveSchemaDefinition>
 for old::PrimitiveSchemaDefinition {
+    #[inline]
     fn upgrade_exact(self) -> new::PrimitiveSchemaDefinition {
         primitive_schema_definition_up(self)
     }
@@ -462,6 +472,7 @@ impl crate::Upgrade<new::StringSchema> for old::StringSchema {
 }
 
 impl crate::UpgradeExact<new::StringSchema> for old::StringSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::StringSchema {
         string_schema_up(self)
     }
@@ -487,6 +498,7 @@ impl crate::Upgrade<new::StringSchemaFormat> for old::StringSchemaFormat {
 }
 
 impl crate::UpgradeExact<new::StringSchemaFormat> for old::StringSchemaFormat {
+    #[inline]
     fn upgrade_exact(self) -> new::StringSchemaFormat {
         string_schema_format_up(self)
     }
@@ -529,6 +541,7 @@ for old::TitledMultiSelectEnumSchema {
 
 impl crate::UpgradeExact<new::TitledMultiSelectEnumSchema>
 for old::TitledMultiSelectEnumSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::TitledMultiSelectEnumSchema {
         titled_multi_select_enum_schema_up(self)
     }
@@ -561,6 +574,7 @@ for old::TitledMultiSelectEnumSchemaItems {
 
 impl crate::UpgradeExact<new::TitledMultiSelectEnumSchemaItems>
 for old::TitledMultiSelectEnumSchemaItems {
+    #[inline]
     fn upgrade_exact(self) -> new::TitledMultiSelectEnumSchemaItems {
         titled_multi_select_enum_schema_items_up(self)
     }
@@ -591,6 +605,7 @@ for old::TitledMultiSelectEnumSchemaItemsAnyOf {
 
 impl crate::UpgradeExact<new::TitledMultiSelectEnumSchemaItemsAnyOf>
 for old::TitledMultiSelectEnumSchemaItemsAnyOf {
+    #[inline]
     fn upgrade_exact(self) -> new::TitledMultiSelectEnumSchemaItemsAnyOf {
         titled_multi_select_enum_schema_items_any_of_up(self)
     }
@@ -632,6 +647,7 @@ for old::TitledSingleSelectEnumSchema {
 
 impl crate::UpgradeExact<new::TitledSingleSelectEnumSchema>
 for old::TitledSingleSelectEnumSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::TitledSingleSelectEnumSchema {
         titled_single_select_enum_schema_up(self)
     }
@@ -662,6 +678,7 @@ for old::TitledSingleSelectEnumSchemaOneOf {
 
 impl crate::UpgradeExact<new::TitledSingleSelectEnumSchemaOneOf>
 for old::TitledSingleSelectEnumSchemaOneOf {
+    #[inline]
     fn upgrade_exact(self) -> new::TitledSingleSelectEnumSchemaOneOf {
         titled_single_select_enum_schema_one_of_up(self)
     }
@@ -704,6 +721,7 @@ for old::UntitledMultiSelectEnumSchema {
 
 impl crate::UpgradeExact<new::UntitledMultiSelectEnumSchema>
 for old::UntitledMultiSelectEnumSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::UntitledMultiSelectEnumSchema {
         untitled_multi_select_enum_schema_up(self)
     }
@@ -733,6 +751,7 @@ for old::UntitledMultiSelectEnumSchemaItems {
 
 impl crate::UpgradeExact<new::UntitledMultiSelectEnumSchemaItems>
 for old::UntitledMultiSelectEnumSchemaItems {
+    #[inline]
     fn upgrade_exact(self) -> new::UntitledMultiSelectEnumSchemaItems {
         untitled_multi_select_enum_schema_items_up(self)
     }
@@ -771,6 +790,7 @@ for old::UntitledSingleSelectEnumSchema {
 
 impl crate::UpgradeExact<new::UntitledSingleSelectEnumSchema>
 for old::UntitledSingleSelectEnumSchema {
+    #[inline]
     fn upgrade_exact(self) -> new::UntitledSingleSelectEnumSchema {
         untitled_single_select_enum_schema_up(self)
     }

@@ -8,7 +8,10 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_wire::JsonObject;
 
-use super::{icon_up, map_to_notification_meta_object_up, progress_token_up};
+use super::{
+    shared::icon_up, shared::map_to_notification_meta_object_up,
+    shared::progress_token_up,
+};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_up(
@@ -116,6 +119,7 @@ for old::ClientCapabilitiesElicitation {
 
 impl crate::UpgradeExact<new::ClientCapabilitiesElicitation>
 for old::ClientCapabilitiesElicitation {
+    #[inline]
     fn upgrade_exact(self) -> new::ClientCapabilitiesElicitation {
         client_capabilities_elicitation_up(self)
     }
@@ -162,6 +166,7 @@ for old::ClientCapabilitiesSampling {
 
 impl crate::UpgradeExact<new::ClientCapabilitiesSampling>
 for old::ClientCapabilitiesSampling {
+    #[inline]
     fn upgrade_exact(self) -> new::ClientCapabilitiesSampling {
         client_capabilities_sampling_up(self)
     }
@@ -197,6 +202,7 @@ impl crate::Upgrade<new::Implementation> for old::Implementation {
 }
 
 impl crate::UpgradeExact<new::Implementation> for old::Implementation {
+    #[inline]
     fn upgrade_exact(self) -> new::Implementation {
         implementation_up(self)
     }
@@ -305,6 +311,7 @@ impl crate::Upgrade<new::ServerCapabilitiesPrompts> for old::ServerCapabilitiesP
 
 impl crate::UpgradeExact<new::ServerCapabilitiesPrompts>
 for old::ServerCapabilitiesPrompts {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesPrompts {
         server_capabilities_prompts_up(self)
     }
@@ -335,6 +342,7 @@ for old::ServerCapabilitiesResources {
 
 impl crate::UpgradeExact<new::ServerCapabilitiesResources>
 for old::ServerCapabilitiesResources {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesResources {
         server_capabilities_resources_up(self)
     }
@@ -359,6 +367,7 @@ impl crate::Upgrade<new::ServerCapabilitiesTools> for old::ServerCapabilitiesToo
 }
 
 impl crate::UpgradeExact<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
+    #[inline]
     fn upgrade_exact(self) -> new::ServerCapabilitiesTools {
         server_capabilities_tools_up(self)
     }

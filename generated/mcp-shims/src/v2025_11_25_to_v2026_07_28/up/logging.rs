@@ -7,7 +7,7 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
-use super::map_to_notification_meta_object_up;
+use super::shared::map_to_notification_meta_object_up;
 
 /// `LoggingLevel` to `LoggingLevel`.
 pub(crate) fn logging_level_up(value: old::LoggingLevel) -> new::LoggingLevel {
@@ -31,6 +31,7 @@ impl crate::Upgrade<new::LoggingLevel> for old::LoggingLevel {
 }
 
 impl crate::UpgradeExact<new::LoggingLevel> for old::LoggingLevel {
+    #[inline]
     fn upgrade_exact(self) -> new::LoggingLevel {
         logging_level_up(self)
     }

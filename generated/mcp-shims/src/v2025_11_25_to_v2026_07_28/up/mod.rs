@@ -16,17 +16,9 @@ mod tools;
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::dynamic::{Hop, carry};
-use completion::*;
-use elicitation::*;
-use lifecycle::*;
-use logging::*;
-use prompts::*;
-use resources::*;
-use roots::*;
-use sampling::*;
-use shared::*;
-use tools::*;
+use mcp_convert::dynamic::Hop;
+
+use crate::upgrade_any;
 
 /// The name of this hop in losses.
 pub(crate) const HOP: &str = "2025-11-25..2026-07-28";
@@ -36,790 +28,569 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| carry::<
-            old::Annotations,
-            new::Annotations,
-        >(value, cx, |value, _| Ok(annotations_up(value))),
+        run: upgrade_any::<old::Annotations, new::Annotations>,
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: |value, cx| carry::<
-            old::AudioContent,
-            new::AudioContent,
-        >(value, cx, |value, _| Ok(audio_content_up(value))),
+        run: upgrade_any::<old::AudioContent, new::AudioContent>,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| carry::<
-            old::BlobResourceContents,
-            new::BlobResourceContents,
-        >(value, cx, |value, _| Ok(blob_resource_contents_up(value))),
+        run: upgrade_any::<old::BlobResourceContents, new::BlobResourceContents>,
     },
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: |value, cx| carry::<
-            old::BooleanSchema,
-            new::BooleanSchema,
-        >(value, cx, |value, _| Ok(boolean_schema_up(value))),
+        run: upgrade_any::<old::BooleanSchema, new::BooleanSchema>,
     },
     Hop {
         from: "CallToolOutcome",
         to: "CallToolOutcome",
-        run: |value, cx| carry::<
-            old::CallToolOutcome,
-            new::CallToolOutcome,
-        >(value, cx, call_tool_outcome_up),
+        run: upgrade_any::<old::CallToolOutcome, new::CallToolOutcome>,
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: |value, cx| carry::<
-            old::CallToolRequestParams,
-            new::CallToolRequestParams,
-        >(value, cx, call_tool_request_params_up),
+        run: upgrade_any::<old::CallToolRequestParams, new::CallToolRequestParams>,
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: |value, cx| carry::<
-            old::CallToolResult,
-            new::CallToolResult,
-        >(value, cx, call_tool_result_up),
+        run: upgrade_any::<old::CallToolResult, new::CallToolResult>,
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::CancelledNotificationParams,
             new::CancelledNotificationParams,
-        >(value, cx, cancelled_notification_params_up),
+        >,
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: |value, cx| carry::<
-            old::ClientCapabilities,
-            new::ClientCapabilities,
-        >(value, cx, client_capabilities_up),
+        run: upgrade_any::<old::ClientCapabilities, new::ClientCapabilities>,
     },
     Hop {
         from: "ClientCapabilitiesElicitation",
         to: "ClientCapabilitiesElicitation",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ClientCapabilitiesElicitation,
             new::ClientCapabilitiesElicitation,
-        >(value, cx, |value, _| Ok(client_capabilities_elicitation_up(value))),
+        >,
     },
     Hop {
         from: "ClientCapabilitiesSampling",
         to: "ClientCapabilitiesSampling",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ClientCapabilitiesSampling,
             new::ClientCapabilitiesSampling,
-        >(value, cx, |value, _| Ok(client_capabilities_sampling_up(value))),
+        >,
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: |value, cx| carry::<
-            old::CompleteRequestParams,
-            new::CompleteRequestParams,
-        >(value, cx, complete_request_params_up),
+        run: upgrade_any::<old::CompleteRequestParams, new::CompleteRequestParams>,
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::CompleteRequestParamsArgument,
             new::CompleteRequestParamsArgument,
-        >(value, cx, |value, _| Ok(complete_request_params_argument_up(value))),
+        >,
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::CompleteRequestParamsContext,
             new::CompleteRequestParamsContext,
-        >(value, cx, |value, _| Ok(complete_request_params_context_up(value))),
+        >,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| carry::<
-            old::CompleteResult,
-            new::CompleteResult,
-        >(value, cx, complete_result_up),
+        run: upgrade_any::<old::CompleteResult, new::CompleteResult>,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| carry::<
-            old::CompleteResultCompletion,
-            new::CompleteResultCompletion,
-        >(value, cx, complete_result_completion_up),
+        run: upgrade_any::<old::CompleteResultCompletion, new::CompleteResultCompletion>,
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: |value, cx| carry::<
-            old::CompletionReference,
-            new::CompletionReference,
-        >(value, cx, |value, _| Ok(completion_reference_up(value))),
+        run: upgrade_any::<old::CompletionReference, new::CompletionReference>,
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: |value, cx| carry::<
-            old::ContentBlock,
-            new::ContentBlock,
-        >(value, cx, |value, _| Ok(content_block_up(value))),
+        run: upgrade_any::<old::ContentBlock, new::ContentBlock>,
     },
     Hop {
         from: "CreateMessageOutcome",
         to: "CreateMessageResult",
-        run: |value, cx| carry::<
-            old::CreateMessageOutcome,
-            new::CreateMessageResult,
-        >(value, cx, create_message_outcome_up),
+        run: upgrade_any::<old::CreateMessageOutcome, new::CreateMessageResult>,
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::CreateMessageRequestParams,
             new::CreateMessageRequestParams,
-        >(value, cx, create_message_request_params_up),
+        >,
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: |value, cx| carry::<
-            old::CreateMessageResult,
-            new::CreateMessageResult,
-        >(value, cx, create_message_result_up),
+        run: upgrade_any::<old::CreateMessageResult, new::CreateMessageResult>,
     },
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: |value, cx| carry::<
-            old::ElicitAction,
-            new::ElicitAction,
-        >(value, cx, |value, _| Ok(elicit_action_up(value))),
+        run: upgrade_any::<old::ElicitAction, new::ElicitAction>,
     },
     Hop {
         from: "ElicitOutcome",
         to: "ElicitResult",
-        run: |value, cx| carry::<
-            old::ElicitOutcome,
-            new::ElicitResult,
-        >(value, cx, elicit_outcome_up),
+        run: upgrade_any::<old::ElicitOutcome, new::ElicitResult>,
     },
     Hop {
         from: "ElicitRequestFormParams",
         to: "ElicitRequestFormParams",
-        run: |value, cx| carry::<
-            old::ElicitRequestFormParams,
-            new::ElicitRequestFormParams,
-        >(value, cx, elicit_request_form_params_up),
+        run: upgrade_any::<old::ElicitRequestFormParams, new::ElicitRequestFormParams>,
     },
     Hop {
         from: "ElicitRequestFormParamsMode",
         to: "ElicitRequestFormParamsMode",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ElicitRequestFormParamsMode,
             new::ElicitRequestFormParamsMode,
-        >(value, cx, |value, _| Ok(elicit_request_form_params_mode_up(value))),
+        >,
     },
     Hop {
         from: "ElicitRequestFormParamsRequestedSchema",
         to: "ElicitRequestFormParamsRequestedSchema",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ElicitRequestFormParamsRequestedSchema,
             new::ElicitRequestFormParamsRequestedSchema,
-        >(
-            value,
-            cx,
-            |value, _| Ok(elicit_request_form_params_requested_schema_up(value)),
-        ),
+        >,
     },
     Hop {
         from: "ElicitRequestParams",
         to: "ElicitRequestParams",
-        run: |value, cx| carry::<
-            old::ElicitRequestParams,
-            new::ElicitRequestParams,
-        >(value, cx, elicit_request_params_up),
+        run: upgrade_any::<old::ElicitRequestParams, new::ElicitRequestParams>,
     },
     Hop {
         from: "ElicitRequestUrlParams",
         to: "ElicitRequestUrlParams",
-        run: |value, cx| carry::<
-            old::ElicitRequestUrlParams,
-            new::ElicitRequestUrlParams,
-        >(value, cx, elicit_request_url_params_up),
+        run: upgrade_any::<old::ElicitRequestUrlParams, new::ElicitRequestUrlParams>,
     },
     Hop {
         from: "ElicitResult",
         to: "ElicitResult",
-        run: |value, cx| carry::<
-            old::ElicitResult,
-            new::ElicitResult,
-        >(value, cx, |value, _| Ok(elicit_result_up(value))),
+        run: upgrade_any::<old::ElicitResult, new::ElicitResult>,
     },
     Hop {
         from: "ElicitValue",
         to: "ElicitValue",
-        run: |value, cx| carry::<
-            old::ElicitValue,
-            new::ElicitValue,
-        >(value, cx, |value, _| Ok(elicit_value_up(value))),
+        run: upgrade_any::<old::ElicitValue, new::ElicitValue>,
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: |value, cx| carry::<
-            old::EmbeddedResource,
-            new::EmbeddedResource,
-        >(value, cx, |value, _| Ok(embedded_resource_up(value))),
+        run: upgrade_any::<old::EmbeddedResource, new::EmbeddedResource>,
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: |value, cx| carry::<
-            old::GetPromptRequestParams,
-            new::GetPromptRequestParams,
-        >(value, cx, get_prompt_request_params_up),
+        run: upgrade_any::<old::GetPromptRequestParams, new::GetPromptRequestParams>,
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptOutcome",
-        run: |value, cx| carry::<
-            old::GetPromptResult,
-            new::GetPromptOutcome,
-        >(value, cx, get_prompt_result_to_get_prompt_outcome_up),
+        run: upgrade_any::<old::GetPromptResult, new::GetPromptOutcome>,
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: |value, cx| carry::<
-            old::GetPromptResult,
-            new::GetPromptResult,
-        >(value, cx, get_prompt_result_up),
+        run: upgrade_any::<old::GetPromptResult, new::GetPromptResult>,
     },
     Hop {
         from: "Icon",
         to: "Icon",
-        run: |value, cx| carry::<
-            old::Icon,
-            new::Icon,
-        >(value, cx, |value, _| Ok(icon_up(value))),
+        run: upgrade_any::<old::Icon, new::Icon>,
     },
     Hop {
         from: "IconTheme",
         to: "IconTheme",
-        run: |value, cx| carry::<
-            old::IconTheme,
-            new::IconTheme,
-        >(value, cx, |value, _| Ok(icon_theme_up(value))),
+        run: upgrade_any::<old::IconTheme, new::IconTheme>,
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: |value, cx| carry::<
-            old::ImageContent,
-            new::ImageContent,
-        >(value, cx, |value, _| Ok(image_content_up(value))),
+        run: upgrade_any::<old::ImageContent, new::ImageContent>,
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| carry::<
-            old::Implementation,
-            new::Implementation,
-        >(value, cx, |value, _| Ok(implementation_up(value))),
+        run: upgrade_any::<old::Implementation, new::Implementation>,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| carry::<
-            old::IncludeContext,
-            new::IncludeContext,
-        >(value, cx, |value, _| Ok(include_context_up(value))),
+        run: upgrade_any::<old::IncludeContext, new::IncludeContext>,
     },
     Hop {
         from: "LegacyTitledEnumSchema",
         to: "LegacyTitledEnumSchema",
-        run: |value, cx| carry::<
-            old::LegacyTitledEnumSchema,
-            new::LegacyTitledEnumSchema,
-        >(value, cx, |value, _| Ok(legacy_titled_enum_schema_up(value))),
+        run: upgrade_any::<old::LegacyTitledEnumSchema, new::LegacyTitledEnumSchema>,
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: |value, cx| carry::<
-            old::ListPromptsResult,
-            new::ListPromptsResult,
-        >(value, cx, list_prompts_result_up),
+        run: upgrade_any::<old::ListPromptsResult, new::ListPromptsResult>,
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ListResourceTemplatesResult,
             new::ListResourceTemplatesResult,
-        >(value, cx, list_resource_templates_result_up),
+        >,
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: |value, cx| carry::<
-            old::ListResourcesResult,
-            new::ListResourcesResult,
-        >(value, cx, list_resources_result_up),
+        run: upgrade_any::<old::ListResourcesResult, new::ListResourcesResult>,
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| carry::<
-            old::ListRootsResult,
-            new::ListRootsResult,
-        >(value, cx, |value, _| Ok(list_roots_result_up(value))),
+        run: upgrade_any::<old::ListRootsResult, new::ListRootsResult>,
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: |value, cx| carry::<
-            old::ListToolsResult,
-            new::ListToolsResult,
-        >(value, cx, list_tools_result_up),
+        run: upgrade_any::<old::ListToolsResult, new::ListToolsResult>,
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| carry::<
-            old::LoggingLevel,
-            new::LoggingLevel,
-        >(value, cx, |value, _| Ok(logging_level_up(value))),
+        run: upgrade_any::<old::LoggingLevel, new::LoggingLevel>,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::LoggingMessageNotificationParams,
             new::LoggingMessageNotificationParams,
-        >(value, cx, logging_message_notification_params_up),
+        >,
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| carry::<
-            old::ModelHint,
-            new::ModelHint,
-        >(value, cx, |value, _| Ok(model_hint_up(value))),
+        run: upgrade_any::<old::ModelHint, new::ModelHint>,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| carry::<
-            old::ModelPreferences,
-            new::ModelPreferences,
-        >(value, cx, |value, _| Ok(model_preferences_up(value))),
+        run: upgrade_any::<old::ModelPreferences, new::ModelPreferences>,
     },
     Hop {
         from: "NotificationParams",
         to: "NotificationParams",
-        run: |value, cx| carry::<
-            old::NotificationParams,
-            new::NotificationParams,
-        >(value, cx, notification_params_up),
+        run: upgrade_any::<old::NotificationParams, new::NotificationParams>,
     },
     Hop {
         from: "NumberSchema",
         to: "NumberSchema",
-        run: |value, cx| carry::<
-            old::NumberSchema,
-            new::NumberSchema,
-        >(value, cx, |value, _| Ok(number_schema_up(value))),
+        run: upgrade_any::<old::NumberSchema, new::NumberSchema>,
     },
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: |value, cx| carry::<
-            old::NumberSchemaType,
-            new::NumberSchemaType,
-        >(value, cx, |value, _| Ok(number_schema_type_up(value))),
+        run: upgrade_any::<old::NumberSchemaType, new::NumberSchemaType>,
     },
     Hop {
         from: "PaginatedRequestParams",
         to: "PaginatedRequestParams",
-        run: |value, cx| carry::<
-            old::PaginatedRequestParams,
-            new::PaginatedRequestParams,
-        >(value, cx, paginated_request_params_up),
+        run: upgrade_any::<old::PaginatedRequestParams, new::PaginatedRequestParams>,
     },
     Hop {
         from: "PrimitiveSchemaDefinition",
         to: "PrimitiveSchemaDefinition",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::PrimitiveSchemaDefinition,
             new::PrimitiveSchemaDefinition,
-        >(value, cx, |value, _| Ok(primitive_schema_definition_up(value))),
+        >,
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ProgressNotificationParams,
             new::ProgressNotificationParams,
-        >(value, cx, progress_notification_params_up),
+        >,
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| carry::<
-            old::ProgressToken,
-            new::ProgressToken,
-        >(value, cx, |value, _| Ok(progress_token_up(value))),
+        run: upgrade_any::<old::ProgressToken, new::ProgressToken>,
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: |value, cx| carry::<
-            old::Prompt,
-            new::Prompt,
-        >(value, cx, |value, _| Ok(prompt_up(value))),
+        run: upgrade_any::<old::Prompt, new::Prompt>,
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| carry::<
-            old::PromptArgument,
-            new::PromptArgument,
-        >(value, cx, |value, _| Ok(prompt_argument_up(value))),
+        run: upgrade_any::<old::PromptArgument, new::PromptArgument>,
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: |value, cx| carry::<
-            old::PromptMessage,
-            new::PromptMessage,
-        >(value, cx, |value, _| Ok(prompt_message_up(value))),
+        run: upgrade_any::<old::PromptMessage, new::PromptMessage>,
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| carry::<
-            old::PromptReference,
-            new::PromptReference,
-        >(value, cx, |value, _| Ok(prompt_reference_up(value))),
+        run: upgrade_any::<old::PromptReference, new::PromptReference>,
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ReadResourceRequestParams,
             new::ReadResourceRequestParams,
-        >(value, cx, read_resource_request_params_up),
+        >,
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceOutcome",
-        run: |value, cx| carry::<
-            old::ReadResourceResult,
-            new::ReadResourceOutcome,
-        >(value, cx, read_resource_result_to_read_resource_outcome_up),
+        run: upgrade_any::<old::ReadResourceResult, new::ReadResourceOutcome>,
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| carry::<
-            old::ReadResourceResult,
-            new::ReadResourceResult,
-        >(value, cx, read_resource_result_up),
+        run: upgrade_any::<old::ReadResourceResult, new::ReadResourceResult>,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| carry::<
-            old::RequestMetaObject,
-            new::RequestMetaObject,
-        >(value, cx, request_meta_object_up),
+        run: upgrade_any::<old::RequestMetaObject, new::RequestMetaObject>,
     },
     Hop {
         from: "RequestParams",
         to: "ListRootsRequestParams",
-        run: |value, cx| carry::<
-            old::RequestParams,
-            new::ListRootsRequestParams,
-        >(value, cx, |value, _| Ok(request_params_up(value))),
+        run: upgrade_any::<old::RequestParams, new::ListRootsRequestParams>,
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: |value, cx| carry::<
-            old::Resource,
-            new::Resource,
-        >(value, cx, |value, _| Ok(resource_up(value))),
+        run: upgrade_any::<old::Resource, new::Resource>,
     },
     Hop {
         from: "ResourceLink",
         to: "ResourceLink",
-        run: |value, cx| carry::<
-            old::ResourceLink,
-            new::ResourceLink,
-        >(value, cx, |value, _| Ok(resource_link_up(value))),
+        run: upgrade_any::<old::ResourceLink, new::ResourceLink>,
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: |value, cx| carry::<
-            old::ResourceTemplate,
-            new::ResourceTemplate,
-        >(value, cx, |value, _| Ok(resource_template_up(value))),
+        run: upgrade_any::<old::ResourceTemplate, new::ResourceTemplate>,
     },
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ResourceTemplateReference,
             new::ResourceTemplateReference,
-        >(value, cx, |value, _| Ok(resource_template_reference_up(value))),
+        >,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ResourceUpdatedNotificationParams,
             new::ResourceUpdatedNotificationParams,
-        >(value, cx, resource_updated_notification_params_up),
+        >,
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| carry::<
-            old::Role,
-            new::Role,
-        >(value, cx, |value, _| Ok(role_up(value))),
+        run: upgrade_any::<old::Role, new::Role>,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| carry::<
-            old::Root,
-            new::Root,
-        >(value, cx, |value, _| Ok(root_up(value))),
+        run: upgrade_any::<old::Root, new::Root>,
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: |value, cx| carry::<
-            old::SamplingContent,
-            new::SamplingContent,
-        >(value, cx, sampling_content_up),
+        run: upgrade_any::<old::SamplingContent, new::SamplingContent>,
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: |value, cx| carry::<
-            old::SamplingMessage,
-            new::SamplingMessage,
-        >(value, cx, sampling_message_up),
+        run: upgrade_any::<old::SamplingMessage, new::SamplingMessage>,
     },
     Hop {
         from: "SamplingMessageContentBlock",
         to: "SamplingMessageContentBlock",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::SamplingMessageContentBlock,
             new::SamplingMessageContentBlock,
-        >(value, cx, sampling_message_content_block_up),
+        >,
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: |value, cx| carry::<
-            old::ServerCapabilities,
-            new::ServerCapabilities,
-        >(value, cx, server_capabilities_up),
+        run: upgrade_any::<old::ServerCapabilities, new::ServerCapabilities>,
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ServerCapabilitiesPrompts,
             new::ServerCapabilitiesPrompts,
-        >(value, cx, |value, _| Ok(server_capabilities_prompts_up(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::ServerCapabilitiesResources,
             new::ServerCapabilitiesResources,
-        >(value, cx, |value, _| Ok(server_capabilities_resources_up(value))),
+        >,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| carry::<
-            old::ServerCapabilitiesTools,
-            new::ServerCapabilitiesTools,
-        >(value, cx, |value, _| Ok(server_capabilities_tools_up(value))),
+        run: upgrade_any::<old::ServerCapabilitiesTools, new::ServerCapabilitiesTools>,
     },
     Hop {
         from: "StringSchema",
         to: "StringSchema",
-        run: |value, cx| carry::<
-            old::StringSchema,
-            new::StringSchema,
-        >(value, cx, |value, _| Ok(string_schema_up(value))),
+        run: upgrade_any::<old::StringSchema, new::StringSchema>,
     },
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: |value, cx| carry::<
-            old::StringSchemaFormat,
-            new::StringSchemaFormat,
-        >(value, cx, |value, _| Ok(string_schema_format_up(value))),
+        run: upgrade_any::<old::StringSchemaFormat, new::StringSchemaFormat>,
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: |value, cx| carry::<
-            old::TextContent,
-            new::TextContent,
-        >(value, cx, |value, _| Ok(text_content_up(value))),
+        run: upgrade_any::<old::TextContent, new::TextContent>,
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| carry::<
-            old::TextOrBlobContents,
-            new::TextOrBlobContents,
-        >(value, cx, |value, _| Ok(text_or_blob_contents_up(value))),
+        run: upgrade_any::<old::TextOrBlobContents, new::TextOrBlobContents>,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| carry::<
-            old::TextResourceContents,
-            new::TextResourceContents,
-        >(value, cx, |value, _| Ok(text_resource_contents_up(value))),
+        run: upgrade_any::<old::TextResourceContents, new::TextResourceContents>,
     },
     Hop {
         from: "TitledMultiSelectEnumSchema",
         to: "TitledMultiSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::TitledMultiSelectEnumSchema,
             new::TitledMultiSelectEnumSchema,
-        >(value, cx, |value, _| Ok(titled_multi_select_enum_schema_up(value))),
+        >,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItems",
         to: "TitledMultiSelectEnumSchemaItems",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::TitledMultiSelectEnumSchemaItems,
             new::TitledMultiSelectEnumSchemaItems,
-        >(value, cx, |value, _| Ok(titled_multi_select_enum_schema_items_up(value))),
+        >,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItemsAnyOf",
         to: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::TitledMultiSelectEnumSchemaItemsAnyOf,
             new::TitledMultiSelectEnumSchemaItemsAnyOf,
-        >(
-            value,
-            cx,
-            |value, _| Ok(titled_multi_select_enum_schema_items_any_of_up(value)),
-        ),
+        >,
     },
     Hop {
         from: "TitledSingleSelectEnumSchema",
         to: "TitledSingleSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::TitledSingleSelectEnumSchema,
             new::TitledSingleSelectEnumSchema,
-        >(value, cx, |value, _| Ok(titled_single_select_enum_schema_up(value))),
+        >,
     },
     Hop {
         from: "TitledSingleSelectEnumSchemaOneOf",
         to: "TitledSingleSelectEnumSchemaOneOf",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::TitledSingleSelectEnumSchemaOneOf,
             new::TitledSingleSelectEnumSchemaOneOf,
-        >(value, cx, |value, _| Ok(titled_single_select_enum_schema_one_of_up(value))),
+        >,
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: |value, cx| carry::<old::Tool, new::Tool>(value, cx, tool_up),
+        run: upgrade_any::<old::Tool, new::Tool>,
     },
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| carry::<
-            old::ToolAnnotations,
-            new::ToolAnnotations,
-        >(value, cx, |value, _| Ok(tool_annotations_up(value))),
+        run: upgrade_any::<old::ToolAnnotations, new::ToolAnnotations>,
     },
     Hop {
         from: "ToolChoice",
         to: "ToolChoice",
-        run: |value, cx| carry::<
-            old::ToolChoice,
-            new::ToolChoice,
-        >(value, cx, |value, _| Ok(tool_choice_up(value))),
+        run: upgrade_any::<old::ToolChoice, new::ToolChoice>,
     },
     Hop {
         from: "ToolChoiceMode",
         to: "ToolChoiceMode",
-        run: |value, cx| carry::<
-            old::ToolChoiceMode,
-            new::ToolChoiceMode,
-        >(value, cx, |value, _| Ok(tool_choice_mode_up(value))),
+        run: upgrade_any::<old::ToolChoiceMode, new::ToolChoiceMode>,
     },
     Hop {
         from: "ToolResultContent",
         to: "ToolResultContent",
-        run: |value, cx| carry::<
-            old::ToolResultContent,
-            new::ToolResultContent,
-        >(value, cx, tool_result_content_up),
+        run: upgrade_any::<old::ToolResultContent, new::ToolResultContent>,
     },
     Hop {
         from: "ToolUseContent",
         to: "ToolUseContent",
-        run: |value, cx| carry::<
-            old::ToolUseContent,
-            new::ToolUseContent,
-        >(value, cx, |value, _| Ok(tool_use_content_up(value))),
+        run: upgrade_any::<old::ToolUseContent, new::ToolUseContent>,
     },
     Hop {
         from: "UntitledMultiSelectEnumSchema",
         to: "UntitledMultiSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::UntitledMultiSelectEnumSchema,
             new::UntitledMultiSelectEnumSchema,
-        >(value, cx, |value, _| Ok(untitled_multi_select_enum_schema_up(value))),
+        >,
     },
     Hop {
         from: "UntitledMultiSelectEnumSchemaItems",
         to: "UntitledMultiSelectEnumSchemaItems",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::UntitledMultiSelectEnumSchemaItems,
             new::UntitledMultiSelectEnumSchemaItems,
-        >(value, cx, |value, _| Ok(untitled_multi_select_enum_schema_items_up(value))),
+        >,
     },
     Hop {
         from: "UntitledSingleSelectEnumSchema",
         to: "UntitledSingleSelectEnumSchema",
-        run: |value, cx| carry::<
+        run: upgrade_any::<
             old::UntitledSingleSelectEnumSchema,
             new::UntitledSingleSelectEnumSchema,
-        >(value, cx, |value, _| Ok(untitled_single_select_enum_schema_up(value))),
+        >,
     },
 ];

@@ -8,8 +8,8 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
 use super::{
-    content_block_up, icon_up, map_to_result_meta_object_up, request_meta_object_up,
-    role_up,
+    shared::content_block_up, shared::icon_up, shared::map_to_result_meta_object_up,
+    shared::request_meta_object_up, shared::role_up,
 };
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
@@ -146,6 +146,7 @@ impl crate::Upgrade<new::Prompt> for old::Prompt {
 }
 
 impl crate::UpgradeExact<new::Prompt> for old::Prompt {
+    #[inline]
     fn upgrade_exact(self) -> new::Prompt {
         prompt_up(self)
     }
@@ -171,6 +172,7 @@ impl crate::Upgrade<new::PromptArgument> for old::PromptArgument {
 }
 
 impl crate::UpgradeExact<new::PromptArgument> for old::PromptArgument {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptArgument {
         prompt_argument_up(self)
     }
@@ -194,6 +196,7 @@ impl crate::Upgrade<new::PromptMessage> for old::PromptMessage {
 }
 
 impl crate::UpgradeExact<new::PromptMessage> for old::PromptMessage {
+    #[inline]
     fn upgrade_exact(self) -> new::PromptMessage {
         prompt_message_up(self)
     }

@@ -8,8 +8,9 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
 use super::{
-    annotations_up, icon_up, map_to_notification_meta_object_up,
-    map_to_result_meta_object_up, request_meta_object_up, text_or_blob_contents_up,
+    shared::annotations_up, shared::icon_up, shared::map_to_notification_meta_object_up,
+    shared::map_to_result_meta_object_up, shared::request_meta_object_up,
+    shared::text_or_blob_contents_up,
 };
 
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
@@ -218,6 +219,7 @@ impl crate::Upgrade<new::Resource> for old::Resource {
 }
 
 impl crate::UpgradeExact<new::Resource> for old::Resource {
+    #[inline]
     fn upgrade_exact(self) -> new::Resource {
         resource_up(self)
     }
@@ -259,6 +261,7 @@ impl crate::Upgrade<new::ResourceTemplate> for old::ResourceTemplate {
 }
 
 impl crate::UpgradeExact<new::ResourceTemplate> for old::ResourceTemplate {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceTemplate {
         resource_template_up(self)
     }

@@ -25,6 +25,7 @@ impl crate::Upgrade<new::ListRootsResult> for old::ListRootsResult {
 }
 
 impl crate::UpgradeExact<new::ListRootsResult> for old::ListRootsResult {
+    #[inline]
     fn upgrade_exact(self) -> new::ListRootsResult {
         list_roots_result_up(self)
     }
@@ -49,6 +50,7 @@ impl crate::Upgrade<new::Root> for old::Root {
 }
 
 impl crate::UpgradeExact<new::Root> for old::Root {
+    #[inline]
     fn upgrade_exact(self) -> new::Root {
         root_up(self)
     }

@@ -9,8 +9,8 @@ use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::{
-    audio_content_up, content_block_up, image_content_up, role_up, text_content_up,
-    tool_up,
+    shared::audio_content_up, shared::content_block_up, shared::image_content_up,
+    shared::role_up, shared::text_content_up, shared::tool_up,
 };
 
 /// `CreateMessageOutcome` to `CreateMessageResult`.
@@ -126,6 +126,7 @@ impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
 }
 
 impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
+    #[inline]
     fn upgrade_exact(self) -> new::IncludeContext {
         include_context_up(self)
     }
@@ -145,6 +146,7 @@ impl crate::Upgrade<new::ModelHint> for old::ModelHint {
 }
 
 impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelHint {
         model_hint_up(self)
     }
@@ -178,6 +180,7 @@ impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
 }
 
 impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
+    #[inline]
     fn upgrade_exact(self) -> new::ModelPreferences {
         model_preferences_up(self)
     }
@@ -298,6 +301,7 @@ impl crate::Upgrade<new::ToolChoice> for old::ToolChoice {
 }
 
 impl crate::UpgradeExact<new::ToolChoice> for old::ToolChoice {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolChoice {
         tool_choice_up(self)
     }
@@ -320,6 +324,7 @@ impl crate::Upgrade<new::ToolChoiceMode> for old::ToolChoiceMode {
 }
 
 impl crate::UpgradeExact<new::ToolChoiceMode> for old::ToolChoiceMode {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolChoiceMode {
         tool_choice_mode_up(self)
     }
@@ -377,6 +382,7 @@ impl crate::Upgrade<new::ToolUseContent> for old::ToolUseContent {
 }
 
 impl crate::UpgradeExact<new::ToolUseContent> for old::ToolUseContent {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolUseContent {
         tool_use_content_up(self)
     }

@@ -28,6 +28,7 @@ impl crate::Upgrade<new::Annotations> for old::Annotations {
 }
 
 impl crate::UpgradeExact<new::Annotations> for old::Annotations {
+    #[inline]
     fn upgrade_exact(self) -> new::Annotations {
         annotations_up(self)
     }
@@ -53,6 +54,7 @@ impl crate::Upgrade<new::AudioContent> for old::AudioContent {
 }
 
 impl crate::UpgradeExact<new::AudioContent> for old::AudioContent {
+    #[inline]
     fn upgrade_exact(self) -> new::AudioContent {
         audio_content_up(self)
     }
@@ -80,6 +82,7 @@ impl crate::Upgrade<new::BlobResourceContents> for old::BlobResourceContents {
 }
 
 impl crate::UpgradeExact<new::BlobResourceContents> for old::BlobResourceContents {
+    #[inline]
     fn upgrade_exact(self) -> new::BlobResourceContents {
         blob_resource_contents_up(self)
     }
@@ -112,6 +115,7 @@ impl crate::Upgrade<new::ContentBlock> for old::ContentBlock {
 }
 
 impl crate::UpgradeExact<new::ContentBlock> for old::ContentBlock {
+    #[inline]
     fn upgrade_exact(self) -> new::ContentBlock {
         content_block_up(self)
     }
@@ -138,6 +142,7 @@ impl crate::Upgrade<new::EmbeddedResource> for old::EmbeddedResource {
 }
 
 impl crate::UpgradeExact<new::EmbeddedResource> for old::EmbeddedResource {
+    #[inline]
     fn upgrade_exact(self) -> new::EmbeddedResource {
         embedded_resource_up(self)
     }
@@ -163,6 +168,7 @@ impl crate::Upgrade<new::Icon> for old::Icon {
 }
 
 impl crate::UpgradeExact<new::Icon> for old::Icon {
+    #[inline]
     fn upgrade_exact(self) -> new::Icon {
         icon_up(self)
     }
@@ -184,6 +190,7 @@ impl crate::Upgrade<new::IconTheme> for old::IconTheme {
 }
 
 impl crate::UpgradeExact<new::IconTheme> for old::IconTheme {
+    #[inline]
     fn upgrade_exact(self) -> new::IconTheme {
         icon_theme_up(self)
     }
@@ -209,6 +216,7 @@ impl crate::Upgrade<new::ImageContent> for old::ImageContent {
 }
 
 impl crate::UpgradeExact<new::ImageContent> for old::ImageContent {
+    #[inline]
     fn upgrade_exact(self) -> new::ImageContent {
         image_content_up(self)
     }
@@ -285,6 +293,7 @@ impl crate::Upgrade<new::ProgressToken> for old::ProgressToken {
 }
 
 impl crate::UpgradeExact<new::ProgressToken> for old::ProgressToken {
+    #[inline]
     fn upgrade_exact(self) -> new::ProgressToken {
         progress_token_up(self)
     }
@@ -349,6 +358,7 @@ impl crate::Upgrade<new::ListRootsRequestParams> for old::RequestParams {
 }
 
 impl crate::UpgradeExact<new::ListRootsRequestParams> for old::RequestParams {
+    #[inline]
     fn upgrade_exact(self) -> new::ListRootsRequestParams {
         request_params_up(self)
     }
@@ -390,6 +400,7 @@ impl crate::Upgrade<new::ResourceLink> for old::ResourceLink {
 }
 
 impl crate::UpgradeExact<new::ResourceLink> for old::ResourceLink {
+    #[inline]
     fn upgrade_exact(self) -> new::ResourceLink {
         resource_link_up(self)
     }
@@ -411,6 +422,7 @@ impl crate::Upgrade<new::Role> for old::Role {
 }
 
 impl crate::UpgradeExact<new::Role> for old::Role {
+    #[inline]
     fn upgrade_exact(self) -> new::Role {
         role_up(self)
     }
@@ -435,6 +447,7 @@ impl crate::Upgrade<new::TextContent> for old::TextContent {
 }
 
 impl crate::UpgradeExact<new::TextContent> for old::TextContent {
+    #[inline]
     fn upgrade_exact(self) -> new::TextContent {
         text_content_up(self)
     }
@@ -462,6 +475,7 @@ impl crate::Upgrade<new::TextOrBlobContents> for old::TextOrBlobContents {
 }
 
 impl crate::UpgradeExact<new::TextOrBlobContents> for old::TextOrBlobContents {
+    #[inline]
     fn upgrade_exact(self) -> new::TextOrBlobContents {
         text_or_blob_contents_up(self)
     }
@@ -489,6 +503,7 @@ impl crate::Upgrade<new::TextResourceContents> for old::TextResourceContents {
 }
 
 impl crate::UpgradeExact<new::TextResourceContents> for old::TextResourceContents {
+    #[inline]
     fn upgrade_exact(self) -> new::TextResourceContents {
         text_resource_contents_up(self)
     }
@@ -565,6 +580,7 @@ impl crate::Upgrade<new::ToolAnnotations> for old::ToolAnnotations {
 }
 
 impl crate::UpgradeExact<new::ToolAnnotations> for old::ToolAnnotations {
+    #[inline]
     fn upgrade_exact(self) -> new::ToolAnnotations {
         tool_annotations_up(self)
     }

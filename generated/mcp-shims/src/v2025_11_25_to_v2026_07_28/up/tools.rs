@@ -9,7 +9,8 @@ use mcp_convert::{Adapter, Context, LossKind, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
 use super::{
-    content_block_up, map_to_result_meta_object_up, request_meta_object_up, tool_up,
+    shared::content_block_up, shared::map_to_result_meta_object_up,
+    shared::request_meta_object_up, shared::tool_up,
 };
 
 /// `CallToolOutcome` to `CallToolOutcome`.

@@ -1,0 +1,65 @@
+//! The definitions by which a schema lists its messages, and what answers a request: for whoever reads a schema.
+
+use crate::model::{Direction, MethodKind};
+
+/// A union of the messages that one side may send in one way; an unknown method is a case of its own there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Role {
+    /// The definition.
+    pub union: &'static str,
+    /// Who sends them.
+    pub direction: Direction,
+    /// Requests, notifications or embedded requests.
+    pub kind: MethodKind,
+}
+
+const fn role(union: &'static str, direction: Direction, kind: MethodKind) -> Role {
+    Role {
+        union,
+        direction,
+        kind,
+    }
+}
+
+/// All of them.
+pub const ROLES: &[Role] = &[
+    role(
+        "ClientRequest",
+        Direction::ClientToServer,
+        MethodKind::Request,
+    ),
+    role(
+        "ClientNotification",
+        Direction::ClientToServer,
+        MethodKind::Notification,
+    ),
+    role(
+        "ServerRequest",
+        Direction::ServerToClient,
+        MethodKind::Request,
+    ),
+    role(
+        "ServerNotification",
+        Direction::ServerToClient,
+        MethodKind::Notification,
+    ),
+    role("InputRequest", Direction::ServerToClient, MethodKind::Input),
+];
+
+/// What a request is called in the names of what answers it: `CallTool` of `CallToolRequest`.
+#[must_use]
+pub fn stem(request: &str) -> &str {
+    request.strip_suffix("Request").unwrap_or(request)
+}
+
+/// The definition of the whole response, by which a schema pairs a request with its result.
+#[must_use]
+pub fn response(stem: &str) -> String {
+    format!("{stem}ResultResponse")
+}
+
+/// The definition of a result that is paired by its name alone.
+#[must_use]
+pub fn result(stem: &str) -> String {
+    format!("{stem}Result")
+}
