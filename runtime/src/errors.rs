@@ -154,6 +154,27 @@ pub fn too_many_pending(limit: usize) -> Box<Refusal> {
     refusal(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
+/// Too much waits for its answer; see [`Limits::pending_bytes`](crate::Limits::pending_bytes).
+#[must_use]
+pub fn too_much_pending(limit: usize) -> Box<Refusal> {
+    let why = format!("requests of {limit} bytes are not answered yet: try again once one is");
+    refusal(ErrorObject::INTERNAL_ERROR, 503, why)
+}
+
+/// A call was asked back too often; see [`Limits::rounds`](crate::Limits::rounds).
+#[must_use]
+pub fn asked_too_often(limit: u32) -> Box<Refusal> {
+    internal(&format!(
+        "the server asked back {limit} times without an answer"
+    ))
+}
+
+/// Too much is subscribed to; see [`Limits::subscriptions`](crate::Limits::subscriptions).
+#[must_use]
+pub fn too_many_subscriptions(limit: usize) -> Box<Refusal> {
+    internal(&format!("{limit} subscriptions are open: end one first"))
+}
+
 /// Too many sessions are open; see [`Limits::sessions`](crate::Limits::sessions).
 #[must_use]
 pub fn too_many_sessions(limit: usize) -> Box<Refusal> {

@@ -5,8 +5,11 @@
 
 use std::borrow::Cow;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::errors::{self, Refusal};
-use crate::peek::{Peeked, Raw};
+use mcp_wire::{Peeked, Raw};
 
 /// The name of the header that says the revision.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
@@ -26,6 +29,8 @@ pub struct Headers<'a> {
     pub method: Option<&'a str>,
     /// `Mcp-Name`, as it stands there.
     pub name: Option<&'a str>,
+    /// Who is behind the request, if an authorisation layer has found out; not a header at all.
+    pub principal: Option<&'a str>,
     /// One that came twice, saying two things.
     conflict: Option<&'static str>,
 }
@@ -114,7 +119,7 @@ pub fn encoded(text: &str) -> Cow<'_, str> {
     if text.bytes().all(visible) && !blank(text) && !framed {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("{OPEN}{}{CLOSE}", base64(text.as_bytes())))
+    Cow::Owned(format!("{OPEN}{}{CLOSE}", BASE64_STANDARD.encode(text)))
 }
 
 /// What the value of `Mcp-Name` stands for; `None` where the frame holds no base64 of UTF-8.
@@ -125,52 +130,11 @@ pub fn decoded(value: &str) -> Option<Cow<'_, str>> {
         .and_then(|rest| rest.strip_suffix(CLOSE));
     match framed {
         None => Some(Cow::Borrowed(value)),
-        Some(inner) => String::from_utf8(unbase64(inner)?).ok().map(Cow::Owned),
-    }
-}
-
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-fn base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let at = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let group = at(0) << 16 | at(1) << 8 | at(2);
-        for place in 0..4 {
-            let digit = ALPHABET.get((group >> (18 - 6 * place) & 63) as usize);
-            let padding = place > chunk.len();
-            text.push(if padding {
-                '='
-            } else {
-                char::from(digit.copied().unwrap_or(b'A'))
-            });
+        Some(inner) => {
+            let bytes = BASE64_STANDARD.decode(inner).ok()?;
+            String::from_utf8(bytes).ok().map(Cow::Owned)
         }
     }
-    text
-}
-
-/// Reads base64 with padding; nothing else, so that one text has one spelling.
-fn unbase64(text: &str) -> Option<Vec<u8>> {
-    let digits = text
-        .strip_suffix("==")
-        .or_else(|| text.strip_suffix('='))
-        .unwrap_or(text);
-    if !text.len().is_multiple_of(4) {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut group, mut bits) = (0_u32, 0_u32);
-    for digit in digits.bytes() {
-        let value = ALPHABET.iter().position(|&one| one == digit)?;
-        group = group << 6 | u32::try_from(value).ok()?;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push((group >> bits & 0xFF) as u8);
-            group &= (1 << bits) - 1;
-        }
-    }
-    (group == 0 && bits < 6).then_some(bytes)
 }
 
 #[cfg(test)]

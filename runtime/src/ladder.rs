@@ -9,8 +9,8 @@ use mcp_wire::{Direction, MethodInfo, MethodKind};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::meta;
-use crate::peek::{MessageKind, Peeked, Raw};
 use crate::served::RevisionSet;
+use mcp_wire::{MessageKind, Peeked, Raw};
 
 /// What is known when a message comes, beside the message.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,6 +52,36 @@ pub fn settle(message: &Peeked<'_>, around: &Circumstances<'_>) -> Result<Settle
 #[must_use]
 pub fn takes_session_operations(served: RevisionSet) -> bool {
     served.has(Era::Handshake)
+}
+
+/// Whether a message says nothing of its revision by itself, so that it takes a session to settle it.
+///
+/// `has_session`: whether its POST names one.
+#[must_use]
+pub fn needs_session(message: &Peeked<'_>, headers: &Headers<'_>, has_session: bool) -> bool {
+    let is_modern = |wire: &str| {
+        Revision::from_wire(wire).is_some_and(|revision| revision.era() == Era::PerRequest)
+    };
+    let header = headers.protocol_version;
+    match message.kind {
+        // It opens a session of its own, wherever it is said.
+        MessageKind::Request if message.method.as_deref() == Some("initialize") => false,
+        MessageKind::Request => match message.meta.protocol_version.map(Raw::as_str) {
+            // A claim stands for itself; that of a handshake revision inside a session is the session's.
+            Some(claim) => {
+                has_session
+                    && claim.is_some_and(|claim| {
+                        Revision::from_wire(&claim).is_some() && !is_modern(&claim)
+                    })
+            }
+            // A modern request that forgot its claim is told so.
+            None => has_session || !header.is_some_and(is_modern),
+        },
+        MessageKind::Notification | MessageKind::Response | MessageKind::Error => {
+            !header.is_some_and(is_modern)
+        }
+        MessageKind::Batch => true,
+    }
 }
 
 /// Settles a message inside a batch.

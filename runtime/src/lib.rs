@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod adapters;
 pub mod client;
 pub mod errors;
 pub mod headers;
@@ -21,8 +22,6 @@ pub mod headers;
 pub mod http;
 pub mod ladder;
 mod limits;
-pub mod meta;
-mod peek;
 mod revisions;
 #[cfg(any(feature = "http", feature = "stdio"))]
 pub mod serve;
@@ -30,15 +29,18 @@ mod served;
 pub mod server;
 #[cfg(feature = "stdio")]
 pub mod stdio;
+mod translate;
 
 pub use headers::Headers;
 pub use limits::Limits;
-pub use peek::{Elements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, peek};
 pub use served::RevisionSet;
 pub use server::Server;
 
 pub use mcp_registry::*;
 pub use mcp_wire;
+pub use mcp_wire::{
+    BatchElements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek,
+};
 
 /// The README, so that what it shows is tested.
 #[cfg(all(doctest, feature = "http"))]

@@ -1,5 +1,7 @@
 //! How much an endpoint takes before it refuses more.
 
+use std::time::Duration;
+
 /// What an endpoint takes; beyond it there is an error, and nothing else is disturbed.
 ///
 /// Nesting has a limit of its own: [`mcp_wire::MAX_DEPTH`].
@@ -11,6 +13,20 @@ pub struct Limits {
     pub batch_length: usize,
     /// Requests of one channel that are not answered yet, in each direction.
     pub pending: usize,
+    /// Bytes of the params of those requests, all together.
+    pub pending_bytes: usize,
+    /// Bytes of an id, a progress token or a URI that is kept.
+    pub name_bytes: usize,
+    /// How often one call may be asked back before it is answered.
+    pub rounds: u32,
+    /// How long a call waits for its client's answers.
+    pub ask_time: Duration,
+    /// Calls of one channel that wait for their client to come again.
+    pub parked: usize,
+    /// Streams of one channel that are told of changes.
+    pub streams: usize,
+    /// Resources of one channel, or one stream, that are subscribed to.
+    pub subscriptions: usize,
     /// Sessions at a time, in [`Sessions`](crate::server::Sessions).
     pub sessions: usize,
 }
@@ -21,6 +37,13 @@ impl Default for Limits {
             message_bytes: 16 << 20,
             batch_length: 100,
             pending: 1_000,
+            pending_bytes: 64 << 20,
+            name_bytes: 1 << 10,
+            rounds: 10,
+            ask_time: Duration::from_secs(600),
+            parked: 1_000,
+            streams: 100,
+            subscriptions: 1_000,
             sessions: 100_000,
         }
     }

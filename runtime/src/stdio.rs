@@ -21,10 +21,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::mpsc;
 
 use crate::Spoken;
-use crate::serve::{Handler, Lane, QUEUE, line};
+use crate::serve::{Facts, Handler, Lane, Queue, line, route};
 use crate::server::{Outgoing, Server};
 
 /// Serves standard input and output until the input ends and what came is answered.
@@ -46,28 +45,41 @@ pub async fn serve_on<App: Spoken>(
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> io::Result<()> {
     let limit = server.limits().message_bytes;
-    let lane = Lane::new(Arc::new(server), Arc::new(handler), Instant::now());
-    let (texts, queue) = mpsc::channel(QUEUE);
-    let writer = tokio::spawn(write(queue, output));
-    // What belongs to no exchange goes the same way as everything else.
+    let server = Arc::new(server);
+    let lane = Lane::new(Arc::clone(&server), Arc::new(handler), Instant::now(), None);
+    let (texts, queue) = route();
+    let mut writer = tokio::spawn(write(queue, output));
+    // Nothing else has taken it yet.
     let _ = lane.at_large(texts.clone());
     let mut input = BufReader::new(input);
     let mut bytes = Vec::new();
-    while read_line(&mut input, &mut bytes, limit).await? {
+    loop {
+        let read = tokio::select! {
+            read = read_line(&mut input, &mut bytes, limit) => read?,
+            // Nobody reads what this says: there is no one to serve.
+            written = &mut writer => {
+                lane.close();
+                return written.map_err(io::Error::other)?;
+            }
+        };
+        if !read {
+            break;
+        }
         if bytes.trim_ascii().is_empty() {
             continue;
         }
-        let taken = lane.take(None, &bytes, &texts).await;
+        // Who does not read the answers is not asked for more questions.
+        let Some(_turn) = texts.turn().await else {
+            break;
+        };
+        let taken = lane.take(None, server.look(&bytes), &texts, Facts::default());
         if let Some(body) = taken.reply.and_then(|reply| reply.body) {
-            let reply = Outgoing {
+            texts.push(Outgoing {
                 exchange: None,
                 last: true,
                 status: 200,
                 body,
-            };
-            if texts.send(reply).await.is_err() {
-                break;
-            }
+            });
         }
     }
     lane.input_ended();
@@ -102,10 +114,7 @@ async fn read_line(
     }
 }
 
-async fn write(
-    mut queue: mpsc::Receiver<Outgoing>,
-    mut output: impl AsyncWrite + Unpin,
-) -> io::Result<()> {
+async fn write(mut queue: Queue, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
     while let Some(text) = queue.recv().await {
         output.write_all(line(&text.body).as_bytes()).await?;
         output.write_all(b"\n").await?;

@@ -14,10 +14,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::server::{Channel, Event, Fate, Occasion, StateMachine, Step, To, Token};
+use mcp_revisions::server::{
+    About, Channel, Event, Fate, Occasion, StateMachine, Step, To, Token, World,
+};
 use mcp_revisions::{Adapter, Revision, V2025_11_25, V2026_07_28, meta};
 use serde_json::{Value, json};
-use support::{NOW, calls, claim, get, open, server, text_of};
+use support::{NOW, calls, claim, get, open_bare, server, text_of};
 
 const SUBSCRIBE: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///a"}}"#;
@@ -25,7 +27,7 @@ const SUBSCRIBE: &str =
 #[test]
 fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
     let modern = server::<V2026_07_28>();
-    let mut channel = open(&modern, "2025-11-25");
+    let mut channel = open_bare(&modern, "2025-11-25");
     let received = modern.receive(&mut channel, None, SUBSCRIBE.as_bytes(), NOW);
     let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
         panic!("{received:?}")
@@ -46,7 +48,7 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
         "subscriptions/listen",
         json!({"notifications": {"toolsListChanged": true}}),
     );
-    let mut channel = Channel::new();
+    let mut channel = Channel::bare();
     let answer = get(&legacy, &mut channel, &listen);
     assert_eq!(answer["error"]["code"], -32601);
     let retry = claim(
@@ -63,7 +65,7 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
 #[test]
 fn without_an_adapter_what_the_server_wants_is_named_too() {
     let modern = server::<V2026_07_28>();
-    let mut channel = open(&modern, "2025-11-25");
+    let mut channel = open_bare(&modern, "2025-11-25");
     let received = modern.receive(&mut channel, None, CALL.as_bytes(), NOW);
     let output = modern.answer(
         &mut channel,
@@ -82,7 +84,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
 
     // Towards a modern client a server has neither requests nor notifications of its own accord.
     let legacy = server::<V2025_11_25>();
-    let mut channel = Channel::new();
+    let mut channel = Channel::bare();
     let output = legacy.ask(&mut channel, 1, None, "roots/list", None, NOW);
     let Fate::NeedsAdapter(needs) = output.fate else {
         panic!()
@@ -127,14 +129,14 @@ impl StateMachine for Subscriptions {
         Adapter::Subscription
     }
 
-    fn on(&mut self, occasion: Occasion<'_>, now: Duration) -> Option<Vec<Step>> {
+    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
         match occasion {
-            Occasion::Request {
+            Occasion::Request(About {
                 token,
                 method,
                 params,
                 ..
-            } => {
+            }) => {
                 let params = JsonObject::try_from(params.clone()).ok()?;
                 let uri = params.get("uri")?.as_str()?.into_owned();
                 match method {
@@ -143,7 +145,7 @@ impl StateMachine for Subscriptions {
                     "resources/unsubscribe" => self.uris.retain(|one| *one != uri),
                     _ => return None,
                 }
-                self.wake = Some(now + Duration::from_secs(1));
+                self.wake = Some(world.now + Duration::from_secs(1));
                 Some(vec![Step::Answer(
                     token,
                     Json::from_text("{}").map_err(|_| unreachable!()),
@@ -170,7 +172,7 @@ impl StateMachine for Subscriptions {
 #[test]
 fn a_subscription_adapter_answers_and_speaks_when_its_time_has_come() {
     let server = server::<V2026_07_28>();
-    let mut channel = open(&server, "2025-06-18");
+    let mut channel = open_bare(&server, "2025-06-18");
     channel.plug(Box::new(Subscriptions::default()));
     let received = server.receive(
         &mut channel,
@@ -244,13 +246,11 @@ impl StateMachine for RoundTrips {
         Adapter::MultiRoundTrip
     }
 
-    fn on(&mut self, occasion: Occasion<'_>, _: Duration) -> Option<Vec<Step>> {
+    fn on(&mut self, occasion: Occasion<'_>, _: &World<'_>) -> Option<Vec<Step>> {
         match occasion {
             Occasion::Result {
-                token,
-                params,
+                about: About { token, params, .. },
                 result: Ok(result),
-                ..
             } => {
                 let result = JsonObject::try_from(result.clone()).ok()?;
                 let requests = JsonObject::try_from(result.get("inputRequests")?).ok()?;
@@ -297,7 +297,7 @@ impl StateMachine for RoundTrips {
 #[test]
 fn a_round_trip_adapter_asks_the_client_and_calls_again() {
     let server = server::<V2026_07_28>();
-    let mut channel = open(&server, "2025-06-18");
+    let mut channel = open_bare(&server, "2025-06-18");
     channel.plug(Box::new(RoundTrips::default()));
     let received = server.receive(&mut channel, None, CALL.as_bytes(), NOW);
     let call = calls(&received).remove(0);

@@ -151,8 +151,15 @@ fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer
 
 #[test]
 fn params_that_are_none_are_refused_whatever_the_way() {
-    for version in ["2025-11-25", "2024-11-05"] {
-        let server = server::<V2025_11_25>();
+    let server = server::<V2025_11_25>();
+    // In the handlers' own revision it is they who read them, and nobody else.
+    let mut channel = open(&server, "2025-11-25");
+    let bad = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}"#;
+    let received = server.receive(&mut channel, None, bad.as_bytes(), NOW);
+    let read = calls(&received)[0].read::<mcp_revisions::v2025_11_25::CallToolRequestParams>();
+    let message = read.unwrap_err().to_string();
+    assert!(message.contains("/name: expected a string"), "{message}");
+    for version in ["2025-06-18", "2024-11-05"] {
         let mut channel = open(&server, version);
         let bad = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}"#;
         let answer = get(&server, &mut channel, bad);
@@ -303,6 +310,7 @@ fn limits_refuse_clearly_and_disturb_nothing_else() {
         batch_length: 2,
         pending: 1,
         sessions: 1,
+        ..Limits::default()
     };
     let server = server::<V2025_11_25>().with_limits(limits);
     let mut channel = open(&server, "2025-03-26");

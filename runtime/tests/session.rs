@@ -265,8 +265,22 @@ fn what_a_listen_request_is_told_bears_its_id() {
     let token = calls(&received)[0].token;
     let id = "io.modelcontextprotocol/subscriptionId";
     let method = "notifications/tools/list_changed";
+    // A handler that does not acknowledge is acknowledged for, in front of the first that it says.
     let output = server.notify(&mut channel, To::Request(token), method, None, NOW);
-    assert_eq!(text_of(&output)["params"]["_meta"][id], 7);
+    let sent: Vec<Value> = (output.send.iter())
+        .map(|text| serde_json::from_str(&text.body).unwrap())
+        .collect();
+    assert_eq!(
+        sent[0]["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    assert_eq!(
+        sent[0]["params"],
+        json!({"notifications": {"toolsListChanged": true}, "_meta": {id: 7}})
+    );
+    assert_eq!(sent[1]["params"]["_meta"][id], 7);
+    let again = server.notify(&mut channel, To::Request(token), method, None, NOW);
+    assert_eq!(text_of(&again)["method"], method);
     let agreed = Json::from_text(r#"{"notifications":{},"_meta":{"mine/x":1}}"#).unwrap();
     let method = "notifications/subscriptions/acknowledged";
     let output = server.notify(&mut channel, To::Request(token), method, Some(&agreed), NOW);

@@ -137,7 +137,7 @@ fn one_channel<App: Spoken>(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<
     let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();
     let profile = Profile::new(&info, &Json::from_text(capabilities).unwrap());
     let server = Server::<App>::new(profile).unwrap();
-    let mut channel = Channel::new();
+    let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": legacy.revision.wire(), "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
     let received = server.receive(&mut channel, None, initialize.to_string().as_bytes(), NOW);

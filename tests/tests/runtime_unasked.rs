@@ -99,7 +99,7 @@ fn one_session<App: Spoken>(app: &Voice<'_>, peer: &Voice<'_>) -> Counts {
     let capabilities = Json::from_text(r#"{"tools":{},"logging":{}}"#).unwrap();
     let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();
     let server = Server::<App>::new(Profile::new(&info, &capabilities)).unwrap();
-    let mut channel = Channel::new();
+    let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": peer.revision.wire(),
         "capabilities": {"roots": {}, "sampling": {}, "elicitation": {}},

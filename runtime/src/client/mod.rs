@@ -47,10 +47,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use mcp_registry::{Loss, Revision};
+use mcp_registry::{Era, Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
-use crate::Spoken;
+use crate::{RevisionSet, Spoken};
 
 pub use options::{Channel, Options, Profile, Verdict};
 pub use output::{
@@ -129,17 +129,17 @@ impl<App: Spoken> Client<App> {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let mut translator = Translator {
-            app: App::REVISION,
-            policy: options.policy,
+            inner: crate::translate::Translator {
+                app: App::REVISION,
+                policy: options.policy,
+            },
             capabilities: None,
         };
         let capabilities = options.profile.capabilities.text();
-        translator.capabilities = translator.definition(
-            "ClientCapabilities",
-            App::REVISION,
-            Revision::V2026_07_28,
-            capabilities,
-        );
+        let newest = RevisionSet::modern().newest(Era::PerRequest);
+        translator.capabilities = newest.and_then(|newest| {
+            translator.definition_out("ClientCapabilities", newest, capabilities)
+        });
         Self {
             translator,
             state: State::of(options.verdict),

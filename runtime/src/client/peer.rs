@@ -55,7 +55,11 @@ impl<App: Spoken> Client<App> {
             }
             Err(stopped) => {
                 self.report(&method, &stopped);
-                self.post_answer(id, Err(stopped.into_error()), revision);
+                self.post_answer(
+                    id,
+                    Err(stopped.into_error(ErrorObject::INVALID_PARAMS)),
+                    revision,
+                );
             }
         }
     }
@@ -64,10 +68,11 @@ impl<App: Spoken> Client<App> {
     fn report(&mut self, method: &str, stopped: &Stopped) {
         let method = method.to_owned();
         self.ignore(match stopped {
-            Stopped::Needs(needs) => Ignored::NeedsAdapter(method, needs.clone()),
+            Stopped::NeedsState(needs) => Ignored::NeedsAdapter(method, needs.clone()),
             Stopped::Swallowed(rule) => Ignored::Swallowed(method, rule),
             Stopped::Rejected(error) => Ignored::Invalid(method, error.message.clone()),
-            Stopped::Failed(failure) => Ignored::Invalid(method, failure.to_string()),
+            Stopped::Invalid(error) => Ignored::Invalid(method, error.to_string()),
+            Stopped::Unknown(what) => Ignored::Invalid(method, what.clone()),
         });
     }
 
@@ -89,7 +94,7 @@ impl<App: Spoken> Client<App> {
                 .translator
                 .result_out(&method, &result, revision)
                 .map(|it| it.0)
-                .map_err(Stopped::into_error),
+                .map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR)),
             Err(error) => Err(self.translator.error_out(&method, error, revision)),
         };
         self.post_answer(id, answer, revision);

@@ -69,12 +69,12 @@ impl<App: Spoken> Client<App> {
         params: Option<Json>,
         to: Revision,
     ) -> Result<(Option<Json>, Vec<mcp_registry::Loss>), Failure> {
-        let params = match self.translator.app.era() {
+        let params = match self.translator.inner.app.era() {
             Era::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this era takes what the endpoint will stamp anyway.
                 let capabilities = self.options.profile.capabilities.clone();
                 let claim = Claim {
-                    revision: self.translator.app,
+                    revision: self.translator.inner.app,
                     capabilities,
                     info: None,
                     log_level: None,
@@ -167,16 +167,12 @@ impl<App: Spoken> Client<App> {
         if revision.era() == Era::Handshake {
             return None;
         }
-        let Translator {
-            app, capabilities, ..
-        } = &self.translator;
+        let Translator { capabilities, .. } = &self.translator;
         let info = self.options.profile.info.text();
         Some(Claim {
             revision,
             capabilities: capabilities.clone().unwrap_or_else(empty_object),
-            info: self
-                .translator
-                .definition("Implementation", *app, revision, info),
+            info: (self.translator).definition_out("Implementation", revision, info),
             log_level,
         })
     }

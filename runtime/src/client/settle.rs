@@ -252,9 +252,8 @@ impl<App: Spoken> Client<App> {
     pub(super) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
         let tried = tried.with(offer);
         self.state = State::Initializing { tried };
-        let app = self.translator.app;
         let profile = &self.options.profile;
-        let carry = |name, json: &Json| self.translator.definition(name, app, offer, json.text());
+        let carry = |name, json: &Json| self.translator.definition_out(name, offer, json.text());
         let mut params = Map::new();
         params.insert("protocolVersion", Json::of(offer.wire()));
         let capabilities = carry("ClientCapabilities", &profile.capabilities);
@@ -385,10 +384,7 @@ impl<App: Spoken> Client<App> {
     }
 
     fn facts(&self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
-        let carry = |name, json: Json| {
-            self.translator
-                .definition(name, revision, self.translator.app, json.text())
-        };
+        let carry = |name, json: Json| self.translator.definition_in(name, revision, json.text());
         ServerFacts {
             revision,
             info: info.and_then(|info| carry("Implementation", info)),

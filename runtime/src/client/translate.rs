@@ -1,117 +1,63 @@
-//! Values from the application's revision to the server's and back.
+//! What the two directions of a client are to the translator, and what their failures are to the application.
 
-use mcp_registry::{
-    Context, Failure as ConvertFailure, Loss, NeedsState, Outcome, Part, Policy, Revision, Session,
-    Subject, convert, convert_error,
-};
+use mcp_registry::{Loss, Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
 use super::output::{Failure, Question};
-use crate::revisions::same;
+pub(super) use crate::translate::Stopped;
+use crate::translate::{Translated, Way};
 
-/// A value that was carried over, and what was lost.
-pub(super) type Carried = (Json, Vec<Loss>);
-
-/// Why a value was not carried over.
-#[derive(Debug)]
-pub(super) enum Stopped {
-    Needs(NeedsState),
-    Rejected(ErrorObject),
-    Swallowed(&'static str),
-    Failed(ConvertFailure),
+/// The application's end of a translation.
+#[derive(Debug, Clone)]
+pub(super) struct Translator {
+    pub(super) inner: crate::translate::Translator,
+    /// The application's client capabilities, in the newest revision: for requests on the way up.
+    pub(super) capabilities: Option<Json>,
 }
 
 impl Stopped {
     /// As the failure of a request that could not be sent.
     pub(super) fn of_params(self) -> Failure {
         match self {
-            Self::Needs(needs) => Failure::NeedsAdapter(needs),
-            Self::Rejected(error) => Failure::Rejected(error),
+            Self::NeedsState(needs) => Failure::NeedsAdapter(needs),
+            Self::Rejected(error) => Failure::Rejected(*error),
             Self::Swallowed(rule) => Failure::UnknownMethod(format!(
                 "the server's revision has no such notification ({rule})"
             )),
-            Self::Failed(ConvertFailure::Invalid(error)) => Failure::InvalidParams(error),
-            Self::Failed(ConvertFailure::Unknown(what)) => Failure::UnknownMethod(what),
+            Self::Invalid(error) => Failure::InvalidParams(*error),
+            Self::Unknown(what) => Failure::UnknownMethod(what),
         }
     }
 
     /// As the failure of a request whose answer could not be read.
     pub(super) fn of_result(self) -> Failure {
         match self {
-            Self::Failed(failure) => Failure::InvalidResult(failure.to_string()),
+            Self::Invalid(error) => Failure::InvalidResult(error.to_string()),
+            Self::Unknown(what) => Failure::InvalidResult(what),
             other => other.of_params(),
         }
     }
-
-    /// As the error that answers a request of the server.
-    pub(super) fn into_error(self) -> ErrorObject {
-        match self {
-            Self::Needs(needs) => {
-                ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, needs.to_string())
-            }
-            Self::Rejected(error) => error,
-            Self::Swallowed(rule) => ErrorObject::new(
-                ErrorObject::METHOD_NOT_FOUND,
-                format!("not known here ({rule})"),
-            ),
-            Self::Failed(ConvertFailure::Invalid(error)) => {
-                ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string())
-            }
-            Self::Failed(ConvertFailure::Unknown(what)) => {
-                ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what)
-            }
-        }
-    }
-}
-
-/// Two revisions and how to get from one to the other.
-#[derive(Debug, Clone)]
-pub(super) struct Translator {
-    pub(super) app: Revision,
-    pub(super) policy: Policy,
-    /// The application's client capabilities, in the newest revision: for requests on the way up.
-    pub(super) capabilities: Option<Json>,
 }
 
 impl Translator {
-    fn context(&self, to: Revision) -> Context {
-        Context::new(self.policy).with_session(Session {
+    fn session(&self, to: Revision) -> Option<Session> {
+        Some(Session {
             protocol_version: Some(to.wire().to_owned()),
             client_capabilities: self.capabilities.clone(),
         })
     }
 
-    fn run(
-        &self,
-        subject: Subject<'_>,
-        from: Revision,
-        to: Revision,
-        text: &str,
-    ) -> Result<Carried, Stopped> {
-        if same(from, to) {
-            return check(subject, from, text)
-                .map(|json| (json, Vec::new()))
-                .map_err(Stopped::Failed);
-        }
-        match convert(subject, from, to, text, self.context(to)) {
-            Err(failure) => Err(Stopped::Failed(failure)),
-            Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
-            Ok(Outcome::Lossy(json, losses)) => Ok((json, losses)),
-            Ok(Outcome::NeedsState(needs)) => Err(Stopped::Needs(needs)),
-            Ok(Outcome::Rejected(error)) => Err(Stopped::Rejected(error)),
-            Ok(Outcome::Swallowed(rule)) => Err(Stopped::Swallowed(rule)),
-        }
-    }
-
     /// Params of a request or notification of the application.
-    pub(super) fn params_out(
-        &self,
-        method: &str,
-        params: &Json,
-        to: Revision,
-    ) -> Result<Carried, Stopped> {
-        let subject = Subject::Method(method, Part::Params, Some(Direction::ClientToServer));
-        self.run(subject, self.app, to, params.text())
+    pub(super) fn params_out(&self, method: &str, params: &Json, to: Revision) -> Translated<Json> {
+        let sender = Direction::ClientToServer;
+        (self.inner).params(
+            Way::Out,
+            sender,
+            method,
+            params.text(),
+            to,
+            self.session(to),
+        )
     }
 
     /// The result of a request of the application.
@@ -120,9 +66,9 @@ impl Translator {
         method: &str,
         result: &Json,
         from: Revision,
-    ) -> Result<Carried, Stopped> {
-        let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
-        self.run(subject, from, self.app, result.text())
+    ) -> Translated<Json> {
+        let (sender, session) = (Direction::ClientToServer, self.session(self.inner.app));
+        (self.inner).result(Way::In, sender, method, result.text(), from, session)
     }
 
     /// Params of a message of the server.
@@ -131,33 +77,34 @@ impl Translator {
         method: &str,
         params: &Json,
         from: Revision,
-    ) -> Result<Carried, Stopped> {
-        let subject = Subject::Method(method, Part::Params, Some(Direction::ServerToClient));
-        self.run(subject, from, self.app, params.text())
+    ) -> Translated<Json> {
+        let (sender, session) = (Direction::ServerToClient, self.session(self.inner.app));
+        (self.inner).params(Way::In, sender, method, params.text(), from, session)
     }
 
     /// The application's answer to a request of the server.
-    pub(super) fn result_out(
-        &self,
-        method: &str,
-        result: &Json,
-        to: Revision,
-    ) -> Result<Carried, Stopped> {
-        let subject = Subject::Method(method, Part::Result, Some(Direction::ServerToClient));
-        self.run(subject, self.app, to, result.text())
+    pub(super) fn result_out(&self, method: &str, result: &Json, to: Revision) -> Translated<Json> {
+        let sender = Direction::ServerToClient;
+        (self.inner).result(
+            Way::Out,
+            sender,
+            method,
+            result.text(),
+            to,
+            self.session(to),
+        )
     }
 
-    /// A definition, where no method names it.
-    pub(super) fn definition(
-        &self,
-        name: &str,
-        from: Revision,
-        to: Revision,
-        text: &str,
-    ) -> Option<Json> {
-        self.run(Subject::Type(name), from, to, text)
-            .ok()
-            .map(|carried| carried.0)
+    /// A definition of the application's revision, for the server.
+    pub(super) fn definition_out(&self, name: &str, to: Revision, text: &str) -> Option<Json> {
+        self.inner
+            .definition(Way::Out, name, text, to, self.session(to))
+    }
+
+    /// A definition of the server, for the application.
+    pub(super) fn definition_in(&self, name: &str, from: Revision, text: &str) -> Option<Json> {
+        let session = self.session(self.inner.app);
+        self.inner.definition(Way::In, name, text, from, session)
     }
 
     /// An error that the server answered a request with.
@@ -167,19 +114,16 @@ impl Translator {
         error: ErrorObject,
         from: Revision,
     ) -> Result<(ErrorObject, Vec<Loss>), Stopped> {
-        error_of(convert_error(
-            method,
-            from,
-            self.app,
-            error,
-            self.context(self.app),
-        ))
+        self.inner.error(Way::In, method, error, from)
     }
 
     /// An error that the application answers a request of the server with.
     pub(super) fn error_out(&self, method: &str, error: ErrorObject, to: Revision) -> ErrorObject {
-        let outcome = convert_error(method, self.app, to, error, self.context(to));
-        error_of(outcome).map_or_else(Stopped::into_error, |carried| carried.0)
+        let carried = self.inner.error(Way::Out, method, error, to);
+        carried.map_or_else(
+            |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
+            |(error, _)| error,
+        )
     }
 
     /// The questions of an `input_required` result.
@@ -213,7 +157,10 @@ impl Translator {
         let params = request.get("params").unwrap_or_else(empty_object);
         let (params, losses) = match self.params_in(&method, &params, from) {
             Ok((params, losses)) => (Ok(params), losses),
-            Err(stopped) => (Err(stopped.into_error()), Vec::new()),
+            Err(stopped) => (
+                Err(stopped.into_error(ErrorObject::INVALID_PARAMS)),
+                Vec::new(),
+            ),
         };
         Ok(Question {
             key,
@@ -221,34 +168,6 @@ impl Translator {
             params,
             losses,
         })
-    }
-}
-
-/// A text that needs no conversion, if it is of its type.
-fn check(subject: Subject<'_>, revision: Revision, text: &str) -> Result<Json, ConvertFailure> {
-    let name = match subject {
-        Subject::Type(name) => Some(name),
-        Subject::Method(method, part, direction) => {
-            let mut rows = revision.methods().iter().filter(|row| row.name == method);
-            let row = rows.find(|row| direction.is_none_or(|direction| row.direction == direction));
-            let unknown =
-                || ConvertFailure::Unknown(format!("revision {revision} has no method `{method}`"));
-            part.of(row.ok_or_else(unknown)?)
-        }
-    };
-    if let Some(ty) = name.and_then(|name| revision.type_named(name)) {
-        ty.round_trip(text).map_err(ConvertFailure::Invalid)?;
-    }
-    Json::from_text(text).map_err(ConvertFailure::Invalid)
-}
-
-fn error_of(outcome: Outcome<ErrorObject>) -> Result<(ErrorObject, Vec<Loss>), Stopped> {
-    match outcome {
-        Outcome::Exact(error) => Ok((error, Vec::new())),
-        Outcome::Lossy(error, losses) => Ok((error, losses)),
-        Outcome::NeedsState(needs) => Err(Stopped::Needs(needs)),
-        Outcome::Rejected(error) => Err(Stopped::Rejected(error)),
-        Outcome::Swallowed(rule) => Err(Stopped::Swallowed(rule)),
     }
 }
 

@@ -6,9 +6,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::Frame;
-use tokio::sync::mpsc;
 
-use crate::serve::line;
+use crate::serve::{Queue, line};
 use crate::server::Outgoing;
 
 /// The body of a response.
@@ -19,7 +18,7 @@ enum Kind {
     Events {
         /// What was taken off the queue to see whether it is the whole answer.
         first: Option<Outgoing>,
-        queue: mpsc::Receiver<Outgoing>,
+        queue: Queue,
         /// Whether the stream ends with the last text of its exchange, rather than with the session.
         ends: bool,
         is_over: bool,
@@ -60,11 +59,7 @@ impl Body {
     }
 
     /// The events of an exchange, up to its answer.
-    pub(super) fn exchange(
-        first: Outgoing,
-        queue: mpsc::Receiver<Outgoing>,
-        guard: Option<HangUp>,
-    ) -> Self {
+    pub(super) fn exchange(first: Outgoing, queue: Queue, guard: Option<HangUp>) -> Self {
         Self(Kind::Events {
             first: Some(first),
             queue,
@@ -75,7 +70,7 @@ impl Body {
     }
 
     /// The events of a session that belong to no exchange.
-    pub(super) fn session(queue: mpsc::Receiver<Outgoing>) -> Self {
+    pub(super) fn session(queue: Queue) -> Self {
         Self(Kind::Events {
             first: None,
             queue,

@@ -32,24 +32,47 @@ mod service;
 
 use std::time::Duration;
 
+use ::http::header::{HOST, ORIGIN};
+
 pub use body::Body;
-pub use serve::{bind, serve};
+pub use serve::{bind, serve, serve_until};
 pub use service::Service;
 
 /// How a service behaves over HTTP.
 #[derive(Debug, Clone)]
 pub struct Options {
     origins: Vec<String>,
+    /// Those that are served beside the loopback ones; none if every one is.
+    hosts: Option<Vec<String>>,
+    cors: bool,
     sessions: bool,
     idle: Duration,
+    head_time: Duration,
+    body_time: Duration,
+    body_bytes: usize,
+    connections: usize,
+    keep_alive: Duration,
 }
+
+/// Who is behind a request, as an authorisation layer has found out: it puts this into the request's extensions.
+///
+/// What a client has to hand back is sealed for it, so that nobody else can.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Principal(pub String);
 
 impl Default for Options {
     fn default() -> Self {
         Self {
             origins: Vec::new(),
+            hosts: Some(Vec::new()),
+            cors: false,
             sessions: true,
             idle: Duration::from_secs(3600),
+            head_time: Duration::from_secs(30),
+            body_time: Duration::from_secs(60),
+            body_bytes: 256 << 20,
+            connections: 10_000,
+            keep_alive: Duration::from_secs(15),
         }
     }
 }
@@ -65,6 +88,56 @@ impl Options {
     #[must_use]
     pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
+        self
+    }
+
+    /// Serves one more name of this server, such as `mcp.example.com` or `mcp.example.com:8443`; without a port it is
+    /// served on every port.
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.get_or_insert_default().push(host.into());
+        self
+    }
+
+    /// Serves under every name: for a server behind a proxy that has looked at it.
+    #[must_use]
+    pub fn with_any_host(mut self) -> Self {
+        self.hosts = None;
+        self
+    }
+
+    /// Answers pages of allowed origins that ask whether they may send (CORS), and lets them read the answers.
+    #[must_use]
+    pub fn with_cors(mut self) -> Self {
+        self.cors = true;
+        self
+    }
+
+    /// How long the head and the body of a request may take to come.
+    #[must_use]
+    pub fn with_read_times(mut self, head: Duration, body: Duration) -> Self {
+        (self.head_time, self.body_time) = (head, body);
+        self
+    }
+
+    /// How many bytes all bodies together may take up while they are read.
+    #[must_use]
+    pub fn with_body_bytes(mut self, bytes: usize) -> Self {
+        self.body_bytes = bytes;
+        self
+    }
+
+    /// How many connections [`serve`] keeps open at a time.
+    #[must_use]
+    pub fn with_connections(mut self, connections: usize) -> Self {
+        self.connections = connections;
+        self
+    }
+
+    /// After how long a stream on which nothing is said says that it is still there.
+    #[must_use]
+    pub fn with_keep_alive(mut self, every: Duration) -> Self {
+        self.keep_alive = every;
         self
     }
 
@@ -88,6 +161,34 @@ impl Options {
             .iter()
             .any(|allowed| allowed.eq_ignore_ascii_case(origin))
             || is_loopback(origin)
+    }
+}
+
+impl Options {
+    /// Whether a request is taken, as far as it says where it comes from and whom it is for.
+    fn admits(&self, head: &::http::request::Parts) -> Result<(), &'static str> {
+        for origin in head.headers.get_all(ORIGIN) {
+            if !origin.to_str().is_ok_and(|origin| self.allows(origin)) {
+                return Err("this origin is not allowed");
+            }
+        }
+        let named = head.headers.get_all(HOST).iter();
+        let named = named.map(|host| host.to_str().unwrap_or_default());
+        // HTTP/2 names the host in the address.
+        let authority = head.uri.authority().map(::http::uri::Authority::as_str);
+        match named.chain(authority).all(|host| self.serves(host)) {
+            true => Ok(()),
+            false => Err("this host is not served here"),
+        }
+    }
+
+    fn serves(&self, host: &str) -> bool {
+        let Some(hosts) = &self.hosts else {
+            return true;
+        };
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let is_it = |one: &String| one.eq_ignore_ascii_case(host) || one.eq_ignore_ascii_case(name);
+        is_loopback(&format!("http://{host}")) || hosts.iter().any(is_it)
     }
 }
 

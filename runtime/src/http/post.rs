@@ -1,65 +1,81 @@
 //! A POST: one message, or a batch, answered at once, by one JSON object, or by a stream of events.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use mcp_registry::{Era, Revision};
-use tokio::sync::mpsc;
+use http::request::Parts;
+use http::{HeaderValue, Response, StatusCode};
+use mcp_registry::Era;
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, RawId, RequestId};
 
-use super::Body;
 use super::body::HangUp;
-use super::service::{Inner, events, status, text};
+use super::service::{Inner, events, status};
+use super::{Body, Principal};
 use crate::errors::{self, Refusal};
-use crate::serve::{Handler, Lane, QUEUE, Taken};
-use crate::server::Reply;
-use crate::{Headers, MessageKind, Peeked, Raw, Spoken, headers, peek};
+use crate::ladder::needs_session;
+use crate::serve::{Facts, Handler, Lane, Queue, Taken, route};
+use crate::server::{Looked, Reply};
+use crate::{Headers, Spoken, headers};
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
-    pub(super) async fn post(&self, headers: &HeaderMap, bytes: &[u8]) -> Response<Body> {
-        let lane = match self.lane(headers, bytes) {
+    pub(super) async fn post(&self, head: Parts, bytes: &[u8]) -> Response<Body> {
+        let parts = Arc::new(head);
+        let pairs = (parts.headers.iter())
+            .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+        let mut told = Headers::from_pairs(pairs);
+        let principal = parts.extensions.get::<Principal>();
+        told.principal = principal.map(|principal| principal.0.as_str());
+        let looked = self.server.look(bytes);
+        let lane = match self.lane(&parts, &told, &looked) {
             Ok(lane) => lane,
             Err(response) => return *response,
         };
-        let pairs = headers
-            .iter()
-            .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-        let told = Headers::from_pairs(pairs);
-        let (texts, queue) = mpsc::channel(QUEUE);
-        let Taken {
-            reply,
-            tokens,
-            hangs_up,
-        } = lane.take(Some(&told), bytes, &texts).await;
+        let id = looked
+            .message()
+            .and_then(|message| message.id.and_then(RawId::to_id));
+        let (texts, queue) = route();
+        let facts = Facts {
+            parts: Some(Arc::clone(&parts)),
+        };
+        let Taken { reply, hangs_up } = lane.take(Some(&told), looked, &texts, facts);
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         match reply {
             Some(reply) => self.answered(reply, &lane),
             None => {
-                let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(&tokens)));
-                worked_on(queue, guard).await
+                let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
+                worked_on(queue, guard, id).await
             }
         }
     }
 
-    /// Where a message belongs: to a session, or to nothing but itself.
+    /// Where a message belongs: to a session, to a call that is parked, or to nothing but itself.
     fn lane(
         &self,
-        headers: &HeaderMap,
-        bytes: &[u8],
+        parts: &Parts,
+        told: &Headers<'_>,
+        looked: &Looked<'_>,
     ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
-        let message = peek(bytes).ok();
-        match message.is_some_and(|message| needs_session(&message, headers)) {
-            true if self.options.sessions && self.server.served().has(Era::Handshake) => {
-                self.session(headers)
-            }
-            // Nothing of a modern request is taken from an earlier one: its lane is its own.
-            _ => Ok(Lane::new(
-                Arc::clone(&self.server),
-                Arc::clone(&self.handler),
-                self.start,
-            )),
+        let message = looked.message();
+        let has_session = parts.headers.contains_key(headers::SESSION_ID);
+        if message.is_some_and(|message| needs_session(message, told, has_session))
+            && self.options.sessions
+            && self.server.served().has(Era::Handshake)
+        {
+            return self.session(&parts.headers);
         }
+        if let Some(message) = message.filter(|message| message.request_state.is_some())
+            && let Some(ticket) = self
+                .server
+                .ticket(message, told.principal, self.start.elapsed())
+            && let Some(lane) = self.parked(ticket)
+        {
+            return Ok(lane);
+        }
+        // Nothing else of a modern request is taken from an earlier one: its lane is its own.
+        Ok(self.new_lane())
     }
 
     /// A reply that is there at once; the one to `initialize` opens a session.
@@ -94,50 +110,34 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 StatusCode::INTERNAL_SERVER_ERROR,
             )));
         };
-        let mut sessions = self.sessions();
-        let limit = self.server.limits().sessions;
-        if sessions.len() >= limit {
-            for lane in sessions.retire(|lane| !lane.is_idle_since(self.options.idle)) {
-                lane.close();
+        let now = self.start.elapsed();
+        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
+        let opened = self
+            .sessions()
+            .open(id.clone(), Arc::clone(lane), now, SPARED, may_go);
+        match opened {
+            Ok(gone) => {
+                for lane in gone {
+                    lane.close();
+                }
+                Ok(id)
             }
-        }
-        match sessions.open(id.clone(), Arc::clone(lane)) {
-            Ok(()) => Ok(id),
-            Err(_) => Err(Box::new(refusal(None, &errors::too_many_sessions(limit)))),
+            Err(full) => Err(Box::new(refusal(
+                None,
+                &errors::too_many_sessions(full.limit),
+            ))),
         }
     }
 }
 
-/// Whether a message says nothing of its revision by itself.
-fn needs_session(message: &Peeked<'_>, headers: &HeaderMap) -> bool {
-    let is_modern = |wire: &str| {
-        Revision::from_wire(wire).is_some_and(|revision| revision.era() == Era::PerRequest)
-    };
-    let has_session = headers.contains_key(headers::SESSION_ID);
-    match message.kind {
-        MessageKind::Request => match message.meta.protocol_version.map(Raw::as_str) {
-            // A claim stands for itself; that of a handshake revision inside a session is the session's.
-            Some(claim) => {
-                has_session
-                    && claim.is_some_and(|claim| {
-                        Revision::from_wire(&claim).is_some() && !is_modern(&claim)
-                    })
-            }
-            None if message.method.as_deref() == Some("initialize") => false,
-            // A modern request that forgot its claim is told so.
-            None => has_session || !text(headers, headers::PROTOCOL_VERSION).is_some_and(is_modern),
-        },
-        MessageKind::Notification | MessageKind::Response | MessageKind::Error => {
-            !text(headers, headers::PROTOCOL_VERSION).is_some_and(is_modern)
-        }
-        MessageKind::Batch => true,
-    }
-}
+/// For how long a session is safe that was used, however many others are opened.
+const SPARED: Duration = Duration::from_secs(60);
 
 /// The answer of a call at work: one object if nothing is said before it, else a stream.
 async fn worked_on(
-    mut queue: mpsc::Receiver<crate::server::Outgoing>,
+    mut queue: Queue,
     guard: Option<HangUp>,
+    id: Option<RequestId>,
 ) -> Response<Body> {
     match queue.recv().await {
         Some(text) if text.last => {
@@ -148,12 +148,16 @@ async fn worked_on(
             json(code, text.body)
         }
         Some(text) => events(Body::exchange(text, queue, guard)),
-        // Cancelled meanwhile: there is nothing to say.
+        // Cancelled meanwhile, or the session is over.
         None => {
             if let Some(guard) = guard {
                 guard.disarm();
             }
-            status(StatusCode::ACCEPTED)
+            let over = ErrorObject::new(
+                ErrorObject::INTERNAL_ERROR,
+                "the request was cancelled, or its session is over",
+            );
+            json(StatusCode::OK, write::error(id.as_ref(), &over))
         }
     }
 }
@@ -168,20 +172,13 @@ fn json(code: StatusCode, body: String) -> Response<Body> {
 }
 
 /// A refusal as a message.
-pub(super) fn refusal(id: Option<mcp_wire::RequestId>, refusal: &Refusal) -> Response<Body> {
+pub(super) fn refusal(id: Option<RequestId>, refusal: &Refusal) -> Response<Body> {
     let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
     refusal_of(id, refusal, code)
 }
 
-fn refusal_of(
-    id: Option<mcp_wire::RequestId>,
-    refusal: &Refusal,
-    code: StatusCode,
-) -> Response<Body> {
-    json(
-        code,
-        mcp_wire::to_string(&mcp_wire::RawError::new(id, refusal.error.clone())),
-    )
+fn refusal_of(id: Option<RequestId>, refusal: &Refusal, code: StatusCode) -> Response<Body> {
+    json(code, write::error(id.as_ref(), &refusal.error))
 }
 
 /// 128 random bits as visible ASCII: whoever does not know a session's id cannot guess it.

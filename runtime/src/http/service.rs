@@ -3,18 +3,25 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
+use bytes::Buf;
+use http::header::{
+    ACCEPT, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS,
+    ALLOW, CONTENT_TYPE, ORIGIN, VARY,
+};
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use mcp_registry::{Era, Revision};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Body, Options};
-use crate::serve::{Handler, Lane, QUEUE};
+use crate::serve::{Handler, Lane, Parked, route};
 use crate::server::{Server, Sessions};
 use crate::{Spoken, headers, ladder};
 
@@ -27,7 +34,15 @@ pub(super) struct Inner<App, H> {
     pub(super) options: Options,
     pub(super) sessions: Mutex<Sessions<Arc<Lane<App, H>>>>,
     pub(super) start: Instant,
+    parked: Arc<Parked<App, H>>,
+    /// What is left of the bytes that all bodies together may take up while they are read, in units of [`UNIT`].
+    room: Arc<Semaphore>,
+    /// Whether no new call is taken any more.
+    is_closing: AtomicBool,
 }
+
+/// Bodies are counted in these: a semaphore does not count as far as a budget goes.
+const UNIT: usize = 1 << 10;
 
 impl<App, H> Clone for Service<App, H> {
     fn clone(&self) -> Self {
@@ -58,10 +73,34 @@ impl<App: Spoken, H: Handler> Service<App, H> {
         Self(Arc::new(Inner {
             server,
             handler,
+            room: Arc::new(Semaphore::new(options.body_bytes / UNIT)),
             options,
             sessions,
             start: Instant::now(),
+            parked: Arc::default(),
+            is_closing: AtomicBool::new(false),
         }))
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.0.options.connections
+    }
+
+    pub(super) fn head_time(&self) -> Duration {
+        self.0.options.head_time
+    }
+
+    /// Takes no new calls from now on: they are answered with status 503.
+    pub fn close(&self) {
+        self.0.is_closing.store(true, Ordering::Release);
+    }
+
+    /// Ends every session, and with them their streams and whatever is at work in them.
+    pub fn end_sessions(&self) {
+        let lanes = self.0.sessions().end_all();
+        for lane in lanes {
+            lane.close();
+        }
     }
 }
 
@@ -95,13 +134,27 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
-        if let Some(origin) = head.headers.get(ORIGIN)
-            && !origin
-                .to_str()
-                .is_ok_and(|origin| self.options.allows(origin))
-        {
-            return refused(StatusCode::FORBIDDEN, "this origin is not allowed");
+        if let Err(why) = self.options.admits(&head) {
+            return refused(StatusCode::FORBIDDEN, why);
         }
+        if self.options.cors && head.method == Method::OPTIONS {
+            return allowed(&head.headers, status(StatusCode::NO_CONTENT));
+        }
+        let origin = head.headers.get(ORIGIN).cloned();
+        let response = self.admitted(head, body).await;
+        match origin.filter(|_| self.options.cors) {
+            Some(origin) => exposed(origin, response),
+            None => response,
+        }
+    }
+
+    async fn admitted<B>(&self, head: Parts, body: B) -> Response<Body>
+    where
+        B: http_body::Body + Send,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.retire();
         match head.method {
             Method::POST => {}
             Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
@@ -115,15 +168,103 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 "a message comes as application/json",
             );
         }
+        if !accepts(&head.headers, "application", "json")
+            || !accepts(&head.headers, "text", "event-stream")
+        {
+            return refused(
+                StatusCode::NOT_ACCEPTABLE,
+                "the answer comes as application/json or text/event-stream: accept both",
+            );
+        }
+        if self.is_closing.load(Ordering::Acquire) {
+            return refused(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server is shutting down",
+            );
+        }
         let limit = self.server.limits().message_bytes;
-        match Limited::new(body, limit).collect().await {
-            Ok(body) => self.post(&head.headers, &body.to_bytes()).await,
-            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+        match tokio::time::timeout(self.options.body_time, self.read(body, limit)).await {
+            Ok(Ok((bytes, _room))) => self.post(head, &bytes).await,
+            Ok(Err(Unread::TooLarge)) => {
                 let refusal = crate::errors::message_too_large(limit.saturating_add(1), limit);
                 super::post::refusal(None, &refusal)
             }
-            Err(_) => refused(StatusCode::BAD_REQUEST, "the body broke off"),
+            Ok(Err(Unread::BrokenOff)) => refused(StatusCode::BAD_REQUEST, "the body broke off"),
+            Ok(Err(Unread::NoRoom)) => refused(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too much is being read at once: try again",
+            ),
+            Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
         }
+    }
+
+    /// Reads a body, within what a message and what all bodies together may be.
+    async fn read<B>(
+        &self,
+        body: B,
+        limit: usize,
+    ) -> Result<(Vec<u8>, Vec<OwnedSemaphorePermit>), Unread>
+    where
+        B: http_body::Body + Send,
+        B::Data: Send,
+    {
+        let mut body = std::pin::pin!(body);
+        let (mut bytes, mut room) = (Vec::new(), Vec::new());
+        let mut paid = 0;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else {
+                return Err(Unread::BrokenOff);
+            };
+            let Ok(mut data) = frame.into_data() else {
+                continue;
+            };
+            if bytes.len() + data.remaining() > limit {
+                return Err(Unread::TooLarge);
+            }
+            let units = (bytes.len() + data.remaining()).div_ceil(UNIT);
+            if units > paid {
+                let more = u32::try_from(units - paid).map_err(|_| Unread::TooLarge)?;
+                let permit = Arc::clone(&self.room).try_acquire_many_owned(more);
+                room.push(permit.map_err(|_| Unread::NoRoom)?);
+                paid = units;
+            }
+            while data.has_remaining() {
+                let chunk = data.chunk();
+                bytes.extend_from_slice(chunk);
+                let taken = chunk.len();
+                data.advance(taken);
+            }
+        }
+        Ok((bytes, room))
+    }
+
+    /// Ends sessions on which nothing was said for too long; without one there is nothing to look at.
+    fn retire(&self) {
+        let now = self.start.elapsed();
+        let Some(since) = now.checked_sub(self.options.idle) else {
+            return;
+        };
+        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
+        let gone = self.sessions().retire(since, now, may_go);
+        for lane in gone {
+            lane.close();
+        }
+    }
+
+    /// A lane on which nothing has been said.
+    pub(super) fn new_lane(&self) -> Arc<Lane<App, H>> {
+        Lane::new(
+            Arc::clone(&self.server),
+            Arc::clone(&self.handler),
+            self.start,
+            Some(Arc::clone(&self.parked)),
+        )
+    }
+
+    /// The lane in which a call is parked.
+    pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane<App, H>>> {
+        let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
+        parked.get(&ticket).and_then(Weak::upgrade)
     }
 
     /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
@@ -160,7 +301,13 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             lane.close();
             return status(StatusCode::NO_CONTENT);
         }
-        let (texts, queue) = mpsc::channel(QUEUE);
+        if !accepts(headers, "text", "event-stream") {
+            return refused(
+                StatusCode::NOT_ACCEPTABLE,
+                "the stream of a session is text/event-stream",
+            );
+        }
+        let (texts, queue) = route();
         match lane.at_large(texts) {
             Ok(()) => events(Body::session(queue)),
             Err(_) => refused(StatusCode::CONFLICT, "this session has its stream already"),
@@ -176,7 +323,8 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
             return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
         };
-        let lane = self.sessions().get(id).cloned();
+        let now = self.start.elapsed();
+        let lane = self.sessions().use_at(id, now).map(|lane| Arc::clone(lane));
         lane.ok_or_else(|| {
             Box::new(refused(
                 StatusCode::NOT_FOUND,
@@ -193,6 +341,63 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
 /// The value of a header, if it is one of visible ASCII.
 pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
+}
+
+/// Why a body was not read.
+enum Unread {
+    TooLarge,
+    BrokenOff,
+    NoRoom,
+}
+
+/// Whether a media type is accepted; who does not say accepts all.
+fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
+    let mut values = headers.get_all(ACCEPT).iter().peekable();
+    if values.peek().is_none() {
+        return true;
+    }
+    let texts = values.filter_map(|value| value.to_str().ok());
+    texts.flat_map(|text| text.split(',')).any(|range| {
+        let (range, params) = range.split_once(';').unwrap_or((range, ""));
+        let refused = params.split(';').any(|param| {
+            let quality = param
+                .trim()
+                .strip_prefix("q=")
+                .and_then(|it| it.parse::<f32>().ok());
+            quality.is_some_and(|quality| quality <= 0.0)
+        });
+        let (one, other) = range.trim().split_once('/').unwrap_or_default();
+        let is = |said: &str, wanted: &str| said == "*" || said.eq_ignore_ascii_case(wanted);
+        !refused && is(one, kind) && is(other, sub)
+    })
+}
+
+/// The answer to a page of an allowed origin that asks whether it may send.
+fn allowed(asked: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
+    let headers = response.headers_mut();
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, POST, DELETE"),
+    );
+    if let Some(wanted) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+    }
+    match asked.get(ORIGIN) {
+        Some(origin) => exposed(origin.clone(), response),
+        None => response,
+    }
+}
+
+/// A response that a page of this origin may read.
+fn exposed(origin: HeaderValue, mut response: Response<Body>) -> Response<Body> {
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static(headers::SESSION_ID),
+    );
+    response
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,177 +1,207 @@
 //! One channel at work: its state behind a lock that is never held while anybody waits.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::{Handler, Line, Peer, send_all};
+use super::route::{Route, Turn};
+use super::{Facts, Handler, Line, Peer, Session};
 use crate::Spoken;
 use crate::headers::Headers;
 use crate::server::{
-    Call, Channel, Event, Exchange, Fate, Outgoing, PeerAnswer, Reply, Server, To, Token,
+    Call, Channel, Event, Exchange, Fate, Looked, Outgoing, Output, PeerAnswer, Reply, Server, To,
+    Token,
 };
 
-/// The answer that will come, or why none will.
-pub(crate) type Asked = Result<oneshot::Receiver<PeerAnswer>, Fate>;
+/// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
+const BACKLOG: usize = 64;
+/// How many bytes of them.
+const BACKLOG_BYTES: usize = 256 << 10;
+
+/// Lanes in which calls are parked, by the ticket of their client.
+pub(crate) type Parked<App, H> = Mutex<HashMap<u64, Weak<Lane<App, H>>>>;
 
 /// A channel, who serves it, and who waits for what on it.
 pub(crate) struct Lane<App, H> {
     server: Arc<Server<App>>,
     handler: Arc<H>,
     start: Instant,
+    /// Where calls are to be found by other lanes' requests; over stdio there are no others.
+    parked: Option<Arc<Parked<App, H>>>,
+    me: Weak<Self>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     channel: Channel,
-    /// Where the texts of an exchange go.
-    routes: HashMap<Exchange, mpsc::Sender<Outgoing>>,
+    /// Where the texts of an exchange go, and what is known of who began it.
+    open: HashMap<Exchange, Open>,
     /// Where texts go that belong to no exchange.
-    at_large: Option<mpsc::Sender<Outgoing>>,
+    at_large: Option<Route>,
+    /// Those that came while nobody read them.
+    backlog: VecDeque<Outgoing>,
     tasks: HashMap<Token, AbortHandle>,
     asked: HashMap<u64, oneshot::Sender<PeerAnswer>>,
     last_key: u64,
+    /// When the channel is woken next, and what does it.
+    alarm: Option<(Duration, AbortHandle)>,
+    tickets: Vec<u64>,
     /// Whether the peer will not say anything any more.
     is_silent: bool,
+}
+
+struct Open {
+    route: Route,
+    facts: Facts,
 }
 
 /// What became of a text that came in.
 pub(crate) struct Taken {
     /// What to send back at once; none while calls are at work.
     pub(crate) reply: Option<Reply>,
-    /// The calls at work.
-    pub(crate) tokens: Vec<Token>,
-    /// Whether they are of a peer that gives them up by hanging up.
-    pub(crate) hangs_up: bool,
+    /// The exchange, if its peer gives it up by hanging up.
+    pub(crate) hangs_up: Option<Exchange>,
 }
 
 impl<App: Spoken, H: Handler> Lane<App, H> {
     /// A lane on which nothing has been said.
-    pub(crate) fn new(server: Arc<Server<App>>, handler: Arc<H>, start: Instant) -> Arc<Self> {
-        Arc::new(Self {
+    pub(crate) fn new(
+        server: Arc<Server<App>>,
+        handler: Arc<H>,
+        start: Instant,
+        parked: Option<Arc<Parked<App, H>>>,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
             server,
             handler,
             start,
+            parked,
+            me: Weak::clone(me),
             state: Mutex::default(),
         })
     }
 
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
-    pub(crate) fn at_large(
-        &self,
-        route: mpsc::Sender<Outgoing>,
-    ) -> Result<(), mpsc::Sender<Outgoing>> {
+    pub(crate) fn at_large(&self, route: Route) -> Result<(), Route> {
         let mut state = self.state();
         match &state.at_large {
             Some(before) if !before.is_closed() => Err(route),
             _ => {
+                for text in state.backlog.drain(..) {
+                    route.push(text);
+                }
                 state.at_large = Some(route);
                 Ok(())
             }
         }
     }
 
-    /// Whether anything is being worked on, or anybody listens.
+    /// Whether nothing is being worked on, and nobody listens.
     #[cfg(feature = "http")]
-    pub(crate) fn is_idle_since(&self, time: Duration) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let state = self.state();
-        let listens = state
-            .at_large
-            .as_ref()
-            .is_some_and(|route| !route.is_closed());
-        state.tasks.is_empty() && !listens && state.channel.last_heard() + time < self.now()
+        let mut at_large = state.at_large.iter();
+        // Calls of adapters go on as long as the session does.
+        state.channel.pending() == 0 && !at_large.any(|route| !route.is_closed())
     }
 
     /// Takes a text; calls in it start to work, and what they say goes to `route`.
-    pub(crate) async fn take(
-        self: &Arc<Self>,
-        headers: Option<&Headers<'_>>,
-        bytes: &[u8],
-        route: &mpsc::Sender<Outgoing>,
-    ) -> Taken {
-        let (taken, send) = self.take_now(headers, bytes, route);
-        for (route, text) in send {
-            send_all(&route, [text]).await;
-        }
-        taken
-    }
-
-    fn take_now(
-        self: &Arc<Self>,
-        headers: Option<&Headers<'_>>,
-        bytes: &[u8],
-        route: &mpsc::Sender<Outgoing>,
-    ) -> (Taken, Vec<(mpsc::Sender<Outgoing>, Outgoing)>) {
-        let mut state = self.state();
-        let received = self
-            .server
-            .receive(&mut state.channel, headers, bytes, self.now());
-        if received.reply.is_none() {
-            state.routes.insert(received.exchange, route.clone());
-        }
-        let mut taken = Taken {
-            reply: received.reply,
-            tokens: Vec::new(),
-            hangs_up: false,
-        };
-        let mut send = Vec::new();
-        for event in received.events {
-            match event {
-                Event::Call(call) => {
-                    taken.tokens.push(call.token);
-                    taken.hangs_up |= call.peer.era() == mcp_registry::Era::PerRequest;
-                    self.start(&mut state, call, route);
-                }
-                other => send.extend(self.settle(&mut state, other)),
-            }
-        }
-        (taken, send)
-    }
-
-    /// Does what an event asks for, but for calls; a text to send comes back with its route.
-    fn settle(
+    pub(crate) fn take(
         &self,
-        state: &mut State,
-        event: Event,
-    ) -> Option<(mpsc::Sender<Outgoing>, Outgoing)> {
-        match event {
-            Event::Send(text) => return state.routed(text),
-            Event::Notice(notice) => self.handler.notice(notice),
-            Event::Cancelled(cancelled) => {
-                if let Some(task) = state.tasks.remove(&cancelled.token) {
-                    task.abort();
-                }
-                if cancelled.ends_exchange {
-                    state.routes.remove(&cancelled.exchange);
-                }
-            }
-            Event::Answered(answer) => {
-                if let Some(waits) = state.asked.remove(&answer.key) {
-                    // Whoever asked may have been cancelled since.
-                    let _ = waits.send(answer);
-                }
-            }
-            _ => {}
+        headers: Option<&Headers<'_>>,
+        looked: Looked<'_>,
+        route: &Route,
+        facts: Facts,
+    ) -> Taken {
+        let mut state = self.state();
+        let now = self.now();
+        let received = self.server.take(&mut state.channel, headers, looked, now);
+        let exchange = received.exchange;
+        if received.reply.is_none() {
+            let route = route.clone();
+            state.open.insert(exchange, Open { route, facts });
         }
-        None
+        self.carry(&mut state, received.events);
+        let is_modern = state.channel.is_given_up_by_hanging_up(exchange);
+        self.arm(&mut state);
+        Taken {
+            reply: received.reply,
+            hangs_up: is_modern.then_some(exchange),
+        }
+    }
+
+    /// Sends what an operation gave, and does what else it asks for.
+    fn put(&self, state: &mut State, output: Output) -> Fate {
+        for text in output.send {
+            state.send(text);
+        }
+        self.carry(state, output.events);
+        self.arm(state);
+        output.fate
+    }
+
+    fn carry(&self, state: &mut State, events: Vec<Event>) {
+        for event in events {
+            match event {
+                Event::Call(call) => self.start(state, call),
+                Event::Send(text) => state.send(text),
+                Event::Notice(notice) => {
+                    let session = self.session();
+                    // What fails in there is the handler's business, and nobody waits for it.
+                    let _ = catch_unwind(AssertUnwindSafe(|| self.handler.notice(notice, session)));
+                }
+                Event::Initialized | Event::Listens => {
+                    let session = self.session();
+                    let _ = catch_unwind(AssertUnwindSafe(|| self.handler.opened(session)));
+                }
+                Event::Cancelled(cancelled) => {
+                    if let Some(task) = state.tasks.remove(&cancelled.token) {
+                        task.abort();
+                    }
+                    if cancelled.ends_exchange {
+                        state.open.remove(&cancelled.exchange);
+                    }
+                }
+                Event::Answered(answer) => {
+                    if let Some(waits) = state.asked.remove(&answer.key) {
+                        // Whoever asked may have been cancelled since.
+                        let _ = waits.send(answer);
+                    }
+                }
+                Event::Parked { ticket, .. } => {
+                    if let Some(parked) = &self.parked {
+                        state.tickets.push(ticket);
+                        let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
+                        parked.insert(ticket, Weak::clone(&self.me));
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Lets the handler work on a call.
-    fn start(self: &Arc<Self>, state: &mut State, call: Call, route: &mpsc::Sender<Outgoing>) {
+    fn start(&self, state: &mut State, call: Call) {
+        let Some(lane) = self.me.upgrade() else {
+            return;
+        };
         let token = call.token;
-        let line: Arc<dyn Line> = Arc::<Self>::clone(self);
+        let facts = state
+            .open
+            .get(&call.exchange)
+            .map(|open| open.facts.clone());
+        let line: Arc<dyn Line> = Arc::<Self>::clone(&lane);
         let peer = Peer {
             token,
             line,
-            route: route.clone(),
+            facts: facts.unwrap_or_default(),
         };
-        let lane = Arc::clone(self);
-        let route = route.clone();
         // A task of its own for the handler: one that panics is answered for.
         let work = tokio::spawn(async move {
             let handler = Arc::clone(&lane.handler);
@@ -180,60 +210,36 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
             let result = work
                 .await
                 .unwrap_or_else(|_| Err(crate::errors::internal("the handler failed").error));
-            lane.answer(token, result, &route).await;
+            lane.answer(token, result).await;
         });
+        // A call that is made again for the same request takes the place of the one that is over.
         state.tasks.insert(token, work.abort_handle());
     }
 
-    async fn answer(
-        &self,
-        token: Token,
-        result: Result<Json, ErrorObject>,
-        route: &mpsc::Sender<Outgoing>,
-    ) {
+    async fn answer(&self, token: Token, result: Result<Json, ErrorObject>) {
         // Room first, as for notifications; if nobody reads any more, the answer is for nobody.
-        let room = route.reserve().await;
-        let (mut texts, events) = {
-            let mut state = self.state();
-            state.tasks.remove(&token);
-            let output = self
-                .server
-                .answer(&mut state.channel, token, result, self.now());
-            for text in &output.send {
-                if let Some(exchange) = text.exchange.filter(|_| text.last) {
-                    state.routes.remove(&exchange);
-                }
-            }
-            let routed: Vec<_> = output
-                .events
-                .into_iter()
-                .filter_map(|event| self.settle(&mut state, event))
-                .collect();
-            (output.send.into_iter(), routed)
-        };
-        if let Ok(room) = room
-            && let Some(text) = texts.next()
-        {
-            room.send(text);
-        }
-        send_all(route, texts).await;
-        for (route, text) in events {
-            send_all(&route, [text]).await;
-        }
+        let _turn = self.turn(token).await;
+        let mut state = self.state();
+        state.tasks.remove(&token);
+        let output = self
+            .server
+            .answer(&mut state.channel, token, result, self.now());
+        let _ = self.put(&mut state, output);
+    }
+
+    /// Waits until what is said about a request has room on its way; nobody holds the lane meanwhile.
+    async fn turn(&self, token: Token) -> Option<Turn> {
+        let route = self.route(token)?;
+        route.turn().await
     }
 
     /// The peer hung up: calls whose answers nobody would read are given up.
     #[cfg(feature = "http")]
-    pub(crate) fn hung_up(&self, tokens: &[Token]) {
+    pub(crate) fn hung_up(&self, exchange: Exchange) {
         let mut state = self.state();
-        for &token in tokens {
-            let output = self
-                .server
-                .cancel(&mut state.channel, token, None, self.now());
-            for event in output.events {
-                self.settle(&mut state, event);
-            }
-        }
+        let output = (self.server).hang_up(&mut state.channel, exchange, self.now());
+        let _ = self.put(&mut state, output);
+        state.open.remove(&exchange);
     }
 
     /// The peer will not say anything any more: whoever waits for an answer of it waits in vain.
@@ -242,19 +248,58 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         let mut state = self.state();
         state.is_silent = true;
         state.asked.clear();
+        // Calls that only end when the peer says so end now.
+        let output = self.server.input_ended(&mut state.channel, self.now());
+        let _ = self.put(&mut state, output);
     }
 
     /// The session ended: every call on it is given up.
-    #[cfg(feature = "http")]
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.channel.close();
-        state.routes.clear();
+        state.open.clear();
         state.at_large = None;
+        state.backlog.clear();
         state.asked.clear();
+        if let Some((_, alarm)) = state.alarm.take() {
+            alarm.abort();
+        }
         for (_, task) in state.tasks.drain() {
             task.abort();
         }
+    }
+
+    /// Sees to it that the channel is woken when it wants to be.
+    fn arm(&self, state: &mut State) {
+        let wake = state.channel.wake_at();
+        if wake == state.alarm.as_ref().map(|(at, _)| *at) {
+            return;
+        }
+        if let Some((_, alarm)) = state.alarm.take() {
+            alarm.abort();
+        }
+        let Some(at) = wake else { return };
+        let me = Weak::clone(&self.me);
+        let when = tokio::time::Instant::from_std(self.start + at);
+        let alarm = tokio::spawn(async move {
+            tokio::time::sleep_until(when).await;
+            if let Some(lane) = me.upgrade() {
+                lane.wake();
+            }
+        });
+        state.alarm = Some((at, alarm.abort_handle()));
+    }
+
+    fn wake(&self) {
+        let mut state = self.state();
+        state.alarm = None;
+        let output = self.server.tick(&mut state.channel, self.now());
+        let _ = self.put(&mut state, output);
+    }
+
+    fn session(&self) -> Session {
+        let line: Weak<Self> = Weak::clone(&self.me);
+        Session { line }
     }
 
     fn now(&self) -> Duration {
@@ -268,51 +313,96 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
 }
 
 impl State {
-    fn routed(&mut self, text: Outgoing) -> Option<(mpsc::Sender<Outgoing>, Outgoing)> {
+    fn send(&mut self, text: Outgoing) {
         let route = match text.exchange {
-            Some(exchange) if text.last => self.routes.remove(&exchange),
-            Some(exchange) => self.routes.get(&exchange).cloned(),
+            Some(exchange) if text.last => self.open.remove(&exchange).map(|open| open.route),
+            Some(exchange) => self.open.get(&exchange).map(|open| open.route.clone()),
             None => None,
         };
-        Some((route.or_else(|| self.at_large.clone())?, text))
+        let at_large = || self.at_large.clone().filter(|route| !route.is_closed());
+        match route.or_else(at_large) {
+            Some(route) => route.push(text),
+            // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
+            None if text.last => {}
+            None => {
+                self.backlog.push_back(text);
+                let bytes = |backlog: &VecDeque<Outgoing>| -> usize {
+                    backlog.iter().map(|text| text.body.len()).sum()
+                };
+                while self.backlog.len() > BACKLOG || bytes(&self.backlog) > BACKLOG_BYTES {
+                    self.backlog.pop_front();
+                }
+            }
+        }
     }
 }
 
 impl<App: Spoken, H: Handler> Line for Lane<App, H> {
-    fn notify(&self, token: Token, method: &str, params: Option<&Json>) -> (Vec<Outgoing>, Fate) {
-        let mut state = self.state();
-        let output = self.server.notify(
-            &mut state.channel,
-            To::Request(token),
-            method,
-            params,
-            self.now(),
-        );
-        (output.send, output.fate)
+    fn route(&self, token: Token) -> Option<Route> {
+        let state = self.state();
+        let exchange = state.channel.exchange_of(token)?;
+        let open = state.open.get(&exchange).map(|open| open.route.clone());
+        open.or_else(|| state.at_large.clone())
     }
 
-    fn ask(&self, token: Token, method: &str, params: Option<&Json>) -> (Vec<Outgoing>, Asked) {
+    fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate {
+        let mut state = self.state();
+        let now = self.now();
+        let output = (self.server).notify(&mut state.channel, to, method, params, now);
+        self.put(&mut state, output)
+    }
+
+    fn ask(
+        &self,
+        about: Option<Token>,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<(u64, oneshot::Receiver<PeerAnswer>), Fate> {
         let mut state = self.state();
         if state.is_silent {
-            return (Vec::new(), Err(Fate::Unknown));
+            return Err(Fate::Unknown);
         }
         state.last_key += 1;
-        let key = state.last_key;
-        let output = self.server.ask(
-            &mut state.channel,
-            key,
-            Some(token),
-            method,
-            params,
-            self.now(),
-        );
-        match output.fate {
-            Fate::Sent | Fate::Adapted => {
-                let (answer, waits) = oneshot::channel();
-                state.asked.insert(key, answer);
-                (output.send, Ok(waits))
+        let (key, now) = (state.last_key, self.now());
+        let (answer, waits) = oneshot::channel();
+        // Before it is asked: an adapter may have the answer at once.
+        state.asked.insert(key, answer);
+        let output = (self.server).ask(&mut state.channel, key, about, method, params, now);
+        match self.put(&mut state, output) {
+            Fate::Sent | Fate::Adapted => Ok((key, waits)),
+            fate => {
+                state.asked.remove(&key);
+                Err(fate)
             }
-            fate => (output.send, Err(fate)),
+        }
+    }
+
+    fn handle(self: Arc<Self>) -> Session {
+        self.session()
+    }
+
+    fn forget(&self, key: u64) {
+        let mut state = self.state();
+        if state.asked.remove(&key).is_some() {
+            let output = (self.server).forget(&mut state.channel, key, self.now());
+            let _ = self.put(&mut state, output);
+        }
+    }
+}
+
+impl<App, H> Drop for Lane<App, H> {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, alarm)) = state.alarm.take() {
+            alarm.abort();
+        }
+        if let Some(parked) = &self.parked
+            && !state.tickets.is_empty()
+        {
+            let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
+            for ticket in &state.tickets {
+                parked.remove(ticket);
+            }
         }
     }
 }

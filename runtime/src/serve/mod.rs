@@ -4,20 +4,20 @@
 //! says meanwhile. Time comes from the clock of tokio here, at the edge, and nowhere below.
 
 mod lane;
+mod route;
 
 use std::future::Future;
+use std::sync::{Arc, Weak};
 
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::mpsc;
+use tokio::sync::oneshot;
 
-use crate::server::{Call, Fate, Notice, Outgoing, Token};
+use crate::server::{Call, Fate, Notice, PeerAnswer, To, Token};
 
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
-pub(crate) use lane::Taken;
-
-/// How many texts may wait for a slow reader before whoever writes them waits too.
-pub(crate) const QUEUE: usize = 64;
+pub(crate) use lane::{Parked, Taken};
+pub(crate) use route::{Queue, Route, route};
 
 /// What serves the calls of clients, in the words of the application's revision.
 ///
@@ -30,9 +30,14 @@ pub trait Handler: Send + Sync + 'static {
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send;
 
-    /// Takes note of a notification.
-    fn notice(&self, notice: Notice) {
-        drop(notice);
+    /// Takes note of a notification of a session.
+    fn notice(&self, notice: Notice, session: Session) {
+        drop((notice, session));
+    }
+
+    /// A client can be told things from now on: it is initialized, or has opened a stream for them.
+    fn opened(&self, session: Session) {
+        drop(session);
     }
 }
 
@@ -50,23 +55,41 @@ where
     }
 }
 
-/// Whoever waits for the answer to a call, to be told things on the way.
+/// What the transport knows of who began an exchange.
+#[derive(Clone, Default)]
+pub(crate) struct Facts {
+    #[cfg(feature = "http")]
+    pub(crate) parts: Option<Arc<::http::request::Parts>>,
+}
+
+/// Whoever waits for the answer to a call, to be told and asked things on the way.
 #[derive(Clone)]
 pub struct Peer {
     token: Token,
-    line: std::sync::Arc<dyn Line>,
-    route: mpsc::Sender<Outgoing>,
+    line: Arc<dyn Line>,
+    facts: Facts,
+}
+
+/// Whoever is at the other end, after the call too; the handle does not keep the session alive.
+#[derive(Clone)]
+pub struct Session {
+    line: Weak<dyn Line>,
 }
 
 /// What a [`Peer`] needs of its lane, whatever the application speaks.
 pub(crate) trait Line: Send + Sync {
-    fn notify(&self, token: Token, method: &str, params: Option<&Json>) -> (Vec<Outgoing>, Fate);
+    /// Where what is said about a request goes.
+    fn route(&self, token: Token) -> Option<Route>;
+    fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate;
     fn ask(
         &self,
-        token: Token,
+        about: Option<Token>,
         method: &str,
         params: Option<&Json>,
-    ) -> (Vec<Outgoing>, lane::Asked);
+    ) -> Result<(u64, oneshot::Receiver<PeerAnswer>), Fate>;
+    /// The answer of this key is not waited for any more.
+    fn forget(&self, key: u64);
+    fn handle(self: Arc<Self>) -> Session;
 }
 
 impl Peer {
@@ -75,34 +98,112 @@ impl Peer {
     /// What the peer did not ask for, or does not have, is not sent; the fate says so.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         // Room first: nobody holds the lane while a slow reader is waited for.
-        let Ok(room) = self.route.reserve().await else {
-            return Fate::Unknown;
+        let _turn = match self.line.route(self.token) {
+            Some(route) => match route.turn().await {
+                Some(turn) => Some(turn),
+                None => return Fate::Unknown,
+            },
+            None => None,
         };
-        let (texts, fate) = self.line.notify(self.token, method, params);
-        let mut texts = texts.into_iter();
-        if let Some(text) = texts.next() {
-            room.send(text);
-        }
-        send_all(&self.route, texts).await;
-        fate
+        self.line.notify(To::Request(self.token), method, params)
     }
 
     /// Asks the client something, and waits for its answer: `sampling/createMessage`, `elicitation/create`, `roots/list`.
     ///
+    /// A client of the modern era is asked in the result of its call, and answers when it calls again.
+    /// If this is not waited for to the end, the client is told that its answer is not wanted any more.
+    ///
     /// # Errors
-    /// The client's own error; that it cannot be asked, as one of the modern era without an adapter; or that it is gone.
+    /// The client's own error; that it cannot be asked; that it did not answer in time; or that it is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        let (texts, asked) = self.line.ask(self.token, method, params);
-        send_all(&self.route, texts).await;
-        let gone = || crate::errors::internal("the client is gone").error;
-        match asked {
-            Ok(answer) => answer.await.map_err(|_| gone())?.result,
-            Err(Fate::Refused(error)) => Err(*error),
-            Err(Fate::NeedsAdapter(needs)) => {
-                Err(crate::errors::internal(&needs.to_string()).error)
-            }
-            Err(_) => Err(gone()),
+        ask(&self.line, Some(self.token), method, params).await
+    }
+
+    /// A handle that outlives the call.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        Arc::clone(&self.line).handle()
+    }
+
+    /// The headers of the request that the call came in; none over stdio.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn headers(&self) -> Option<&::http::HeaderMap> {
+        self.facts.parts.as_ref().map(|parts| &parts.headers)
+    }
+
+    /// What a layer has put into the extensions of that request, such as who is behind it.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.facts.parts.as_ref()?.extensions.get()
+    }
+
+    /// The id of the session, over HTTP and in the handshake era.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn session_id(&self) -> Option<&str> {
+        let id = self.headers()?.get(crate::headers::SESSION_ID)?;
+        id.to_str().ok()
+    }
+}
+
+impl Session {
+    /// Sends a notification that belongs to no call: that a list has changed, or a resource.
+    ///
+    /// It reaches a client of the handshake era as such, and one of the modern era on the streams that asked for it.
+    pub fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
+        match self.line.upgrade() {
+            Some(line) => line.notify(To::Session, method, params),
+            None => Fate::Unknown,
         }
+    }
+
+    /// Asks the client something outside of a call; one of the modern era cannot be asked so.
+    ///
+    /// # Errors
+    /// As [`Peer::ask`].
+    pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
+        match self.line.upgrade() {
+            Some(line) => ask(&line, None, method, params).await,
+            None => Err(crate::errors::internal("the client is gone").error),
+        }
+    }
+
+    /// Whether the session is over.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.line.strong_count() == 0
+    }
+}
+
+async fn ask(
+    line: &Arc<dyn Line>,
+    about: Option<Token>,
+    method: &str,
+    params: Option<&Json>,
+) -> Result<Json, ErrorObject> {
+    let gone = || crate::errors::internal("the client is gone").error;
+    match line.ask(about, method, params) {
+        Ok((key, answer)) => {
+            let _forget = Forget { line, key };
+            answer.await.map_err(|_| gone())?.result
+        }
+        Err(Fate::Refused(error)) => Err(*error),
+        Err(Fate::NeedsAdapter(needs)) => Err(crate::errors::internal(&needs.to_string()).error),
+        Err(_) => Err(gone()),
+    }
+}
+
+/// Says that an answer is not waited for any more; once it has come, that changes nothing.
+struct Forget<'a> {
+    line: &'a Arc<dyn Line>,
+    key: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.line.forget(self.key);
     }
 }
 
@@ -114,12 +215,11 @@ impl std::fmt::Debug for Peer {
     }
 }
 
-/// Sends texts on their route; if nobody reads it any more, they are for nobody.
-async fn send_all(route: &mpsc::Sender<Outgoing>, texts: impl IntoIterator<Item = Outgoing>) {
-    for text in texts {
-        if route.send(text).await.is_err() {
-            return;
-        }
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("is_over", &self.is_over())
+            .finish()
     }
 }
 

@@ -6,11 +6,13 @@ use std::time::Duration;
 use mcp_registry::NeedsState;
 use mcp_wire::{ErrorObject, Json, Kind, Members, Reader};
 
-use super::adapter::{NeedsAdapter, Occasion};
-use super::call::{Cancelled, Client, Event, Fate, Output, Token};
+use super::call::{Cancelled, Client, Event, Exchange, Fate, Output, Token};
 use super::channel::Channel;
-use super::translate::{Translated, no_params};
+use super::machines::Told;
+use super::translate::{Stopped, Translated};
 use super::{Server, batch};
+use crate::adapters::questions::allowed;
+use crate::adapters::{NeedsAdapter, Occasion};
 use crate::revisions::{Spoken, is_legacy};
 use crate::{errors, meta};
 
@@ -27,6 +29,18 @@ impl<App: Spoken> Server<App> {
         result: Result<Json, ErrorObject>,
         now: Duration,
     ) -> Output {
+        if let Some(own) = channel.own.remove(&token) {
+            let occasion = Occasion::OwnResult {
+                key: own.key,
+                result: result.as_ref(),
+            };
+            let output = self.run_machine(channel, own.adapter, occasion, now);
+            return output.unwrap_or_else(|| Output::of(Fate::Adapted));
+        }
+        if let Some(pending) = channel.get_mut(token).filter(|pending| pending.is_parked) {
+            pending.early = Some(result);
+            return Output::of(Fate::Adapted);
+        }
         let Some(pending) = channel.get(token) else {
             return Output::of(Fate::Unknown);
         };
@@ -34,14 +48,14 @@ impl<App: Spoken> Server<App> {
         let client = Arc::clone(&pending.client);
         if let Some((adapter, called)) = pending.called
             && called != method
+            && let Some(told) = Told::of(channel, token, None)
         {
-            let params = pending.params.clone().unwrap_or_else(no_params);
             let occasion = Occasion::Result {
-                token,
-                method: called,
-                params: &params,
+                about: crate::adapters::About {
+                    method: called,
+                    ..told.about()
+                },
                 result: result.as_ref(),
-                peer,
             };
             if let Some(output) = self.run_machine(channel, adapter, occasion, now) {
                 return output;
@@ -59,16 +73,24 @@ impl<App: Spoken> Server<App> {
         };
         match result {
             Ok(result) => match self.result_out(method, result.clone(), peer) {
-                Translated::NeedsState(needs) => {
+                Err(Stopped::NeedsState(needs)) => {
                     self.adapt(channel, token, &needs, Ok(result), now)
                 }
-                translated => self.deliver(channel, token, translated.map(Ok)),
+                translated => self.deliver(
+                    channel,
+                    token,
+                    translated.map(|(result, losses)| (Ok(result), losses)),
+                ),
             },
             Err(error) => match self.error_out(method, error.clone(), peer) {
-                Translated::NeedsState(needs) => {
+                Err(Stopped::NeedsState(needs)) => {
                     self.adapt(channel, token, &needs, Err(error), now)
                 }
-                translated => self.deliver(channel, token, translated.map(Err)),
+                translated => self.deliver(
+                    channel,
+                    token,
+                    translated.map(|(error, losses)| (Err(error), losses)),
+                ),
             },
         }
     }
@@ -88,19 +110,21 @@ impl<App: Spoken> Server<App> {
         };
         let exchange = pending.exchange;
         let mut output = Output::of(Fate::Sent);
-        if let Some((adapter, _)) = pending.called
+        if let Some(adapter) = pending
+            .adapter
+            .or(pending.called.map(|(adapter, _)| adapter))
             && let Some(more) =
                 self.run_machine(channel, adapter, Occasion::Cancelled { token }, now)
         {
-            output.send.extend(more.send);
-            output.events.extend(more.events);
+            output.join(more);
         }
         let rest = if pending.in_batch {
             batch::complete(channel, exchange)
         } else {
             None
         };
-        let ends_exchange = rest.is_none() && !channel.batches.contains_key(&exchange);
+        let ends_exchange =
+            !pending.is_parked && rest.is_none() && !channel.batches.contains_key(&exchange);
         output.send.extend(rest);
         output.events.push(Event::Cancelled(Cancelled {
             token,
@@ -108,6 +132,32 @@ impl<App: Spoken> Server<App> {
             ends_exchange,
             reason,
         }));
+        output
+    }
+
+    /// The peer does not wait any more for the response to a text: what came in it is given up, in the modern era.
+    pub fn hang_up(&self, channel: &mut Channel, exchange: Exchange, now: Duration) -> Output {
+        let mut output = Output::of(Fate::Sent);
+        for token in channel.given_up_with(exchange) {
+            output.join(self.cancel(channel, token, None, now));
+        }
+        output
+    }
+
+    /// The peer will not say anything any more: what only it could end is given up.
+    pub fn input_ended(&self, channel: &mut Channel, now: Duration) -> Output {
+        let mut output = Output::of(Fate::Sent);
+        for token in channel.endless() {
+            output.join(self.cancel(channel, token, None, now));
+        }
+        for token in std::mem::take(&mut channel.own).into_keys() {
+            output.events.push(Event::Cancelled(Cancelled {
+                token,
+                exchange: Exchange::NONE,
+                ends_exchange: false,
+                reason: None,
+            }));
+        }
         output
     }
 
@@ -122,21 +172,26 @@ impl<App: Spoken> Server<App> {
         };
         let (method, peer) = (pending.method, pending.peer);
         let (result, losses, fate) = match translated {
-            Translated::Done(result, losses) => (result, losses, Fate::Sent),
-            Translated::Rejected(error) => {
-                (Err((*error).clone()), Vec::new(), Fate::Refused(error))
-            }
-            Translated::Swallowed(rule) => {
+            Ok((result, losses)) => (result, losses, Fate::Sent),
+            Err(Stopped::Swallowed(rule)) => {
                 let error = errors::internal("the revision of the client has no such answer").error;
                 (Err(error), Vec::new(), Fate::Swallowed(rule))
             }
             // Handled by the caller.
-            Translated::NeedsState(needs) => {
+            Err(Stopped::NeedsState(needs)) => {
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 (
                     Err(errors::internal(&needs.to_string()).error),
                     Vec::new(),
                     Fate::NeedsAdapter(needs),
+                )
+            }
+            Err(stopped) => {
+                let error = stopped.into_error(ErrorObject::INTERNAL_ERROR);
+                (
+                    Err(error.clone()),
+                    Vec::new(),
+                    Fate::Refused(Box::new(error)),
                 )
             }
         };
@@ -172,38 +227,22 @@ impl<App: Spoken> Server<App> {
         result: Result<Json, ErrorObject>,
         now: Duration,
     ) -> Output {
-        let Some(pending) = channel.get(token) else {
+        let Some(told) = Told::of(channel, token, None) else {
             return Output::of(Fate::Unknown);
         };
-        let (method, peer) = (pending.method, pending.peer);
-        let params = pending.params.clone().unwrap_or_else(no_params);
         let occasion = Occasion::Result {
-            token,
-            method,
-            params: &params,
+            about: told.about(),
             result: result.as_ref(),
-            peer,
         };
         match self.run_machine(channel, needs.adapter, occasion, now) {
             Some(output) => output,
-            None => self.deliver(channel, token, Translated::NeedsState(needs.clone())),
+            None => self.deliver(channel, token, Err(Stopped::NeedsState(needs.clone()))),
         }
     }
 }
 
 /// The request whose stream carries what a modern client subscribed to.
 pub(super) const LISTEN: &str = "subscriptions/listen";
-
-impl<T> Translated<T> {
-    fn map<U>(self, change: impl FnOnce(T) -> U) -> Translated<U> {
-        match self {
-            Self::Done(value, losses) => Translated::Done(change(value), losses),
-            Self::NeedsState(needs) => Translated::NeedsState(needs),
-            Self::Rejected(error) => Translated::Rejected(error),
-            Self::Swallowed(rule) => Translated::Swallowed(rule),
-        }
-    }
-}
 
 /// The refusal of a result that asks the client for what it did not declare.
 fn undeclared(
@@ -212,7 +251,7 @@ fn undeclared(
     peer: mcp_registry::Revision,
 ) -> Option<Box<errors::Refusal>> {
     static RESULT: Members = Members::ignoring("result", &["resultType", "inputRequests"]);
-    static REQUEST: Members = Members::ignoring("request", &["method"]);
+    static REQUEST: Members = Members::ignoring("request", &["method", "params"]);
     if is_legacy(peer) || !result.text().contains("\"input_required\"") {
         return None;
     }
@@ -225,29 +264,24 @@ fn undeclared(
             _ => requests = reader.value::<mcp_wire::Map<Json>>().ok(),
         }
     }
-    let missing = requests
+    let refusal = requests
         .filter(|_| asks)?
         .into_iter()
         .find_map(|(_, request)| {
             let mut reader = Reader::new(request.text());
             let mut object = reader.object(&REQUEST).ok()?;
-            let mut method = None;
-            while object.next(&mut reader).ok()?.is_some() {
-                method = reader.text_of_string().ok();
+            let (mut method, mut params) = (None, None);
+            while let Some(member) = object.next(&mut reader).ok()? {
+                match member {
+                    0 => method = reader.text_of_string().ok(),
+                    _ => params = reader.value::<Json>().ok(),
+                }
             }
-            capability_of(&method?).filter(|capability| !client.can(capability))
+            let params = params.unwrap_or_else(crate::translate::no_params);
+            allowed(client, &method?, &params).err()
         })?;
-    Json::from_text(&format!("{{\"{missing}\":{{}}}}"))
-        .ok()
-        .map(|required| errors::missing_capability(&required))
-}
-
-/// The client capability that a request of the server needs.
-pub(super) fn capability_of(method: &str) -> Option<&'static str> {
-    match method {
-        "elicitation/create" => Some("elicitation"),
-        "sampling/createMessage" => Some("sampling"),
-        "roots/list" => Some("roots"),
-        _ => None,
-    }
+    Some(Box::new(errors::Refusal {
+        error: refusal,
+        status: 400,
+    }))
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 use super::Server;
 use super::call::{Event, Exchange, Outgoing, Output, Received, Reply};
 use super::channel::{Batch, Channel, Pending};
-use super::receive::{Handled, error_text};
+use super::receive::Handled;
 use crate::errors::{self, Refusal};
 use crate::ladder;
-use crate::peek::{Peeked, Unreadable, peek};
 use crate::revisions::Spoken;
+use mcp_wire::envelope::write;
+use mcp_wire::{Peeked, Unreadable, peek};
 
 /// Takes a batch.
 pub(super) fn receive<App: Spoken>(
@@ -17,6 +18,7 @@ pub(super) fn receive<App: Spoken>(
     channel: &mut Channel,
     exchange: Exchange,
     message: &Peeked<'_>,
+    principal: Option<&str>,
     now: Duration,
 ) -> Received {
     let limit = server.limits().batch_length;
@@ -44,7 +46,7 @@ pub(super) fn receive<App: Spoken>(
         let handled = match peek(text.as_bytes()) {
             Ok(message) => {
                 let settled = ladder::settle_element(&message);
-                server.handle(channel, exchange, &message, settled, true, now)
+                server.handle(channel, exchange, &message, settled, principal, true, now)
             }
             Err(unreadable) => {
                 let refusal = errors::invalid_request(&unreadable.to_string());
@@ -53,7 +55,7 @@ pub(super) fn receive<App: Spoken>(
                     Unreadable::NotJson(_) => None,
                 };
                 Handled {
-                    answer: Some((error_text(id, &refusal.error), 200)),
+                    answer: Some((write::error(id, &refusal.error), 200)),
                     ..Handled::default()
                 }
             }
@@ -95,7 +97,7 @@ pub(super) fn receive<App: Spoken>(
 }
 
 fn refused(exchange: Exchange, refusal: &Refusal) -> Received {
-    let body = Some(error_text(None, &refusal.error));
+    let body = Some(write::error(None, &refusal.error));
     let reply = Some(Reply {
         status: refusal.status,
         body,
@@ -116,7 +118,7 @@ fn closed(channel: &mut Channel, exchange: Exchange) -> Option<String> {
         return None;
     }
     let answers = channel.batches.remove(&exchange)?.answers;
-    (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
+    (!answers.is_empty()).then(|| write::batch(&answers))
 }
 
 /// Sends the answer of a request that was taken off the channel: by itself, or once its batch is complete.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_registry::{Context, Failure, Loss, Outcome, Policy, Revision, Subject};
 use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId};
 
-use super::adapter::NeedsAdapter;
+use crate::adapters::NeedsAdapter;
 
 /// Names a request of a peer until it is answered; unique in its channel, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +14,11 @@ pub struct Token(pub(crate) u64);
 /// Names what came in one text: the POST, over HTTP, whose response waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exchange(pub(crate) u64);
+
+impl Exchange {
+    /// That of calls which no text asked for.
+    pub const NONE: Self = Self(0);
+}
 
 /// Where a text came from, or which request it belongs to.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +60,22 @@ pub enum Event {
     Initialized,
     /// A text to send.
     Send(Outgoing),
+    /// A request was answered for now, and its call goes on; the client is to come again with this ticket.
+    Parked {
+        /// The request.
+        token: Token,
+        /// What [`Server::ticket`](super::Server::ticket) says of the request that comes again.
+        ticket: u64,
+    },
+    /// A client of the modern era has opened a stream that an adapter serves: it can be told things from now on.
+    Listens,
+    /// The client of a parked call has come again, in this text.
+    Resumed {
+        /// The request that was parked.
+        token: Token,
+        /// The text that the request came in which takes its place.
+        exchange: Exchange,
+    },
     /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
     NeedsAdapter(NeedsAdapter),
     /// A message that nothing waits for, or that could not be read, was put aside.
@@ -254,6 +275,18 @@ pub enum Fate {
 }
 
 impl Output {
+    pub(crate) fn join(&mut self, more: Self) {
+        let Self {
+            send,
+            events,
+            losses,
+            fate: _,
+        } = more;
+        self.send.extend(send);
+        self.events.extend(events);
+        self.losses.extend(losses);
+    }
+
     pub(crate) fn of(fate: Fate) -> Self {
         Self {
             send: Vec::new(),

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
-use mcp_wire::{Json, RequestId};
+use mcp_wire::{ErrorObject, Json, RequestId};
 
-use super::adapter::StateMachine;
 use super::call::{Client, Exchange, LogLevel, Token};
+use crate::adapters::StateMachine;
 
 /// One channel to a peer: a process's stdio, a session over HTTP, or a single POST outside of any.
 ///
@@ -23,6 +23,11 @@ pub struct Channel {
     pub(super) batches: BTreeMap<Exchange, Batch>,
     pub(super) asked: BTreeMap<i64, Asked>,
     pub(super) machines: Vec<Box<dyn StateMachine>>,
+    /// Calls of the application that adapters make on behalf of no request.
+    pub(super) own: BTreeMap<Token, Own>,
+    /// Whether no machine is made when one is needed.
+    pub(super) is_bare: bool,
+    pending_bytes: usize,
     last_token: u64,
     last_exchange: u64,
     last_ask: i64,
@@ -57,6 +62,29 @@ pub(super) struct Pending {
     pub(super) params: Option<Json>,
     /// The adapter that called the application on behalf of this, and the method that it called.
     pub(super) called: Option<(Adapter, &'static str)>,
+    /// The adapter that is to know when this is cancelled.
+    pub(super) adapter: Option<Adapter>,
+    /// Who is behind the request, if the transport knows.
+    pub(super) principal: Option<String>,
+    /// What it asks for, where it may be made again.
+    pub(super) subject: Option<String>,
+    /// How often the client was asked back.
+    pub(super) rounds: u32,
+    /// Whether the client was answered for now, and is to come again.
+    pub(super) is_parked: bool,
+    /// The application's answer, if it came while the request was parked.
+    pub(super) early: Option<Result<Json, ErrorObject>>,
+    /// Whether the stream that this opened was acknowledged.
+    pub(super) is_acknowledged: bool,
+    /// How many bytes the request is.
+    pub(super) bytes: usize,
+}
+
+/// A call of the application that an adapter made on behalf of no request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own {
+    pub(super) adapter: Adapter,
+    pub(super) key: u64,
 }
 
 /// A batch of which some requests are not answered yet.
@@ -72,19 +100,30 @@ pub(super) struct Asked {
     pub(super) method: &'static str,
     pub(super) by: AskedBy,
     pub(super) peer: Revision,
+    /// The text whose response it went out in.
+    pub(super) exchange: Option<Exchange>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AskedBy {
     Application(u64),
     Machine(Adapter, u64),
 }
 
 impl Channel {
-    /// A channel on which nothing has been said.
+    /// A channel on which nothing has been said, with all adapters.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A channel without adapters but those that are plugged in.
+    #[must_use]
+    pub fn bare() -> Self {
+        Self {
+            is_bare: true,
+            ..Self::default()
+        }
     }
 
     /// Plugs in a state machine; one for each [`Adapter`], a later one takes the place of an earlier.
@@ -112,6 +151,42 @@ impl Channel {
         self.asked.len()
     }
 
+    /// The text whose response what is said about a request goes into.
+    #[must_use]
+    pub fn exchange_of(&self, token: Token) -> Option<Exchange> {
+        match self.own.contains_key(&token) {
+            true => Some(Exchange::NONE),
+            false => self.get(token).map(|pending| pending.exchange),
+        }
+    }
+
+    /// Whether what came in this text is given up by whoever does not wait for its response.
+    #[must_use]
+    pub fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
+        !self.given_up_with(exchange).is_empty()
+    }
+
+    pub(super) fn given_up_with(&self, exchange: Exchange) -> Vec<Token> {
+        let is_it = |pending: &Pending| {
+            pending.exchange == exchange
+                && !pending.is_parked
+                && !crate::revisions::is_legacy(pending.peer)
+        };
+        let waiting = self.pending.iter().filter(|(_, pending)| is_it(pending));
+        waiting.map(|(token, _)| *token).collect()
+    }
+
+    /// What does not end by itself, once nobody says anything any more: streams, and whoever waits for an answer.
+    pub(super) fn endless(&self) -> Vec<Token> {
+        let waits = |pending: &Pending| {
+            pending.is_parked
+                || pending.adapter.is_some()
+                || pending.method == super::answer::LISTEN
+        };
+        let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
+        pending.map(|(token, _)| *token).collect()
+    }
+
     /// When the last message came.
     #[must_use]
     pub fn last_heard(&self) -> Duration {
@@ -133,7 +208,11 @@ impl Channel {
         self.ids.clear();
         self.batches.clear();
         self.asked.clear();
-        std::mem::take(&mut self.pending).into_keys().collect()
+        self.machines.clear();
+        self.pending_bytes = 0;
+        let own = std::mem::take(&mut self.own).into_keys();
+        let pending = std::mem::take(&mut self.pending).into_keys();
+        pending.chain(own).collect()
     }
 
     pub(super) fn next_exchange(&mut self) -> Exchange {
@@ -158,9 +237,50 @@ impl Channel {
         self.pending.get_mut(&token)
     }
 
-    pub(super) fn add(&mut self, pending: Pending) -> Token {
+    pub(super) fn new_token(&mut self) -> Token {
         self.last_token += 1;
-        let token = Token(self.last_token);
+        Token(self.last_token)
+    }
+
+    /// How many bytes the requests are that wait for their answer.
+    #[must_use]
+    pub fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
+    /// A request is answered for now, and its id is free again.
+    pub(super) fn park(&mut self, token: Token) {
+        if let Some(pending) = self.pending.get_mut(&token) {
+            pending.is_parked = true;
+            pending.rounds += 1;
+            self.ids.remove(&pending.id);
+        }
+    }
+
+    /// A parked request goes on in the place of another, which is gone then.
+    pub(super) fn resume(&mut self, parked: Token, by: Token) -> Option<Exchange> {
+        let Pending {
+            id,
+            exchange,
+            client,
+            log_level,
+            progress_token,
+            ..
+        } = self.take(by)?;
+        let pending = self.pending.get_mut(&parked)?;
+        self.ids.insert(id.clone(), parked);
+        pending.id = id;
+        pending.exchange = exchange;
+        pending.client = client;
+        pending.log_level = log_level;
+        pending.progress_token = progress_token;
+        pending.is_parked = false;
+        Some(exchange)
+    }
+
+    pub(super) fn add(&mut self, pending: Pending) -> Token {
+        let token = self.new_token();
+        self.pending_bytes += pending.bytes;
         if pending.in_batch
             && let Some(batch) = self.batches.get_mut(&pending.exchange)
         {
@@ -173,7 +293,10 @@ impl Channel {
 
     pub(super) fn take(&mut self, token: Token) -> Option<Pending> {
         let pending = self.pending.remove(&token)?;
-        self.ids.remove(&pending.id);
+        self.pending_bytes = self.pending_bytes.saturating_sub(pending.bytes);
+        if self.ids.get(&pending.id) == Some(&token) {
+            self.ids.remove(&pending.id);
+        }
         if pending.in_batch
             && let Some(batch) = self.batches.get_mut(&pending.exchange)
         {

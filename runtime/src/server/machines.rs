@@ -1,17 +1,65 @@
-//! Plugged-in state machines at work: an occasion goes in, their steps are carried out.
+//! State machines at work: an occasion goes in, their steps are carried out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::Adapter;
-use mcp_wire::{ErrorObject, Json, RequestId};
+use mcp_registry::{Adapter, Revision};
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RequestId};
 
-use super::adapter::{Occasion, Step};
-use super::call::{Event, Fate, Outgoing, Output, PeerAnswer};
-use super::channel::{Asked, AskedBy, Channel};
-use super::receive::{call_of, error_text, result_text};
+use super::answer::LISTEN;
+use super::call::{Call, Cancelled, Client, Event, Exchange, Fate, Outgoing, Output, PeerAnswer};
+use super::channel::{Asked, AskedBy, Channel, Own};
+use super::receive::call_of;
 use super::{Server, Token, batch};
-use crate::errors;
-use crate::revisions::Spoken;
+use crate::adapters::seal::{Bound, subject};
+use crate::adapters::{self, About, Occasion, Step, World};
+use crate::revisions::{Spoken, is_legacy};
+use crate::translate::no_params;
+use crate::{errors, meta};
+
+/// What a machine is told of a request, taken out of the channel that the machine is in.
+pub(super) struct Told {
+    token: Token,
+    method: &'static str,
+    params: Json,
+    peer: Revision,
+    client: Arc<Client>,
+    principal: Option<String>,
+    subject: Option<String>,
+    rounds: u32,
+}
+
+impl Told {
+    /// What is known of a request; `params` are those that the application was called with, if none are given.
+    pub(super) fn of(channel: &Channel, token: Token, params: Option<Json>) -> Option<Self> {
+        let pending = channel.get(token)?;
+        let params = params.or_else(|| pending.params.clone());
+        Some(Self {
+            token,
+            method: pending.method,
+            params: params.unwrap_or_else(no_params),
+            peer: pending.peer,
+            client: Arc::clone(&pending.client),
+            principal: pending.principal.clone(),
+            subject: pending.subject.clone(),
+            rounds: pending.rounds,
+        })
+    }
+
+    pub(super) fn about(&self) -> About<'_> {
+        About {
+            token: self.token,
+            method: self.method,
+            params: &self.params,
+            peer: self.peer,
+            client: &self.client,
+            principal: self.principal.as_deref(),
+            subject: self.subject.as_deref(),
+            rounds: self.rounds,
+        }
+    }
+}
 
 impl<App: Spoken> Server<App> {
     /// Wakes the adapters whose time has come; see [`Channel::wake_at`].
@@ -24,11 +72,31 @@ impl<App: Spoken> Server<App> {
             .collect();
         for adapter in adapters {
             if let Some(more) = self.run_machine(channel, adapter, Occasion::Time, now) {
-                output.send.extend(more.send);
-                output.events.extend(more.events);
+                output.join(more);
             }
         }
         output
+    }
+
+    /// The ticket of a request that is made again, if it is one that this server sealed for it: over HTTP it belongs
+    /// to the channel in which [`Event::Parked`] named that ticket.
+    #[must_use]
+    pub fn ticket(
+        &self,
+        message: &Peeked<'_>,
+        principal: Option<&str>,
+        now: Duration,
+    ) -> Option<u64> {
+        let state = message.request_state.and_then(Raw::as_str)?;
+        let params = Json::from_text(message.params?.text()).ok()?;
+        let subject = subject(&params);
+        let method = message.method.as_deref()?;
+        let bound = Bound {
+            method,
+            subject: &subject,
+            principal,
+        };
+        self.seal.open(&state, now, bound).ok()
     }
 
     /// Hands an occasion to the machine of an adapter; `None` if there is none, or it does not take it.
@@ -39,23 +107,92 @@ impl<App: Spoken> Server<App> {
         occasion: Occasion<'_>,
         now: Duration,
     ) -> Option<Output> {
+        let is_it = |machine: &dyn adapters::StateMachine| machine.adapter() == adapter;
+        if !channel.is_bare
+            && !channel
+                .machines
+                .iter()
+                .any(|machine| is_it(machine.as_ref()))
+        {
+            channel
+                .machines
+                .push(adapters::machine(adapter, App::REVISION)?);
+        }
+        let empty = no_params();
+        let world = World {
+            now,
+            limits: &self.limits,
+            capabilities: self
+                .introductions
+                .capabilities(App::REVISION)
+                .unwrap_or(&empty),
+            translator: self.translator(),
+            seal: &self.seal,
+        };
         let machine = channel
             .machines
             .iter_mut()
-            .find(|machine| machine.adapter() == adapter)?;
-        let steps = machine.on(occasion, now)?;
+            .find(|machine| is_it(machine.as_ref()))?;
+        let steps = machine.on(occasion, &world)?;
         let mut output = Output::of(Fate::Adapted);
         for step in steps {
-            self.carry_out(channel, adapter, step, &mut output);
+            self.carry_out(channel, adapter, step, now, &mut output);
         }
         Some(output)
     }
 
-    fn carry_out(&self, channel: &mut Channel, adapter: Adapter, step: Step, output: &mut Output) {
+    fn carry_out(
+        &self,
+        channel: &mut Channel,
+        adapter: Adapter,
+        step: Step,
+        now: Duration,
+        output: &mut Output,
+    ) {
         match step {
             Step::Answer(token, result) => output
                 .send
                 .extend(self.answer_as_is(channel, token, result)),
+            Step::Park {
+                token,
+                ticket,
+                result,
+            } => {
+                let Some(pending) = channel.get(token) else {
+                    return;
+                };
+                let body = write::response(&pending.id, &self.signed(result, pending.peer));
+                let exchange = Some(pending.exchange);
+                output.send.push(Outgoing {
+                    exchange,
+                    last: true,
+                    status: 200,
+                    body,
+                });
+                if let Some(pending) = channel.get_mut(token) {
+                    pending.adapter = Some(adapter);
+                }
+                channel.park(token);
+                output.events.push(Event::Parked { token, ticket });
+            }
+            Step::Resume { parked, by } => {
+                let Some(exchange) = channel.resume(parked, by) else {
+                    return;
+                };
+                output.events.push(Event::Resumed {
+                    token: parked,
+                    exchange,
+                });
+                let early = channel
+                    .get_mut(parked)
+                    .and_then(|pending| pending.early.take());
+                if let Some(result) = early {
+                    output.join(self.answer(channel, parked, result, now));
+                }
+            }
+            Step::GiveUp(token) => {
+                output.join(self.cancel(channel, token, None, now));
+            }
             Step::Call {
                 token,
                 method,
@@ -65,9 +202,41 @@ impl<App: Spoken> Server<App> {
                     return;
                 };
                 pending.called = Some((adapter, method));
+                pending.rounds += 1;
                 pending.params = Some(params.clone());
                 let call = call_of(channel, token, method, params, Vec::new());
                 output.events.extend(call.map(Event::Call));
+            }
+            Step::Own {
+                key,
+                method,
+                params,
+                peer,
+            } => {
+                output.events.push(self.own_call(
+                    channel,
+                    Own { adapter, key },
+                    method,
+                    params,
+                    peer,
+                ));
+            }
+            Step::CancelOwn { key } => {
+                let is_it = |own: &Own| own.adapter == adapter && own.key == key;
+                let token = channel
+                    .own
+                    .iter()
+                    .find(|(_, own)| is_it(own))
+                    .map(|(token, _)| *token);
+                if let Some(token) = token {
+                    channel.own.remove(&token);
+                    output.events.push(Event::Cancelled(Cancelled {
+                        token,
+                        exchange: Exchange::NONE,
+                        ends_exchange: false,
+                        reason: None,
+                    }));
+                }
             }
             Step::Ask {
                 key,
@@ -76,19 +245,43 @@ impl<App: Spoken> Server<App> {
                 params,
             } => {
                 let by = AskedBy::Machine(adapter, key);
-                output
-                    .send
-                    .extend(self.send_request(channel, by, about, method, &params));
+                match self.send_request(channel, by, about, method, &params) {
+                    Some(send) => {
+                        if let Some(pending) = about.and_then(|token| channel.get_mut(token)) {
+                            pending.adapter = Some(adapter);
+                        }
+                        output.send.push(send);
+                    }
+                    None => {
+                        let error = errors::too_many_pending(self.limits.pending).error;
+                        let occasion = Occasion::Answered {
+                            key,
+                            result: Err(&error),
+                        };
+                        if let Some(more) = self.run_machine(channel, adapter, occasion, now) {
+                            output.join(more);
+                        }
+                    }
+                }
+            }
+            Step::Unask { key } => {
+                let by = AskedBy::Machine(adapter, key);
+                output.send.extend(unask(channel, by));
             }
             Step::Notify {
                 about,
                 method,
                 params,
             } => {
-                let exchange = about
-                    .and_then(|token| channel.get(token))
-                    .map(|pending| pending.exchange);
-                let body = notification_text(method, Some(&params));
+                let pending = about.and_then(|token| channel.get(token));
+                let params = match pending {
+                    Some(pending) if pending.method == LISTEN => {
+                        meta::with(params.text(), meta::SUBSCRIPTION_ID, &Json::of(&pending.id))
+                    }
+                    _ => params.into_text(),
+                };
+                let exchange = pending.map(|pending| pending.exchange);
+                let body = write::notification(method, Some(&params));
                 output.send.push(Outgoing {
                     exchange,
                     last: false,
@@ -96,6 +289,7 @@ impl<App: Spoken> Server<App> {
                     body,
                 });
             }
+            Step::Listens => output.events.push(Event::Listens),
             Step::Deliver { key, result } => {
                 output.events.push(Event::Answered(PeerAnswer {
                     key,
@@ -106,6 +300,49 @@ impl<App: Spoken> Server<App> {
         }
     }
 
+    /// A call of the application on behalf of the session, with what a request of its own era says.
+    fn own_call(
+        &self,
+        channel: &mut Channel,
+        own: Own,
+        method: &'static str,
+        params: Json,
+        peer: Revision,
+    ) -> Event {
+        let session = channel.session.as_deref().filter(|_| is_legacy(peer));
+        let client = session.map(|session| Arc::clone(&session.client));
+        let mut text = params.into_text();
+        if let (true, Some(session)) = (self.modern, session) {
+            let revision = Json::of(App::REVISION.wire());
+            let members = [
+                (meta::PROTOCOL_VERSION, Some(&revision)),
+                (
+                    meta::CLIENT_CAPABILITIES,
+                    session.upgraded.client_capabilities.as_ref(),
+                ),
+                (meta::CLIENT_INFO, session.client_info.as_ref()),
+            ];
+            for (key, value) in members {
+                if let Some(value) = value {
+                    text = meta::with(&text, key, value);
+                }
+            }
+        }
+        let token = channel.new_token();
+        channel.own.insert(token, own);
+        Event::Call(Call {
+            token,
+            exchange: Exchange::NONE,
+            method,
+            params: Json::from_text(&text).unwrap_or_else(|_| no_params()),
+            peer,
+            client: client.unwrap_or_else(|| Arc::new(Client::unknown(peer))),
+            log_level: None,
+            progress_token: None,
+            losses: Vec::new(),
+        })
+    }
+
     /// Answers a request in the words of its peer.
     pub(super) fn answer_as_is(
         &self,
@@ -114,15 +351,18 @@ impl<App: Spoken> Server<App> {
         result: Result<Json, ErrorObject>,
     ) -> Option<Outgoing> {
         let pending = channel.take(token)?;
+        if pending.is_parked {
+            return None;
+        }
         let era = pending.peer.era();
         let (body, status) = match result {
             Ok(result) => (
-                result_text(&pending.id, &self.signed(result, pending.peer)),
+                write::response(&pending.id, &self.signed(result, pending.peer)),
                 200,
             ),
             Err(error) => {
                 let status = errors::status(error.code.as_i64().unwrap_or_default(), era);
-                (error_text(Some(&pending.id), &error), status)
+                (write::error(Some(&pending.id), &error), status)
             }
         };
         batch::deliver(channel, &pending, body, status)
@@ -146,14 +386,16 @@ impl<App: Spoken> Server<App> {
             .map(|pending| pending.peer)
             .or(channel.session_revision())?;
         let id = channel.next_ask();
-        channel.asked.insert(id, Asked { method, by, peer });
-        let mut body = String::from("{\"jsonrpc\":\"2.0\",\"id\":");
-        mcp_wire::write_to(&RequestId::from(id), &mut body);
-        body.push_str(",\"method\":");
-        mcp_wire::write_to(method, &mut body);
-        body.push_str(",\"params\":");
-        body.push_str(params.text());
-        body.push('}');
+        channel.asked.insert(
+            id,
+            Asked {
+                method,
+                by,
+                peer,
+                exchange,
+            },
+        );
+        let body = write::request(&RequestId::from(id), method, Some(params.text()));
         Some(Outgoing {
             exchange,
             last: false,
@@ -161,16 +403,42 @@ impl<App: Spoken> Server<App> {
             body,
         })
     }
+
+    /// The application does not wait any more for the answer to its request of this key: the peer is told so.
+    pub fn forget(&self, channel: &mut Channel, key: u64, now: Duration) -> Output {
+        let mut output = Output::of(Fate::Sent);
+        output
+            .send
+            .extend(unask(channel, AskedBy::Application(key)));
+        let adapter = Adapter::MultiRoundTrip;
+        if channel
+            .machines
+            .iter()
+            .any(|machine| machine.adapter() == adapter)
+            && let Some(more) = self.run_machine(channel, adapter, Occasion::Forgotten { key }, now)
+        {
+            output.join(more);
+        }
+        output
+    }
 }
 
-/// The text of a notification.
-pub(super) fn notification_text(method: &str, params: Option<&Json>) -> String {
-    let mut body = String::from("{\"jsonrpc\":\"2.0\",\"method\":");
-    mcp_wire::write_to(method, &mut body);
-    if let Some(params) = params {
-        body.push_str(",\"params\":");
-        body.push_str(params.text());
-    }
-    body.push('}');
-    body
+/// Takes back a request of the server, and tells the peer.
+fn unask(channel: &mut Channel, by: AskedBy) -> Option<Outgoing> {
+    let id = channel
+        .asked
+        .iter()
+        .find(|(_, asked)| asked.by == by)
+        .map(|(id, _)| *id)?;
+    let asked = channel.asked.remove(&id)?;
+    let mut params: Map<Json> = Map::new();
+    params.insert("requestId", Json::from(id));
+    params.insert("reason", Json::of("the answer is not waited for any more"));
+    let body = write::notification("notifications/cancelled", Some(Json::of(&params).text()));
+    Some(Outgoing {
+        exchange: asked.exchange,
+        last: false,
+        status: 200,
+        body,
+    })
 }

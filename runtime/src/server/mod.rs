@@ -34,7 +34,6 @@
 //! needs nothing of another one, so over HTTP each gets a [`Channel`] of its own: nothing is locked on its path. What
 //! a handshake opened lives in its own channel, and only messages of that session meet there.
 
-mod adapter;
 mod answer;
 mod batch;
 mod call;
@@ -53,7 +52,7 @@ use std::sync::Arc;
 
 use mcp_registry::{Era, Loss, Policy, Revision};
 
-pub use adapter::{NeedsAdapter, Occasion, StateMachine, Step};
+pub use crate::adapters::{About, NeedsAdapter, Occasion, StateMachine, Step, World};
 pub use call::{
     Call, Cancelled, Client, Event, Exchange, Fate, Ignored, LogLevel, Notice, Outgoing, Output,
     PeerAnswer, Received, Reply, Token,
@@ -61,8 +60,10 @@ pub use call::{
 pub use channel::Channel;
 pub use notify::To;
 pub use profile::{Profile, ProfileError};
+pub use receive::Looked;
 pub use sessions::{Sessions, SessionsFull};
 
+use crate::adapters::seal::Seal;
 use crate::limits::Limits;
 use crate::revisions::Spoken;
 use crate::served::RevisionSet;
@@ -77,6 +78,7 @@ pub struct Server<App> {
     limits: Limits,
     policy: Policy,
     introductions: Introductions,
+    seal: Seal,
     on_loss: Option<LossHook>,
     /// Whether the application is of the era without a handshake.
     modern: bool,
@@ -94,6 +96,7 @@ impl<App: Spoken> Server<App> {
             limits: Limits::default(),
             policy: Policy::Strict,
             introductions: Introductions::new(profile, App::REVISION)?,
+            seal: Seal::random(),
             on_loss: None,
             modern: App::REVISION.era() == Era::PerRequest,
             app: PhantomData,
@@ -116,6 +119,16 @@ impl<App: Spoken> Server<App> {
     #[must_use]
     pub fn with_policy(self, policy: Policy) -> Self {
         Self { policy, ..self }
+    }
+
+    /// The server with a key of its own for what it seals: the same for all replicas behind one address, so that each
+    /// can tell what another sealed from what nobody did.
+    #[must_use]
+    pub fn with_seal_key(self, key: [u8; 32]) -> Self {
+        Self {
+            seal: Seal::of_key(key),
+            ..self
+        }
     }
 
     /// The server with a hook that is told what was lost on the way to or from a peer: the method, the peer's

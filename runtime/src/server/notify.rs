@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use mcp_registry::{Adapter, NeedsState, Revision};
-use mcp_wire::{Direction, Json, JsonObject, MethodKind};
+use mcp_wire::envelope::write;
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind};
 
 use super::Server;
-use super::adapter::{NeedsAdapter, Occasion};
-use super::answer::{LISTEN, capability_of};
-use super::call::{Fate, LogLevel, Outgoing, Output, Token};
-use super::channel::{AskedBy, Channel};
-use super::machines::notification_text;
-use super::translate::Translated;
+use super::answer::LISTEN;
+use super::call::{Client, Fate, LogLevel, Outgoing, Output, Token};
+use super::channel::{AskedBy, Channel, Pending};
+use super::machines::Told;
+use super::translate::Stopped;
+use crate::adapters::questions::allowed;
+use crate::adapters::{NeedsAdapter, Occasion};
 use crate::ladder::find_method;
 use crate::revisions::{Spoken, is_legacy};
 use crate::{errors, meta};
@@ -50,6 +52,19 @@ impl<App: Spoken> Server<App> {
                 errors::internal("the application's revision has no such notification of a server");
             return Output::of(Fate::Refused(Box::new(error.error)));
         }
+        if let To::Request(token) = to
+            && let Some(own) = channel.own.get(&token).copied()
+        {
+            let empty = super::translate::no_params();
+            let (key, params) = (own.key, params.unwrap_or(&empty));
+            let occasion = Occasion::OwnNotification {
+                key,
+                method,
+                params,
+            };
+            let output = self.run_machine(channel, own.adapter, occasion, now);
+            return output.unwrap_or_else(|| Output::of(Fate::Swallowed("own-call")));
+        }
         let peer = match self.peer_of(channel, to, method, params) {
             Ok(peer) => peer,
             Err(Fate::NeedsAdapter(needs)) => {
@@ -64,10 +79,9 @@ impl<App: Spoken> Server<App> {
             Err(fate) => return Output::of(fate),
         };
         let (text, losses) = match self.params_out(method, params, peer) {
-            Translated::Done(text, losses) => (text, losses),
-            Translated::Swallowed(rule) => return Output::of(Fate::Swallowed(rule)),
-            Translated::Rejected(error) => return Output::of(Fate::Refused(error)),
-            Translated::NeedsState(needs) => {
+            Ok((text, losses)) => (text, losses),
+            Err(Stopped::Swallowed(rule)) => return Output::of(Fate::Swallowed(rule)),
+            Err(Stopped::NeedsState(needs)) => {
                 let empty = super::translate::no_params();
                 let occasion = Occasion::Notification {
                     method,
@@ -77,16 +91,19 @@ impl<App: Spoken> Server<App> {
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 return adapted.unwrap_or_else(|| Output::of(Fate::NeedsAdapter(needs)));
             }
+            Err(stopped) => return refused(stopped),
         };
         self.report(method, peer, &losses);
         let mut exchange = None;
+        let mut send = Vec::new();
         let mut given = params.is_some().then_some(text);
         if let To::Request(token) = to
-            && let Some(pending) = channel.get(token)
+            && let Some(pending) = channel.get_mut(token)
         {
             exchange = Some(pending.exchange);
             // Only the runtime knows the id that ties a notification to its stream.
             if pending.method == LISTEN {
+                send.extend(acknowledgement(pending, method));
                 let text = given.as_ref().map_or("{}", Json::text);
                 given = Json::from_text(&meta::with(
                     text,
@@ -96,13 +113,13 @@ impl<App: Spoken> Server<App> {
                 .ok();
             }
         }
-        let body = notification_text(method, given.as_ref());
-        let send = vec![Outgoing {
+        let body = write::notification(method, given.as_ref().map(Json::text));
+        send.push(Outgoing {
             exchange,
             last: false,
             status: 200,
             body,
-        }];
+        });
         Output {
             send,
             events: Vec::new(),
@@ -123,6 +140,9 @@ impl<App: Spoken> Server<App> {
         match to {
             To::Request(token) => {
                 let pending = channel.get(token).ok_or(Fate::Unknown)?;
+                if pending.is_parked {
+                    return Err(Fate::Swallowed("parked"));
+                }
                 if method == "notifications/progress" && pending.progress_token.is_none() {
                     return Err(Fate::Swallowed("progress-token"));
                 }
@@ -171,17 +191,20 @@ impl<App: Spoken> Server<App> {
                 errors::internal("the application's revision has no such request of a server");
             return Output::of(Fate::Refused(Box::new(error.error)));
         };
-        let about_peer = match about.map(|token| channel.get(token)) {
+        let about = about.filter(|token| !channel.own.contains_key(token));
+        let told = match about.map(|token| Told::of(channel, token, None)) {
             Some(None) => return Output::of(Fate::Unknown),
-            Some(Some(pending)) => Some(pending.peer),
+            Some(told) => told,
             None => None,
         };
+        let about_peer = told.as_ref().map(|told| told.about().peer);
         let peer = about_peer.or(channel.session_revision());
         let empty = super::translate::no_params();
         let given = params.unwrap_or(&empty);
         let Some(peer) = peer.filter(|&peer| is_legacy(peer)) else {
             let occasion = Occasion::ServerRequest {
                 key,
+                about: told.as_ref().map(Told::about),
                 method: row.name,
                 params: given,
             };
@@ -190,20 +213,13 @@ impl<App: Spoken> Server<App> {
                 Output::of(self.needs(Adapter::MultiRoundTrip, "input-required", method))
             });
         };
-        if let Some(capability) = capability_of(method)
-            && !channel
-                .session
-                .as_ref()
-                .is_some_and(|session| session.client.can(capability))
-        {
-            let required =
-                Json::from_text(&format!("{{\"{capability}\":{{}}}}")).unwrap_or_default();
-            return Output::of(Fate::Refused(Box::new(
-                errors::missing_capability(&required).error,
-            )));
+        let client = channel.session.as_ref().map(|session| &session.client);
+        let unknown = Client::unknown(peer);
+        if let Err(error) = allowed(client.map_or(&unknown, |client| client), method, given) {
+            return Output::of(Fate::Refused(Box::new(error)));
         }
         match self.params_out(row.name, params, peer) {
-            Translated::Done(text, losses) => {
+            Ok((text, losses)) => {
                 self.report(row.name, peer, &losses);
                 let send =
                     self.send_request(channel, AskedBy::Application(key), about, row.name, &text);
@@ -220,11 +236,11 @@ impl<App: Spoken> Server<App> {
                     }
                 }
             }
-            Translated::Swallowed(rule) => Output::of(Fate::Swallowed(rule)),
-            Translated::Rejected(error) => Output::of(Fate::Refused(error)),
-            Translated::NeedsState(needs) => {
+            Err(Stopped::Swallowed(rule)) => Output::of(Fate::Swallowed(rule)),
+            Err(Stopped::NeedsState(needs)) => {
                 let occasion = Occasion::ServerRequest {
                     key,
+                    about: told.as_ref().map(Told::about),
                     method: row.name,
                     params: given,
                 };
@@ -232,6 +248,7 @@ impl<App: Spoken> Server<App> {
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 adapted.unwrap_or_else(|| Output::of(Fate::NeedsAdapter(needs)))
             }
+            Err(stopped) => refused(stopped),
         }
     }
 
@@ -243,6 +260,30 @@ impl<App: Spoken> Server<App> {
         };
         Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, Revision::V2026_07_28))
     }
+}
+
+/// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.
+fn acknowledgement(pending: &mut Pending, method: &str) -> Option<Outgoing> {
+    const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+    if std::mem::replace(&mut pending.is_acknowledged, true) || method == ACKNOWLEDGED {
+        return None;
+    }
+    let params = JsonObject::try_from(pending.params.clone()?).ok()?;
+    let mut agreed: Map<Json> = Map::new();
+    agreed.insert("notifications", params.get("notifications")?);
+    let params = Json::of(&agreed).into_text();
+    let params = meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id));
+    Some(Outgoing {
+        exchange: Some(pending.exchange),
+        last: false,
+        status: 200,
+        body: write::notification(ACKNOWLEDGED, Some(&params)),
+    })
+}
+
+fn refused(stopped: Stopped) -> Output {
+    let error = stopped.into_error(ErrorObject::INTERNAL_ERROR);
+    Output::of(Fate::Refused(Box::new(error)))
 }
 
 /// Whether a log notification is less severe than what was asked for.

@@ -89,6 +89,11 @@ impl Introductions {
             .find(|one| crate::revisions::same(one.revision, revision))
     }
 
+    /// `ServerCapabilities` in a revision.
+    pub(super) fn capabilities(&self, revision: Revision) -> Option<&Json> {
+        self.in_revision(revision).map(|one| &one.capabilities)
+    }
+
     /// Whether the server offers log notifications, as a revision has it.
     pub(super) fn logs(&self, revision: Revision) -> bool {
         self.in_revision(revision).is_some_and(|one| one.logs)

@@ -4,18 +4,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Era, Revision};
+use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
-use super::adapter::{NeedsAdapter, Occasion};
+use super::answer::LISTEN;
 use super::call::{Call, Client, Event, Exchange, Ignored, LogLevel, Received, Reply, Token};
 use super::channel::{Channel, Pending};
-use super::translate::Translated;
+use super::machines::Told;
+use super::translate::Stopped;
 use super::{Server, batch};
+use crate::adapters::questions::ASK_BACK;
+use crate::adapters::seal::subject;
+use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::ladder::{self, Circumstances, Settled, find_method};
-use crate::peek::{MessageKind, Peeked, Raw, Unreadable, peek};
-use crate::revisions::{Spoken, is_legacy};
+use crate::revisions::{Spoken, is_legacy, same};
+use mcp_wire::{MessageKind, Peeked, Raw, Unreadable, peek};
+
+/// What one look at a text has shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Looked<'a>(Result<Peeked<'a>, Unlooked>);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Unlooked {
+    TooLarge(usize),
+    Unreadable(Unreadable),
+}
+
+impl<'a> Looked<'a> {
+    /// The message, if the text is one.
+    #[must_use]
+    pub fn message(&self) -> Option<&Peeked<'a>> {
+        self.0.as_ref().ok()
+    }
+}
 
 /// What one message came to, before it is known whether it stands alone or in a batch.
 #[derive(Default)]
@@ -34,14 +57,14 @@ pub(super) struct Handled {
 impl Handled {
     pub(super) fn refused(id: Option<&RequestId>, refusal: &Refusal) -> Self {
         Self {
-            answer: Some((error_text(id, &refusal.error), refusal.status)),
+            answer: Some((write::error(id, &refusal.error), refusal.status)),
             ..Self::default()
         }
     }
 
     pub(super) fn answered(id: &RequestId, result: &str) -> Self {
         Self {
-            answer: Some((result_text(id, result), 200)),
+            answer: Some((write::response(id, result), 200)),
             ..Self::default()
         }
     }
@@ -63,30 +86,6 @@ impl Handled {
     }
 }
 
-/// The text of an answer.
-pub(super) fn result_text(id: &RequestId, result: &str) -> String {
-    let mut text = String::with_capacity(result.len() + 64);
-    text.push_str("{\"jsonrpc\":\"2.0\",\"id\":");
-    mcp_wire::write_to(id, &mut text);
-    text.push_str(",\"result\":");
-    text.push_str(result);
-    text.push('}');
-    text
-}
-
-/// The text of an error; the id of a message that has none is `null`, as JSON-RPC wants it.
-pub(super) fn error_text(id: Option<&RequestId>, error: &ErrorObject) -> String {
-    let mut text = String::from("{\"jsonrpc\":\"2.0\",\"id\":");
-    match id {
-        Some(id) => mcp_wire::write_to(id, &mut text),
-        None => text.push_str("null"),
-    }
-    text.push_str(",\"error\":");
-    mcp_wire::write_to(error, &mut text);
-    text.push('}');
-    text
-}
-
 impl<App: Spoken> Server<App> {
     /// Takes a text of the peer: a message, or a batch where the revision has them.
     ///
@@ -99,50 +98,89 @@ impl<App: Spoken> Server<App> {
         bytes: &[u8],
         now: Duration,
     ) -> Received {
+        self.take(channel, headers, self.look(bytes), now)
+    }
+
+    /// One look at a text, by which a transport can tell whose it is before it hands it in.
+    #[must_use]
+    pub fn look<'a>(&self, bytes: &'a [u8]) -> Looked<'a> {
+        Looked(match bytes.len() > self.limits.message_bytes {
+            true => Err(Unlooked::TooLarge(bytes.len())),
+            false => peek(bytes).map_err(Unlooked::Unreadable),
+        })
+    }
+
+    /// As [`receive`](Self::receive), of a text that was looked at.
+    pub fn take(
+        &self,
+        channel: &mut Channel,
+        headers: Option<&Headers<'_>>,
+        looked: Looked<'_>,
+        now: Duration,
+    ) -> Received {
         let exchange = channel.next_exchange();
         channel.last_heard = now;
-        if bytes.len() > self.limits.message_bytes {
-            let refusal = errors::message_too_large(bytes.len(), self.limits.message_bytes);
-            return single(exchange, Handled::refused(None, &refusal));
-        }
-        let message = match peek(bytes) {
+        let message = match looked.0 {
             Ok(message) => message,
-            Err(unreadable) => return single(exchange, refuse_unreadable(&unreadable)),
+            Err(Unlooked::TooLarge(bytes)) => {
+                let refusal = errors::message_too_large(bytes, self.limits.message_bytes);
+                return single(exchange, Handled::refused(None, &refusal));
+            }
+            Err(Unlooked::Unreadable(unreadable)) => {
+                return single(exchange, refuse_unreadable(&unreadable));
+            }
         };
+        let principal = headers.and_then(|headers| headers.principal);
         let around = Circumstances {
             headers,
             session: channel.session_revision(),
             served: self.served,
         };
         match ladder::settle(&message, &around) {
-            Ok(Settled::Batch) => batch::receive(self, channel, exchange, &message, now),
+            Ok(Settled::Batch) => batch::receive(self, channel, exchange, &message, principal, now),
             settled => single(
                 exchange,
-                self.handle(channel, exchange, &message, settled, false, now),
+                self.handle(channel, exchange, &message, settled, principal, false, now),
             ),
         }
     }
 
     /// Handles one message whose revision is settled, or refused.
+    #[allow(clippy::too_many_arguments, reason = "all of them are what came")]
     pub(super) fn handle(
         &self,
         channel: &mut Channel,
         exchange: Exchange,
         message: &Peeked<'_>,
         settled: Result<Settled, Box<Refusal>>,
+        principal: Option<&str>,
         in_batch: bool,
         now: Duration,
     ) -> Handled {
+        let too_long = |text: &str| text.len() > self.limits.name_bytes;
+        if message.id.is_some_and(|id| too_long(id.text())) {
+            return Handled::refused(None, &errors::invalid_request("the id is too long"));
+        }
         let id = message.id.and_then(|id| id.to_id());
+        let token = message.meta.progress_token;
+        if let Some(id) = id
+            .as_ref()
+            .filter(|_| token.is_some_and(|token| too_long(token.text())))
+        {
+            return Handled::refused(
+                Some(id),
+                &errors::invalid_params("the progress token is too long"),
+            );
+        }
         match (message.kind, id, settled) {
             (MessageKind::Request, None, _) => Handled::refused(
                 None,
                 &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
             ),
             (MessageKind::Request, Some(id), Err(refusal)) => Handled::refused(Some(&id), &refusal),
-            (MessageKind::Request, Some(id), Ok(Settled::Speaks(peer))) => {
-                self.request(channel, exchange, message, id, peer, in_batch, now)
-            }
+            (MessageKind::Request, Some(id), Ok(Settled::Speaks(peer))) => self.request(
+                channel, exchange, message, id, peer, principal, in_batch, now,
+            ),
             (MessageKind::Request, Some(id), Ok(_)) => self.initialize(channel, message, &id),
             (MessageKind::Notification, _, Ok(Settled::Speaks(peer))) => {
                 self.notification(channel, message, peer, now)
@@ -168,6 +206,7 @@ impl<App: Spoken> Server<App> {
         message: &Peeked<'_>,
         id: RequestId,
         peer: Revision,
+        principal: Option<&str>,
         in_batch: bool,
         now: Duration,
     ) -> Handled {
@@ -188,6 +227,11 @@ impl<App: Spoken> Server<App> {
         }
         if channel.pending() >= self.limits.pending {
             return Handled::refused(Some(&id), &errors::too_many_pending(self.limits.pending));
+        }
+        let bytes = message.text.len();
+        if channel.pending_bytes().saturating_add(bytes) > self.limits.pending_bytes {
+            let refusal = errors::too_much_pending(self.limits.pending_bytes);
+            return Handled::refused(Some(&id), &refusal);
         }
         let session = channel.session.as_deref().filter(|_| is_legacy(peer));
         let params = message.params.map(Raw::text);
@@ -211,14 +255,26 @@ impl<App: Spoken> Server<App> {
             progress_token: message.meta.progress_token.and_then(json),
             params: None,
             called: None,
+            adapter: None,
+            principal: principal.map(str::to_owned),
+            subject: None,
+            rounds: 0,
+            is_parked: false,
+            early: None,
+            is_acknowledged: false,
+            bytes,
         };
+        let asks_back = !same(peer, App::REVISION) && ASK_BACK.contains(&method);
+        if asks_back && !self.modern {
+            pending.subject = message.params.and_then(json).as_ref().map(subject);
+        }
         match translated {
-            Translated::Done(params, losses) => {
+            Ok((params, losses)) => {
                 self.report(method, peer, &losses);
-                let keeps = channel
-                    .machines
-                    .iter()
-                    .any(|machine| machine.adapter() != Adapter::Subscription);
+                let plugged = channel.machines.iter().map(|machine| machine.adapter());
+                let keeps = asks_back
+                    || method == LISTEN
+                    || plugged.into_iter().any(|it| it != Adapter::Subscription);
                 pending.params = keeps.then(|| params.clone());
                 let token = channel.add(pending);
                 let call = call_of(channel, token, method, params, losses);
@@ -228,30 +284,23 @@ impl<App: Spoken> Server<App> {
                     ..Handled::default()
                 }
             }
-            Translated::Rejected(error) => {
-                let status = errors::status(error.code.as_i64().unwrap_or_default(), era);
-                let refusal = Refusal {
-                    error: *error,
-                    status,
-                };
-                Handled::refused(Some(&pending.id), &refusal)
-            }
-            Translated::Swallowed(_) => {
+            Err(Stopped::Swallowed(_)) => {
                 Handled::refused(Some(&pending.id), &errors::method_not_found(method, era))
             }
-            Translated::NeedsState(needs) => {
+            Err(Stopped::NeedsState(needs)) => {
                 let id = pending.id.clone();
                 let token = channel.add(pending);
                 let params = params
                     .and_then(|text| Json::from_text(text).ok())
                     .unwrap_or_else(super::translate::no_params);
-                let occasion = Occasion::Request {
-                    token,
-                    method,
-                    params: &params,
-                    peer,
-                };
-                if let Some(output) = self.run_machine(channel, needs.adapter, occasion, now) {
+                if let Some(pending) = channel.get_mut(token) {
+                    pending.adapter = Some(needs.adapter);
+                }
+                let told = Told::of(channel, token, Some(params));
+                let occasion = told.as_ref().map(|told| Occasion::Request(told.about()));
+                if let Some(occasion) = occasion
+                    && let Some(output) = self.run_machine(channel, needs.adapter, occasion, now)
+                {
                     return batch::of_output(output, true);
                 }
                 channel.take(token);
@@ -261,6 +310,11 @@ impl<App: Spoken> Server<App> {
                 let mut handled = Handled::refused(Some(&id), &refusal);
                 handled.events.push(Event::NeedsAdapter(needs));
                 handled
+            }
+            Err(stopped) => {
+                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
+                let status = errors::status(error.code.as_i64().unwrap_or_default(), era);
+                Handled::refused(Some(&pending.id), &Refusal { error, status })
             }
         }
     }

@@ -1,6 +1,10 @@
 //! Sessions by their id, for transports where one endpoint has many; bounded.
+//!
+//! Those that never said a second word go first, then those that said nothing for longest; to find them takes no look at
+//! the others.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 use super::channel::Channel;
 
@@ -9,8 +13,19 @@ use super::channel::Channel;
 /// Ids come from outside: this crate has no randomness of its own.
 #[derive(Debug)]
 pub struct Sessions<T = Channel> {
-    open: HashMap<String, T>,
+    open: HashMap<String, Entry<T>>,
+    /// Who goes first: those that were never used, then the longest unused.
+    order: BTreeMap<(bool, u64), String>,
+    last_use: u64,
     limit: usize,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    session: T,
+    /// Whether it was used since it was opened, and when.
+    place: (bool, u64),
+    used_at: Duration,
 }
 
 /// No session more is taken; the one that was to be opened comes back.
@@ -23,54 +38,123 @@ pub struct SessionsFull<T> {
     pub session: T,
 }
 
+/// How many sessions in use are passed over for one that is not.
+const PASSED: usize = 8;
+
 impl<T> Sessions<T> {
     /// Room for [`Limits::sessions`](crate::Limits::sessions).
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
             open: HashMap::new(),
+            order: BTreeMap::new(),
+            last_use: 0,
             limit,
         }
     }
 
-    /// Keeps a session; one of the same id is replaced.
+    /// Keeps a session; one of the same id is replaced. What had to go for it comes back.
+    ///
+    /// One that was used within `spared` stays; `may_go` says of the others whether they can be ended: nothing is being
+    /// worked on in them.
     ///
     /// # Errors
-    /// As many are open as are taken; answer with [`errors::too_many_sessions`](crate::errors::too_many_sessions).
-    pub fn open(&mut self, id: impl Into<String>, session: T) -> Result<(), SessionsFull<T>> {
+    /// As many are in use as are taken; answer with [`errors::too_many_sessions`](crate::errors::too_many_sessions).
+    pub fn open(
+        &mut self,
+        id: impl Into<String>,
+        session: T,
+        now: Duration,
+        spared: Duration,
+        may_go: impl Fn(&T) -> bool,
+    ) -> Result<Vec<T>, SessionsFull<T>> {
         let id = id.into();
-        if self.open.len() >= self.limit && !self.open.contains_key(&id) {
-            return Err(SessionsFull {
-                limit: self.limit,
-                session,
-            });
+        let mut gone: Vec<T> = self.end(&id).into_iter().collect();
+        let mut passed = 0;
+        while self.open.len() >= self.limit {
+            let Some(first) = self.first().filter(|_| passed < PASSED) else {
+                let limit = self.limit;
+                return Err(SessionsFull { limit, session });
+            };
+            let goes = |entry: &Entry<T>| {
+                let (was_used, _) = entry.place;
+                let is_spared = was_used && entry.used_at + spared > now;
+                !is_spared && may_go(&entry.session)
+            };
+            match self.open.get(&first).is_some_and(goes) {
+                true => gone.extend(self.end(&first)),
+                false => {
+                    passed += 1;
+                    self.touch(&first, now);
+                }
+            }
         }
-        self.open.insert(id, session);
-        Ok(())
+        self.last_use += 1;
+        let place = (false, self.last_use);
+        self.order.insert(place, id.clone());
+        let used_at = now;
+        self.open.insert(
+            id,
+            Entry {
+                session,
+                place,
+                used_at,
+            },
+        );
+        Ok(gone)
     }
 
-    /// The session of an id; `None` is to be answered with status 404.
+    /// The session of an id, which is used by this; `None` is to be answered with status 404.
+    pub fn use_at(&mut self, id: &str, now: Duration) -> Option<&mut T> {
+        self.touch(id, now);
+        self.get_mut(id)
+    }
+
+    /// The session of an id.
     pub fn get_mut(&mut self, id: &str) -> Option<&mut T> {
-        self.open.get_mut(id)
+        self.open.get_mut(id).map(|entry| &mut entry.session)
     }
 
     /// As [`get_mut`](Self::get_mut), to look at.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&T> {
-        self.open.get(id)
+        self.open.get(id).map(|entry| &entry.session)
     }
 
     /// Ends a session.
     pub fn end(&mut self, id: &str) -> Option<T> {
-        self.open.remove(id)
+        let entry = self.open.remove(id)?;
+        self.order.remove(&entry.place);
+        Some(entry.session)
     }
 
-    /// Ends every session that `stays` says no to, such as those long silent.
-    pub fn retire(&mut self, mut stays: impl FnMut(&T) -> bool) -> Vec<T> {
-        self.open
-            .extract_if(|_, session| !stays(session))
-            .map(|(_, session)| session)
-            .collect()
+    /// Ends sessions that were not used since then, as far as they may go; the longest unused are looked at first, and
+    /// only as many as have to be.
+    pub fn retire(
+        &mut self,
+        since: Duration,
+        now: Duration,
+        may_go: impl Fn(&T) -> bool,
+    ) -> Vec<T> {
+        let mut gone = Vec::new();
+        for used in [false, true] {
+            loop {
+                let mut rest = self.order.range((used, 0)..=(used, u64::MAX));
+                let Some(first) = rest.next().map(|(_, id)| id.clone()) else {
+                    break;
+                };
+                let Some(entry) = self.open.get(&first).filter(|entry| entry.used_at <= since)
+                else {
+                    break;
+                };
+                match may_go(&entry.session) {
+                    true => gone.extend(self.end(&first)),
+                    // It is at work: that counts as use.
+                    false => self.touch(&first, now),
+                }
+            }
+        }
+        gone
     }
 
     /// How many are open.
@@ -83,5 +167,26 @@ impl<T> Sessions<T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
+    }
+
+    /// Every session, each taken out.
+    pub fn end_all(&mut self) -> Vec<T> {
+        self.order.clear();
+        self.open.drain().map(|(_, entry)| entry.session).collect()
+    }
+
+    fn first(&self) -> Option<String> {
+        self.order.first_key_value().map(|(_, id)| id.clone())
+    }
+
+    fn touch(&mut self, id: &str, now: Duration) {
+        let Some(entry) = self.open.get_mut(id) else {
+            return;
+        };
+        self.last_use += 1;
+        self.order.remove(&entry.place);
+        entry.place = (true, self.last_use);
+        entry.used_at = now;
+        self.order.insert(entry.place, id.to_owned());
     }
 }

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Loss, Revision};
+use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
-use super::adapter::{NeedsAdapter, Occasion};
 use super::call::{Event, Ignored, Notice, PeerAnswer};
 use super::channel::{AskedBy, Channel};
 use super::receive::{Handled, json};
-use super::translate::Translated;
+use super::translate::Stopped;
 use super::{Server, batch};
-use crate::errors;
+use crate::adapters::{NeedsAdapter, Occasion};
 use crate::ladder::find_method;
-use crate::peek::{Peeked, Raw};
 use crate::revisions::{Spoken, is_legacy};
+use mcp_wire::{Peeked, Raw};
 
 impl<App: Spoken> Server<App> {
     pub(super) fn notification(
@@ -30,8 +29,23 @@ impl<App: Spoken> Server<App> {
             "notifications/initialized" if is_legacy(peer) => {
                 return match &mut channel.session {
                     Some(session) => {
-                        session.is_initialized = true;
-                        Handled::told(Event::Initialized)
+                        let first = !std::mem::replace(&mut session.is_initialized, true);
+                        let mut handled = Handled::told(Event::Initialized);
+                        let adapter = Adapter::Subscription;
+                        if first
+                            && self.modern
+                            && let Some(output) = self.run_machine(
+                                channel,
+                                adapter,
+                                Occasion::Initialized { peer },
+                                now,
+                            )
+                        {
+                            handled
+                                .events
+                                .extend(batch::of_output(output, false).events);
+                        }
+                        handled
                     }
                     // Without sessions over HTTP there is nobody to remember it.
                     None => Handled {
@@ -53,7 +67,7 @@ impl<App: Spoken> Server<App> {
         };
         let session = channel.session.as_deref().filter(|_| is_legacy(peer));
         match self.params_in(row.name, message.params.map(Raw::text), peer, session) {
-            Translated::Done(params, losses) => {
+            Ok((params, losses)) => {
                 self.report(row.name, peer, &losses);
                 Handled::told(Event::Notice(Notice {
                     method: row.name,
@@ -62,13 +76,14 @@ impl<App: Spoken> Server<App> {
                     losses,
                 }))
             }
-            Translated::Swallowed(rule) => Handled::put_aside(Ignored::Swallowed(rule), 202),
-            Translated::Rejected(error) => {
+            Err(Stopped::Swallowed(rule)) => Handled::put_aside(Ignored::Swallowed(rule), 202),
+            Err(Stopped::NeedsState(needs)) => Handled::told(Event::NeedsAdapter(
+                NeedsAdapter::new(&needs, row.name, peer),
+            )),
+            Err(stopped) => {
+                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
                 Handled::put_aside(Ignored::Notification(error.message), 202)
             }
-            Translated::NeedsState(needs) => Handled::told(Event::NeedsAdapter(NeedsAdapter::new(
-                &needs, row.name, peer,
-            ))),
         }
     }
 
@@ -154,15 +169,14 @@ impl<App: Spoken> Server<App> {
             Err(error) => return (Err(error), Vec::new()),
         };
         match self.answer_in(method, result.text(), peer) {
-            Translated::Done(result, losses) => {
+            Ok((result, losses)) => {
                 self.report(method, peer, &losses);
                 (Ok(result), losses)
             }
-            Translated::Rejected(error) => (Err(*error), Vec::new()),
-            Translated::NeedsState(needs) => {
-                (Err(errors::internal(&needs.to_string()).error), Vec::new())
-            }
-            Translated::Swallowed(rule) => (Err(errors::internal(rule).error), Vec::new()),
+            Err(stopped) => (
+                Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+                Vec::new(),
+            ),
         }
     }
 }

@@ -147,10 +147,10 @@ async fn sessions_long_silent_make_room() {
         sessions: 1,
         ..Limits::default()
     };
-    let options = Options::new().with_idle(Duration::ZERO);
+    let options = Options::new().with_idle(Duration::from_secs(1));
     let service = Service::with_options(server().with_limits(limits), handlers::handle, options);
     let first = open(&service, "2025-11-25").await;
-    tokio::time::sleep(Duration::from_millis(5)).await;
+    tokio::time::sleep(Duration::from_millis(1200)).await;
     open(&service, "2025-06-18").await;
     let post = Post::of(&call("add", json!({"a": 1, "b": 2}))).with("Mcp-Session-Id", &first);
     assert_eq!(post.to(&service).await.status(), StatusCode::NOT_FOUND);

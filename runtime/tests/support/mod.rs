@@ -40,7 +40,15 @@ pub(crate) fn initialize(version: &str) -> String {
 
 /// A channel on which the handshake is done.
 pub(crate) fn open<App: Spoken>(server: &Server<App>, version: &str) -> Channel {
-    let mut channel = Channel::new();
+    open_on(server, Channel::new(), version)
+}
+
+/// As [`open`], without adapters.
+pub(crate) fn open_bare<App: Spoken>(server: &Server<App>, version: &str) -> Channel {
+    open_on(server, Channel::bare(), version)
+}
+
+fn open_on<App: Spoken>(server: &Server<App>, mut channel: Channel, version: &str) -> Channel {
     let answer = get(server, &mut channel, &initialize(version));
     assert_eq!(answer["result"]["protocolVersion"], version);
     let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;

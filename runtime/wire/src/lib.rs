@@ -71,6 +71,7 @@ mod id;
 mod json;
 mod kind;
 mod map;
+pub mod meta;
 pub mod method;
 mod number;
 mod object;
@@ -82,6 +83,9 @@ mod writer;
 
 pub use codec::{Decode, Encode};
 pub use decide::{Paths, Present, Tag, TagFound};
+pub use envelope::peek::{
+    Elements as BatchElements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, peek,
+};
 pub use envelope::{
     ErrorObject, Message, Packet, RawError, RawNotification, RawRequest, RawResponse,
 };

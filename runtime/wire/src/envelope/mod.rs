@@ -1,6 +1,8 @@
 //! The JSON-RPC 2.0 envelope: which sort of message a text is, with params and result left opaque.
 
 mod codec;
+pub(crate) mod peek;
+pub mod write;
 
 use crate::id::RequestId;
 use crate::json::Json;

@@ -5,10 +5,16 @@
 //! `params` and `result` stay spans of the text, to be read once it is settled in which revision.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use mcp_wire::{Error, ErrorKind, Fault, Integer, Kind, Members, Reader, RequestId};
-
+use crate::error::{Error, ErrorKind};
+use crate::fault::Fault;
+use crate::id::RequestId;
+use crate::kind::Kind;
 use crate::meta;
+use crate::number::Integer;
+use crate::object::Members;
+use crate::reader::{Array, Reader};
 
 /// What a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,7 +67,7 @@ impl<'a> RawId<'a> {
     /// The id by itself; `None` for a string that holds half of a surrogate pair.
     #[must_use]
     pub fn to_id(self) -> Option<RequestId> {
-        mcp_wire::from_str(self.0).ok()
+        crate::from_str(self.0).ok()
     }
 }
 
@@ -84,6 +90,8 @@ pub struct Peeked<'a> {
     pub name: Option<Raw<'a>>,
     /// `params.uri`, likewise.
     pub uri: Option<Raw<'a>>,
+    /// `params.requestState`: a request that is made again, with the answers to what its receiver asked.
+    pub request_state: Option<Raw<'a>>,
     /// What `params._meta` says in keys of the protocol.
     pub meta: PeekedMeta<'a>,
     /// The result of a response.
@@ -108,13 +116,11 @@ pub struct PeekedMeta<'a> {
 }
 
 /// Why a text is no message.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Unreadable {
     /// Not JSON; to be answered with -32700.
-    #[error("not JSON: {0}")]
     NotJson(Error),
     /// JSON, but no message of JSON-RPC; to be answered with -32600, and the id where it could be made out.
-    #[error("not a JSON-RPC message: {error}")]
     NotAMessage {
         /// What is wrong with it.
         error: Error,
@@ -123,17 +129,28 @@ pub enum Unreadable {
     },
 }
 
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(error) => write!(f, "not JSON: {error}"),
+            Self::NotAMessage { error, .. } => write!(f, "not a JSON-RPC message: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
 /// Looks at a message.
 ///
 /// ```
-/// use mcp_revisions::{MessageKind, peek};
+/// use mcp_wire::{MessageKind, peek};
 ///
 /// let text = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","_meta":{"progressToken":"p"}}}"#;
 /// let seen = peek(text)?;
 /// assert_eq!(seen.kind, MessageKind::Request);
 /// assert_eq!(seen.method.as_deref(), Some("tools/call"));
 /// assert_eq!(seen.meta.progress_token.unwrap().text(), "\"p\"");
-/// # Ok::<(), mcp_revisions::Unreadable>(())
+/// # Ok::<(), mcp_wire::Unreadable>(())
 /// ```
 ///
 /// # Errors
@@ -155,7 +172,7 @@ pub fn peek(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
 
 #[cold]
 fn not_utf8(bytes: &[u8]) -> Unreadable {
-    match mcp_wire::from_slice::<mcp_wire::Json>(bytes) {
+    match crate::from_slice::<crate::Json>(bytes) {
         Err(error) => Unreadable::NotJson(error),
         Ok(_) => Unreadable::NotJson(Error::new(&Reader::new("").refuse("UTF-8"), "")),
     }
@@ -188,7 +205,7 @@ fn id_of(text: &str) -> Option<RequestId> {
     let mut object = reader.object(&MEMBERS).ok()?;
     let mut id = None;
     while object.next(&mut reader).ok()?.is_some() {
-        id = mcp_wire::from_str(reader.text_of_value().ok()?).ok();
+        id = crate::from_str(reader.text_of_value().ok()?).ok();
     }
     id
 }
@@ -207,6 +224,7 @@ fn look<'a>(text: &'a str, reader: &mut Reader<'a>) -> Result<Peeked<'a>, Fault>
         params: None,
         name: None,
         uri: None,
+        request_state: None,
         meta: PeekedMeta::default(),
         result: None,
         error: None,
@@ -262,7 +280,7 @@ fn id<'a>(text: &'a str, reader: &mut Reader<'a>) -> Result<Result<RawId<'a>, us
                 .bytes()
                 .all(|byte| byte == b'-' || byte.is_ascii_digit());
             // `1.0` and `1e3` are integers too.
-            if plain || mcp_wire::from_str::<Integer>(raw).is_ok() {
+            if plain || crate::from_str::<Integer>(raw).is_ok() {
                 return Ok(Ok(RawId(raw)));
             }
             Err(Reader::new(text).refuse_at(start, "a string or an integer"))
@@ -277,7 +295,7 @@ fn some(raw: &str) -> Option<Raw<'_>> {
 
 #[inline]
 fn params<'a>(text: &'a str, reader: &mut Reader<'a>, seen: &mut Peeked<'a>) -> Result<(), Fault> {
-    static PARAMS: Members = Members::ignoring("params", &["_meta", "name", "uri"]);
+    static PARAMS: Members = Members::ignoring("params", &["_meta", "name", "uri", "requestState"]);
     static META: Members = Members::ignoring("_meta", &meta::KEYS);
     match reader.kind()? {
         Kind::Object => {}
@@ -306,7 +324,8 @@ fn params<'a>(text: &'a str, reader: &mut Reader<'a>, seen: &mut Peeked<'a>) -> 
             }
             0 => reader.skip()?,
             1 => seen.name = some(reader.text_of_value()?),
-            _ => seen.uri = some(reader.text_of_value()?),
+            2 => seen.uri = some(reader.text_of_value()?),
+            _ => seen.request_state = some(reader.text_of_value()?),
         }
     }
     seen.params = text.get(object.offset()..reader.offset()).map(Raw);
@@ -332,7 +351,7 @@ impl<'a> Peeked<'a> {
 #[derive(Debug)]
 pub struct Elements<'a> {
     reader: Reader<'a>,
-    array: Option<mcp_wire::Array>,
+    array: Option<Array>,
 }
 
 impl<'a> Iterator for Elements<'a> {

@@ -1,6 +1,10 @@
 //! The keys of `_meta` that belong to the protocol, and texts with one of them put in or taken out.
 
-use mcp_wire::{Extra, Json, Kind, Members, Reader};
+use crate::json::Json;
+use crate::kind::Kind;
+use crate::map::Extra;
+use crate::object::Members;
+use crate::reader::Reader;
 
 /// The revision that a request claims.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -58,7 +62,7 @@ fn place(object: &str) -> Option<Place> {
 #[must_use]
 pub fn members(object: &str) -> Option<Extra> {
     let (start, end) = place(object)?.meta?;
-    mcp_wire::from_str(object.get(start..end)?).ok()
+    crate::from_str(object.get(start..end)?).ok()
 }
 
 /// The object with `_meta[key]` set; everything else stays byte for byte where it was.
@@ -104,11 +108,11 @@ fn try_change(object: &str, edit: impl FnOnce(&mut Extra)) -> Option<String> {
             let old = object.get(start..end)?;
             let mut meta = match Reader::new(old).kind() {
                 Ok(Kind::Null) => Extra::new(),
-                _ => mcp_wire::from_str(old).ok()?,
+                _ => crate::from_str(old).ok()?,
             };
             edit(&mut meta);
             text.push_str(object.get(..start)?);
-            mcp_wire::write_to(&meta, &mut text);
+            crate::write_to(&meta, &mut text);
             text.push_str(object.get(end..)?);
         }
         None => {
@@ -116,7 +120,7 @@ fn try_change(object: &str, edit: impl FnOnce(&mut Extra)) -> Option<String> {
             edit(&mut meta);
             text.push_str(object.get(..place.inside)?);
             text.push_str("\"_meta\":");
-            mcp_wire::write_to(&meta, &mut text);
+            crate::write_to(&meta, &mut text);
             if !place.empty {
                 text.push(',');
             }

@@ -1,0 +1,220 @@
+//! Modern handlers, older client: what `input_required` asks is asked by requests to the client, while its own waits.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use mcp_registry::{Adapter, Revision};
+use mcp_wire::{ErrorObject, Json, Map};
+
+use super::questions::{Question, allowed, read, with_members};
+use super::{About, Occasion, StateMachine, Step, World};
+use crate::errors;
+use crate::server::Token;
+
+/// The calls whose client is being asked.
+#[derive(Debug, Default)]
+pub(super) struct Asking {
+    calls: BTreeMap<Token, Round>,
+    asked: HashMap<u64, Asked>,
+    last_key: u64,
+}
+
+/// One round of questions of a call.
+#[derive(Debug)]
+struct Round {
+    method: &'static str,
+    params: Json,
+    state: Option<Json>,
+    answers: Map<Json>,
+    open: usize,
+    until: Duration,
+    peer: Revision,
+}
+
+/// A question on its way.
+#[derive(Debug)]
+struct Asked {
+    token: Token,
+    name: String,
+    method: &'static str,
+}
+
+impl StateMachine for Asking {
+    fn adapter(&self) -> Adapter {
+        Adapter::MultiRoundTrip
+    }
+
+    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+        match occasion {
+            Occasion::Result {
+                about,
+                result: Ok(result),
+            } => Some(self.ask(about, result, world)),
+            Occasion::Answered { key, result } => Some(self.answered(key, result, world)),
+            Occasion::Cancelled { token } => {
+                self.calls.remove(&token);
+                Some(self.unask(token))
+            }
+            Occasion::Time => Some(self.late(world.now)),
+            _ => None,
+        }
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.calls.values().map(|round| round.until).min()
+    }
+}
+
+impl Asking {
+    /// The handler wants to be told more.
+    fn ask(&mut self, about: About<'_>, result: &Json, world: &World<'_>) -> Vec<Step> {
+        let refused = |error| vec![Step::Answer(about.token, Err(error))];
+        if about.rounds >= world.limits.rounds {
+            return refused(errors::asked_too_often(world.limits.rounds).error);
+        }
+        let (questions, state) = match read(result) {
+            Ok(read) => read,
+            Err(error) => return refused(error),
+        };
+        let mut asks = Vec::new();
+        for Question {
+            name,
+            method,
+            params,
+        } in questions
+        {
+            let carried = allowed(about.client, method, &params).and_then(|()| {
+                let carried = world.params_out(method, &params, about.peer);
+                carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
+            });
+            match carried {
+                Ok((params, _)) => asks.push((name, method, params)),
+                Err(error) => return refused(older(error)),
+            }
+        }
+        let round = Round {
+            method: about.method,
+            params: about.params.clone(),
+            state,
+            answers: Map::new(),
+            open: asks.len(),
+            until: world.now + world.limits.ask_time,
+            peer: about.peer,
+        };
+        if asks.is_empty() {
+            return vec![again(about.token, round)];
+        }
+        self.calls.insert(about.token, round);
+        let ask = |(name, method, params)| {
+            self.last_key += 1;
+            let asked = Asked {
+                token: about.token,
+                name,
+                method,
+            };
+            self.asked.insert(self.last_key, asked);
+            Step::Ask {
+                key: self.last_key,
+                about: Some(about.token),
+                method,
+                params,
+            }
+        };
+        asks.into_iter().map(ask).collect()
+    }
+
+    fn answered(
+        &mut self,
+        key: u64,
+        result: Result<&Json, &ErrorObject>,
+        world: &World<'_>,
+    ) -> Vec<Step> {
+        let Some(Asked {
+            token,
+            name,
+            method,
+        }) = self.asked.remove(&key)
+        else {
+            return Vec::new();
+        };
+        let Some(round) = self.calls.get_mut(&token) else {
+            return Vec::new();
+        };
+        let answer = match result {
+            Ok(result) => (world.answer_in(method, result, round.peer))
+                .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS)),
+            // In the modern era no answer of a client is an error: it is the client's own, and ends its request.
+            Err(error) => Err(error.clone()),
+        };
+        match answer {
+            Ok((answer, _)) => {
+                round.answers.insert(name.as_str(), answer);
+                round.open = round.open.saturating_sub(1);
+                if round.open > 0 {
+                    return Vec::new();
+                }
+                let round = self.calls.remove(&token);
+                round.map(|round| again(token, round)).into_iter().collect()
+            }
+            Err(error) => self.fail(token, error),
+        }
+    }
+
+    fn late(&mut self, now: Duration) -> Vec<Step> {
+        let late: Vec<Token> = (self.calls.iter())
+            .filter(|(_, round)| round.until <= now)
+            .map(|(token, _)| *token)
+            .collect();
+        let fail = |token| {
+            self.fail(
+                token,
+                errors::internal("the client did not answer in time").error,
+            )
+        };
+        late.into_iter().flat_map(fail).collect()
+    }
+
+    fn fail(&mut self, token: Token, error: ErrorObject) -> Vec<Step> {
+        self.calls.remove(&token);
+        let mut steps = self.unask(token);
+        steps.push(Step::Answer(token, Err(error)));
+        steps
+    }
+
+    /// The questions of a call are not waited for any more.
+    fn unask(&mut self, token: Token) -> Vec<Step> {
+        let open = self.asked.extract_if(|_, asked| asked.token == token);
+        let mut keys: Vec<u64> = open.map(|(key, _)| key).collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|key| Step::Unask { key }).collect()
+    }
+}
+
+/// The handler is called again, with the answers.
+fn again(token: Token, round: Round) -> Step {
+    let Round {
+        method,
+        params,
+        state,
+        answers,
+        ..
+    } = round;
+    let members = [
+        ("inputResponses", Some(Json::of(&answers))),
+        ("requestState", state),
+    ];
+    let params = with_members(&params, &members);
+    Step::Call {
+        token,
+        method,
+        params,
+    }
+}
+
+/// The refusal of a question as an older client can be told it: the code of the modern era means nothing there.
+fn older(mut error: ErrorObject) -> ErrorObject {
+    if error.code.as_i64() == Some(errors::MISSING_CLIENT_CAPABILITY) {
+        error.code = ErrorObject::INVALID_REQUEST.into();
+    }
+    error
+}

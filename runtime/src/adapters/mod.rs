@@ -1,0 +1,342 @@
+//! What no conversion can do, because it needs to know more than the value at hand: one small state machine a file.
+//!
+//! A conversion says whose business it is ([`Adapter`]), and the machine for it is handed the [`Occasion`] and says
+//! what to do, in [`Step`]s; it never sees bytes, ids or sockets, and keeps what it has to remember by itself.
+//! A channel makes the machine when it is first needed. Another one may be plugged in instead; in a channel that has
+//! none ([`Channel::bare`](crate::server::Channel::bare)) the occasion becomes a typed [`NeedsAdapter`], and the peer
+//! is told that this cannot be done.
+//!
+//! | handlers | client | machine |
+//! |---|---|---|
+//! | modern | legacy | `asking`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
+//! | legacy | modern | `parking`: what the handler asks becomes `input_required` with a sealed `requestState`; the handler goes on at the retry |
+//! | modern | legacy | `listening`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
+//! | legacy | modern | `streaming`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
+//!
+//! Tasks, and the ids of URL elicitations, have none: they are refused.
+
+mod asking;
+mod listening;
+mod parking;
+pub(crate) mod questions;
+pub(crate) mod seal;
+mod streaming;
+
+use std::fmt;
+use std::time::Duration;
+
+use mcp_registry::{Adapter, NeedsState, Revision};
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject};
+
+use crate::limits::Limits;
+use crate::revisions::is_legacy;
+use crate::server::{Client, Token};
+use crate::translate::{Translated, Translator, Way};
+use seal::Seal;
+
+/// Something that no conversion can carry over, and no plugged-in machine took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NeedsAdapter {
+    /// Whose business it is.
+    pub adapter: Adapter,
+    /// The rule in `spec/shims/` that says so.
+    pub rule: &'static str,
+    /// The hop at which it came up.
+    pub hop: &'static str,
+    /// The method concerned.
+    pub method: String,
+    /// The revision of the peer.
+    pub peer: Revision,
+}
+
+impl NeedsAdapter {
+    pub(crate) fn new(needs: &NeedsState, method: &str, peer: Revision) -> Self {
+        let NeedsState { adapter, rule, hop } = *needs;
+        Self {
+            adapter,
+            rule,
+            hop,
+            method: method.to_owned(),
+            peer,
+        }
+    }
+}
+
+impl fmt::Display for NeedsAdapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            adapter,
+            rule,
+            hop,
+            method,
+            peer,
+        } = self;
+        write!(
+            f,
+            "`{method}` with a peer of {peer} needs the {adapter} adapter ({hop}, {rule})"
+        )
+    }
+}
+
+impl std::error::Error for NeedsAdapter {}
+
+/// A state machine that does what a conversion cannot, for one channel.
+pub trait StateMachine: Send {
+    /// What it stands in for.
+    fn adapter(&self) -> Adapter;
+
+    /// Says what to do; `None` where the occasion is not its business after all.
+    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>>;
+
+    /// When it wants to be woken by [`Server::tick`](crate::Server::tick), on the caller's clock.
+    fn wake_at(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// What a machine may know beside the occasion.
+#[derive(Debug, Clone, Copy)]
+pub struct World<'a> {
+    /// The time, on the caller's clock.
+    pub now: Duration,
+    /// How much is kept.
+    pub limits: &'a Limits,
+    /// `ServerCapabilities` of the application, in its revision.
+    pub capabilities: &'a Json,
+    pub(crate) translator: Translator,
+    pub(crate) seal: &'a Seal,
+}
+
+impl World<'_> {
+    /// Params of the application's message, in the revision of a peer.
+    pub(crate) fn params_out(
+        &self,
+        method: &str,
+        params: &Json,
+        peer: Revision,
+    ) -> Translated<Json> {
+        let sender = Direction::ServerToClient;
+        (self.translator).params(Way::Out, sender, method, params.text(), peer, None)
+    }
+
+    /// The peer's answer to a request of the server, in the application's revision.
+    pub(crate) fn answer_in(
+        &self,
+        method: &str,
+        result: &Json,
+        peer: Revision,
+    ) -> Translated<Json> {
+        let sender = Direction::ServerToClient;
+        (self.translator).result(Way::In, sender, method, result.text(), peer, None)
+    }
+
+    /// Whether a capability such as `["tools", "listChanged"]` is declared.
+    pub(crate) fn declares(&self, path: &[&str]) -> bool {
+        declares(self.capabilities, path)
+    }
+}
+
+/// Whether a member stands at a path of an object, and is not false.
+pub(crate) fn declares(capabilities: &Json, path: &[&str]) -> bool {
+    let mut at = capabilities.clone();
+    for name in path {
+        let member = JsonObject::try_from(at)
+            .ok()
+            .and_then(|object| object.get(name));
+        match member {
+            Some(member) if !member.is_null() && member.text() != "false" => at = member,
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The machine of the project's own for a need, if there is one.
+pub(crate) fn machine(adapter: Adapter, app: Revision) -> Option<Box<dyn StateMachine>> {
+    Some(match (adapter, is_legacy(app)) {
+        (Adapter::MultiRoundTrip, false) => Box::new(asking::Asking::default()),
+        (Adapter::MultiRoundTrip, true) => Box::new(parking::Parking::default()),
+        (Adapter::Subscription, false) => Box::new(listening::Listening::default()),
+        (Adapter::Subscription, true) => Box::new(streaming::Streaming::default()),
+        _ => return None,
+    })
+}
+
+/// The request of a peer in whose course something came up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct About<'a> {
+    /// What to answer it by.
+    pub token: Token,
+    /// Its method.
+    pub method: &'static str,
+    /// The params that the application was called with, in its revision.
+    pub params: &'a Json,
+    /// The revision of the peer.
+    pub peer: Revision,
+    /// Who asks, and what it can do.
+    pub client: &'a Client,
+    /// Who is behind it, if the transport knows.
+    pub principal: Option<&'a str>,
+    /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be parked.
+    pub subject: Option<&'a str>,
+    /// How often it was asked back already.
+    pub rounds: u32,
+}
+
+/// What came up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Occasion<'a> {
+    /// A request of the peer that the application's revision does not have, or cannot hold.
+    ///
+    /// Here the params are those of the peer, in its revision.
+    Request(About<'a>),
+    /// The application's answer, which the peer's revision does not have; the request still waits.
+    Result {
+        /// The request.
+        about: About<'a>,
+        /// The answer, in the application's revision.
+        result: Result<&'a Json, &'a ErrorObject>,
+    },
+    /// The client has read the answer to `initialize`.
+    Initialized {
+        /// The revision of the session.
+        peer: Revision,
+    },
+    /// A notification of the application that the peer's revision has in another form.
+    Notification {
+        /// The method, of the application's revision.
+        method: &'a str,
+        /// The params, in the application's revision.
+        params: &'a Json,
+    },
+    /// A request of the application to a peer that takes none.
+    ServerRequest {
+        /// The key that the answer has to bear.
+        key: u64,
+        /// The request of the peer for whose sake it is asked.
+        about: Option<About<'a>>,
+        /// The method, of the application's revision.
+        method: &'a str,
+        /// The params, in the application's revision.
+        params: &'a Json,
+    },
+    /// The application does not wait any more for the answer to its request of this key.
+    Forgotten {
+        /// The key.
+        key: u64,
+    },
+    /// The answer to an [`Ask`](Step::Ask), in the peer's revision.
+    Answered {
+        /// The key of the `Ask`.
+        key: u64,
+        /// What the peer answered.
+        result: Result<&'a Json, &'a ErrorObject>,
+    },
+    /// The application says something in the course of an [`Own`](Step::Own) call.
+    OwnNotification {
+        /// The key of the call.
+        key: u64,
+        /// The method, of the application's revision.
+        method: &'a str,
+        /// The params, in the application's revision.
+        params: &'a Json,
+    },
+    /// The answer of the application to an [`Own`](Step::Own) call.
+    OwnResult {
+        /// The key of the call.
+        key: u64,
+        /// The answer.
+        result: Result<&'a Json, &'a ErrorObject>,
+    },
+    /// A request that the machine has taken was cancelled by the peer.
+    Cancelled {
+        /// The request; it waits no more.
+        token: Token,
+    },
+    /// The time that it asked for has come.
+    Time,
+}
+
+/// What a machine wants done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Answer a request of the peer, in the peer's revision.
+    Answer(Token, Result<Json, ErrorObject>),
+    /// Answer a request of the peer, in the peer's revision, while the application goes on with its call.
+    Park {
+        /// The request.
+        token: Token,
+        /// The ticket that the peer has to show when it comes again.
+        ticket: u64,
+        /// What it is answered for now.
+        result: Json,
+    },
+    /// The peer has come again: this request takes the place of the one that was parked.
+    Resume {
+        /// The request that was parked.
+        parked: Token,
+        /// The request that asks for the same.
+        by: Token,
+    },
+    /// A parked call is given up.
+    GiveUp(Token),
+    /// Call the application, in its revision, on behalf of a request of the peer that still waits.
+    Call {
+        /// The request.
+        token: Token,
+        /// The method, of the application's revision.
+        method: &'static str,
+        /// The params.
+        params: Json,
+    },
+    /// Call the application, in its revision, on behalf of no request but of the session.
+    Own {
+        /// Comes back with what the application says.
+        key: u64,
+        /// The method, of the application's revision.
+        method: &'static str,
+        /// The params.
+        params: Json,
+        /// The revision of the peer that it is for.
+        peer: Revision,
+    },
+    /// An own call need not be answered any more.
+    CancelOwn {
+        /// Its key.
+        key: u64,
+    },
+    /// Send the peer a request, in its revision.
+    Ask {
+        /// Comes back with [`Occasion::Answered`].
+        key: u64,
+        /// The request of the peer that it is asked for, so that it takes the same way.
+        about: Option<Token>,
+        /// The method.
+        method: &'static str,
+        /// The params.
+        params: Json,
+    },
+    /// Tell the peer that its answer to an [`Ask`](Step::Ask) is not waited for any more.
+    Unask {
+        /// The key of the `Ask`.
+        key: u64,
+    },
+    /// Send the peer a notification, in its revision.
+    Notify {
+        /// The request of the peer that it belongs to.
+        about: Option<Token>,
+        /// The method.
+        method: &'static str,
+        /// The params.
+        params: Json,
+    },
+    /// Tell the application that there is somebody to tell things to.
+    Listens,
+    /// Give the application the answer to its request of this key, in its revision.
+    Deliver {
+        /// The key.
+        key: u64,
+        /// The answer.
+        result: Result<Json, ErrorObject>,
+    },
+}

@@ -1,0 +1,268 @@
+//! Older handlers, modern client: what a handler asks goes out as `input_required`, and the handler waits, parked, until
+//! the client comes again with the answers and the sealed `requestState`.
+//!
+//! A parked call lives in one process: a retry that another replica gets finds nothing, and is told so.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use mcp_registry::{Adapter, Revision};
+use mcp_wire::{ErrorObject, Json, JsonObject};
+
+use super::questions::{ASK_BACK, Question, allowed, known, write};
+use super::seal::{Bound, Broken};
+use super::{About, Occasion, StateMachine, Step, World};
+use crate::errors;
+use crate::server::Token;
+
+/// Tickets of one process, so that no two channels give out the same.
+static TICKETS: AtomicU64 = AtomicU64::new(1);
+
+/// The calls that wait for their client to come again.
+#[derive(Debug, Default)]
+pub(super) struct Parking {
+    parked: HashMap<u64, Parked>,
+}
+
+/// A handler that waits for its client.
+#[derive(Debug)]
+struct Parked {
+    token: Token,
+    peer: Revision,
+    subject: String,
+    principal: Option<String>,
+    method: &'static str,
+    /// What the client has been asked.
+    asked: Vec<Open>,
+    /// What the handler asked since: for the next round.
+    later: Vec<Open>,
+    rounds: u32,
+    until: Duration,
+}
+
+/// A question of the handler, in the words of the client.
+#[derive(Debug)]
+struct Open {
+    key: u64,
+    question: Question,
+}
+
+impl StateMachine for Parking {
+    fn adapter(&self) -> Adapter {
+        Adapter::MultiRoundTrip
+    }
+
+    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+        match occasion {
+            Occasion::ServerRequest {
+                key,
+                about: Some(about),
+                method,
+                params,
+            } => Some(self.ask(key, about, method, params, world)),
+            Occasion::Request(about) => Some(self.retry(about, world)),
+            Occasion::Forgotten { key } => {
+                for parked in self.parked.values_mut() {
+                    parked.later.retain(|open| open.key != key);
+                }
+                Some(Vec::new())
+            }
+            Occasion::Cancelled { token } => {
+                self.parked.retain(|_, parked| parked.token != token);
+                Some(Vec::new())
+            }
+            Occasion::Time => {
+                let now = world.now;
+                let late = self.parked.extract_if(|_, parked| parked.until <= now);
+                Some(late.map(|(_, parked)| Step::GiveUp(parked.token)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.parked.values().map(|parked| parked.until).min()
+    }
+}
+
+impl Parking {
+    /// The handler asks: its call is parked, or the question is kept for the next round if it is already.
+    fn ask(
+        &mut self,
+        key: u64,
+        about: About<'_>,
+        method: &str,
+        params: &Json,
+        world: &World<'_>,
+    ) -> Vec<Step> {
+        let refused = |error| {
+            vec![Step::Deliver {
+                key,
+                result: Err(error),
+            }]
+        };
+        let (Some(method), true) = (known(method), ASK_BACK.contains(&about.method)) else {
+            let why = "a modern client can be asked while it calls a tool, reads a resource or gets a prompt";
+            return refused(errors::internal(why).error);
+        };
+        let carried = allowed(about.client, method, params).and_then(|()| {
+            let carried = world.params_out(method, params, about.peer);
+            carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
+        });
+        let params = match carried {
+            Ok((params, _)) => params,
+            Err(error) => return refused(error),
+        };
+        let open = Open {
+            key,
+            question: Question {
+                name: format!("q{key}"),
+                method,
+                params,
+            },
+        };
+        if let Some(parked) = self
+            .parked
+            .values_mut()
+            .find(|parked| parked.token == about.token)
+        {
+            if parked.later.len() >= world.limits.rounds as usize {
+                return refused(errors::asked_too_often(world.limits.rounds).error);
+            }
+            parked.later.push(open);
+            return Vec::new();
+        }
+        if about.rounds >= world.limits.rounds {
+            return refused(errors::asked_too_often(world.limits.rounds).error);
+        }
+        if self.parked.len() >= world.limits.parked {
+            return refused(errors::too_many_pending(world.limits.parked).error);
+        }
+        let parked = Parked {
+            token: about.token,
+            peer: about.peer,
+            subject: about.subject.unwrap_or_default().to_owned(),
+            principal: about.principal.map(str::to_owned),
+            method: about.method,
+            asked: vec![open],
+            later: Vec::new(),
+            rounds: about.rounds,
+            until: world.now + world.limits.ask_time,
+        };
+        match self.park(about.token, parked, world) {
+            Ok(step) => vec![step],
+            Err(error) => refused(error),
+        }
+    }
+
+    /// Answers the request `on` with the questions of a call, and keeps the call.
+    fn park(&mut self, on: Token, parked: Parked, world: &World<'_>) -> Result<Step, ErrorObject> {
+        let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
+        let bound = Bound {
+            method: parked.method,
+            subject: &parked.subject,
+            principal: parked.principal.as_deref(),
+        };
+        let state = (world.seal.seal(ticket, parked.until, bound))
+            .ok_or_else(|| errors::internal("the system gave no randomness to seal with").error)?;
+        let questions: Vec<Question> = parked
+            .asked
+            .iter()
+            .map(|open| open.question.clone())
+            .collect();
+        self.parked.insert(ticket, parked);
+        Ok(Step::Park {
+            token: on,
+            ticket,
+            result: write(&questions, &state),
+        })
+    }
+
+    /// The client has come again.
+    fn retry(&mut self, about: About<'_>, world: &World<'_>) -> Vec<Step> {
+        let refused = |error| vec![Step::Answer(about.token, Err(error))];
+        let invalid = |why: &str| refused(errors::invalid_params(why).error);
+        let Ok(params) = JsonObject::try_from(about.params.clone()) else {
+            return invalid("params are no object");
+        };
+        let state = params.get("requestState");
+        let Some(state) = state.as_ref().and_then(Json::as_str) else {
+            return invalid(
+                "`inputResponses` without the `requestState` that came with the questions",
+            );
+        };
+        let bound = Bound {
+            method: about.method,
+            subject: about.subject.unwrap_or_default(),
+            principal: about.principal,
+        };
+        let ticket = match world.seal.open(&state, world.now, bound) {
+            Ok(ticket) => ticket,
+            Err(Broken::Lapsed) => {
+                return invalid("`requestState` has lapsed: make the request anew");
+            }
+            Err(Broken::Forged) => {
+                return invalid(
+                    "`requestState` is none that was given out for this request: make it anew",
+                );
+            }
+        };
+        let Some(mut parked) = self.parked.remove(&ticket) else {
+            return invalid(
+                "nothing waits for this `requestState` here any more: make the request anew",
+            );
+        };
+        let responses = params.get("inputResponses");
+        let responses = responses
+            .and_then(|it| JsonObject::try_from(it).ok())
+            .unwrap_or_default();
+        let mut answers = Vec::new();
+        for open in &parked.asked {
+            let Question { name, method, .. } = &open.question;
+            let Some(answer) = responses.get(name) else {
+                continue;
+            };
+            match world.answer_in(method, &answer, parked.peer) {
+                Ok((answer, _)) => answers.push((open.key, answer)),
+                Err(stopped) => {
+                    // It may come again with a better one: nothing has been told to the handler.
+                    self.parked.insert(ticket, parked);
+                    return refused(stopped.into_error(ErrorObject::INVALID_PARAMS));
+                }
+            }
+        }
+        let original = parked.token;
+        let mut steps = vec![Step::Resume {
+            parked: original,
+            by: about.token,
+        }];
+        for (key, answer) in answers {
+            parked.asked.retain(|open| open.key != key);
+            steps.push(Step::Deliver {
+                key,
+                result: Ok(answer),
+            });
+        }
+        parked.asked.append(&mut parked.later);
+        if parked.asked.is_empty() {
+            return steps;
+        }
+        parked.rounds += 1;
+        parked.until = world.now + world.limits.ask_time;
+        if parked.rounds >= world.limits.rounds {
+            let error = errors::asked_too_often(world.limits.rounds).error;
+            let deliver = |open: Open| Step::Deliver {
+                key: open.key,
+                result: Err(error.clone()),
+            };
+            steps.extend(parked.asked.into_iter().map(deliver));
+            return steps;
+        }
+        match self.park(original, parked, world) {
+            Ok(step) => steps.push(step),
+            Err(error) => steps.push(Step::Answer(original, Err(error))),
+        }
+        steps
+    }
+}

@@ -1,0 +1,124 @@
+//! Where texts go: a queue between whoever says them and whoever writes them out, bounded by bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use tokio::sync::{Mutex, Notify, OwnedMutexGuard, mpsc};
+
+use crate::server::Outgoing;
+
+/// How many bytes may wait for a slow reader before whoever writes more waits too.
+const QUEUE_BYTES: usize = 256 << 10;
+/// What a text costs beside its bytes.
+const TEXT_BYTES: usize = 256;
+
+/// The end that texts are put in; clones share the queue.
+#[derive(Clone)]
+pub(crate) struct Route {
+    texts: mpsc::UnboundedSender<Outgoing>,
+    state: Arc<State>,
+}
+
+/// The end that texts are taken out of.
+pub(crate) struct Queue {
+    texts: mpsc::UnboundedReceiver<Outgoing>,
+    state: Arc<State>,
+    /// The bytes of the text that was taken last: it counts until the next one is asked for.
+    last: usize,
+}
+
+struct State {
+    queued: AtomicUsize,
+    freed: Notify,
+    /// One writer at a time waits for room, so that at most one text more than there is room for is put in.
+    gate: Arc<Mutex<()>>,
+}
+
+/// Leave to put a text in.
+pub(crate) struct Turn {
+    _gate: OwnedMutexGuard<()>,
+}
+
+/// A queue, by both of its ends.
+pub(crate) fn route() -> (Route, Queue) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let state = Arc::new(State {
+        queued: AtomicUsize::new(0),
+        freed: Notify::new(),
+        gate: Arc::default(),
+    });
+    let route = Route {
+        texts: sender,
+        state: Arc::clone(&state),
+    };
+    let queue = Queue {
+        texts: receiver,
+        state,
+        last: 0,
+    };
+    (route, queue)
+}
+
+impl Route {
+    /// Waits until there is room; `None` if nobody reads any more.
+    pub(crate) async fn turn(&self) -> Option<Turn> {
+        let gate = Arc::clone(&self.state.gate).lock_owned().await;
+        loop {
+            let freed = self.state.freed.notified();
+            if self.texts.is_closed() {
+                return None;
+            }
+            if self.state.queued.load(Ordering::Acquire) < QUEUE_BYTES {
+                return Some(Turn { _gate: gate });
+            }
+            tokio::select! {
+                () = freed => {}
+                () = self.texts.closed() => return None,
+            }
+        }
+    }
+
+    /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody.
+    pub(crate) fn push(&self, text: Outgoing) {
+        let bytes = cost(&text);
+        self.state.queued.fetch_add(bytes, Ordering::AcqRel);
+        let _ = self.texts.send(text);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.texts.is_closed()
+    }
+}
+
+impl Queue {
+    pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Outgoing>> {
+        self.free();
+        let text = self.texts.poll_recv(context);
+        if let Poll::Ready(Some(text)) = &text {
+            self.last = cost(text);
+        }
+        text
+    }
+
+    pub(crate) async fn recv(&mut self) -> Option<Outgoing> {
+        std::future::poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    fn free(&mut self) {
+        let last = std::mem::take(&mut self.last);
+        if last > 0 {
+            self.state.queued.fetch_sub(last, Ordering::AcqRel);
+            // Whoever holds the gate is the only one that waits.
+            self.state.freed.notify_one();
+        }
+    }
+}
+
+fn cost(text: &Outgoing) -> usize {
+    text.body.len() + TEXT_BYTES
+}

@@ -1,0 +1,171 @@
+//! Texts on their way between the application's revision and a peer's, for both ends and both directions.
+//!
+//! A text of the application's own revision is handed on as it is: who reads it, checks it.
+
+use mcp_registry::{
+    Context, Failure, Loss, NeedsState, Outcome, Part, Policy, Revision, Session, Subject,
+};
+use mcp_wire::{Direction, Error, ErrorObject, Json};
+
+use crate::revisions::same;
+
+/// Between whom texts go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Translator {
+    pub(crate) app: Revision,
+    pub(crate) policy: Policy,
+}
+
+/// What a translation came to: the text and what it lost, or why there is none.
+pub(crate) type Translated<T> = Result<(T, Vec<Loss>), Stopped>;
+
+/// Why a text was not carried over.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    NeedsState(NeedsState),
+    Rejected(Box<ErrorObject>),
+    Swallowed(&'static str),
+    /// The text is none of its type.
+    Invalid(Box<Error>),
+    /// The revision has no such method or type.
+    Unknown(String),
+}
+
+/// Which way a text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the peer to the application.
+    In,
+    /// From the application to the peer.
+    Out,
+}
+
+/// The params that a message without any stands for.
+pub(crate) const NO_PARAMS: &str = "{}";
+
+/// `{}`
+pub(crate) fn no_params() -> Json {
+    Json::from_text(NO_PARAMS).unwrap_or_default()
+}
+
+impl Translator {
+    /// The params of a method; `sender` is who sends them.
+    pub(crate) fn params(
+        &self,
+        way: Way,
+        sender: Direction,
+        method: &str,
+        text: &str,
+        peer: Revision,
+        session: Option<Session>,
+    ) -> Translated<Json> {
+        let subject = Subject::Method(method, Part::Params, Some(sender));
+        self.run(way, subject, text, peer, session)
+    }
+
+    /// The result of a method; `sender` is who sent the request.
+    pub(crate) fn result(
+        &self,
+        way: Way,
+        sender: Direction,
+        method: &str,
+        text: &str,
+        peer: Revision,
+        session: Option<Session>,
+    ) -> Translated<Json> {
+        let subject = Subject::Method(method, Part::Result, Some(sender));
+        self.run(way, subject, text, peer, session)
+    }
+
+    /// The error that answers a method.
+    pub(crate) fn error(
+        &self,
+        way: Way,
+        method: &str,
+        error: ErrorObject,
+        peer: Revision,
+    ) -> Translated<ErrorObject> {
+        if same(peer, self.app) {
+            return Ok((error, Vec::new()));
+        }
+        let (from, to) = self.ends(way, peer);
+        carried(mcp_registry::convert_error(
+            method,
+            from,
+            to,
+            error,
+            Context::new(self.policy),
+        ))
+    }
+
+    /// A definition, where no method names it.
+    pub(crate) fn definition(
+        &self,
+        way: Way,
+        name: &str,
+        text: &str,
+        peer: Revision,
+        session: Option<Session>,
+    ) -> Option<Json> {
+        let carried = self.run(way, Subject::Type(name), text, peer, session);
+        carried.ok().map(|(json, _)| json)
+    }
+
+    fn ends(&self, way: Way, peer: Revision) -> (Revision, Revision) {
+        match way {
+            Way::In => (peer, self.app),
+            Way::Out => (self.app, peer),
+        }
+    }
+
+    fn run(
+        &self,
+        way: Way,
+        subject: Subject<'_>,
+        text: &str,
+        peer: Revision,
+        session: Option<Session>,
+    ) -> Translated<Json> {
+        if same(peer, self.app) {
+            return match Json::from_text(text) {
+                Ok(json) => Ok((json, Vec::new())),
+                Err(error) => Err(Stopped::Invalid(Box::new(error))),
+            };
+        }
+        let (from, to) = self.ends(way, peer);
+        let mut context = Context::new(self.policy);
+        if let Some(session) = session {
+            context = context.with_session(session);
+        }
+        match mcp_registry::convert(subject, from, to, text, context) {
+            Ok(outcome) => carried(outcome),
+            Err(Failure::Invalid(error)) => Err(Stopped::Invalid(Box::new(error))),
+            Err(Failure::Unknown(what)) => Err(Stopped::Unknown(what)),
+        }
+    }
+}
+
+fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
+    Err(match outcome {
+        Outcome::Exact(value) => return Ok((value, Vec::new())),
+        Outcome::Lossy(value, losses) => return Ok((value, losses)),
+        Outcome::NeedsState(needs) => Stopped::NeedsState(needs),
+        Outcome::Rejected(error) => Stopped::Rejected(Box::new(error)),
+        Outcome::Swallowed(rule) => Stopped::Swallowed(rule),
+    })
+}
+
+impl Stopped {
+    /// The error that stands in its place; `invalid` is the code of a text that is none of its type: that of whoever
+    /// wrote it.
+    pub(crate) fn into_error(self, invalid: i64) -> ErrorObject {
+        let unknown = |what: String| ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what);
+        match self {
+            Self::NeedsState(needs) => unknown(needs.to_string()),
+            Self::Rejected(error) => *error,
+            Self::Swallowed(rule) => unknown(format!("not known here ({rule})")),
+            Self::Invalid(error) => ErrorObject::new(invalid, error.to_string()),
+            Self::Unknown(what) => unknown(what),
+        }
+    }
+}

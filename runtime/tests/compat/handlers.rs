@@ -1,0 +1,197 @@
+//! Handlers as somebody would write them who knows one revision: questions, subscriptions, logs, progress.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::serve::{Handler, Peer, Session};
+use mcp_revisions::server::{Call, Profile, Server};
+use mcp_revisions::{Era, Spoken, errors};
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+pub(crate) const FILE: &str = "file:///a";
+
+pub(crate) fn server<App: Spoken>() -> Server<App> {
+    let info = Json::from(json!({"name": "compat", "version": "1.0"}));
+    let capabilities = json!({"tools": {"listChanged": true}, "prompts": {}, "logging": {},
+        "resources": {"subscribe": true, "listChanged": true}});
+    Server::new(Profile::new(&info, &Json::from(capabilities))).unwrap()
+}
+
+/// What happens to the things that are served.
+#[derive(Clone)]
+pub(crate) struct Handlers {
+    era: Era,
+    changes: broadcast::Sender<(&'static str, Value)>,
+    sessions: Arc<Mutex<Vec<Session>>>,
+    watched: Arc<Mutex<Vec<(String, Session)>>>,
+    dropped: Arc<AtomicUsize>,
+}
+
+impl Handlers {
+    pub(crate) fn new(era: Era) -> Self {
+        Self {
+            era,
+            changes: broadcast::channel(64).0,
+            sessions: Arc::default(),
+            watched: Arc::default(),
+            dropped: Arc::default(),
+        }
+    }
+
+    async fn answer(&self, call: Call, peer: Peer) -> Result<Value, ErrorObject> {
+        let params: Value = call.params.parse().unwrap();
+        match (call.method, self.era) {
+            ("tools/call", _) => self.tool(&call, &params, &peer).await,
+            ("tools/list", Era::PerRequest) => Ok(
+                json!({"resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "private"}),
+            ),
+            ("tools/list", Era::Handshake) => Ok(json!({"tools": []})),
+            ("subscriptions/listen", Era::PerRequest) => self.listen(&params, &peer).await,
+            ("resources/subscribe", Era::Handshake) => {
+                let uri = params["uri"].as_str().unwrap().to_owned();
+                self.watched.lock().unwrap().push((uri, peer.session()));
+                Ok(json!({}))
+            }
+            ("resources/unsubscribe", Era::Handshake) => Ok(json!({})),
+            (other, era) => Err(errors::method_not_found(other, era).error),
+        }
+    }
+
+    async fn tool(&self, call: &Call, params: &Value, peer: &Peer) -> Result<Value, ErrorObject> {
+        let text = match params["name"].as_str().unwrap() {
+            "add" => {
+                let number = |name: &str| params["arguments"][name].as_i64().unwrap();
+                (number("a") + number("b")).to_string()
+            }
+            "ask" => match (self.era, params["inputResponses"].get("q")) {
+                (Era::Handshake, _) => {
+                    let (method, question) = question(&params["arguments"]["what"]);
+                    peer.ask(method, Some(&Json::from(question)))
+                        .await?
+                        .to_string()
+                }
+                (Era::PerRequest, Some(answer)) => {
+                    assert_eq!(params["requestState"], "what I know");
+                    answer.to_string()
+                }
+                (Era::PerRequest, None) => {
+                    let (method, question) = question(&params["arguments"]["what"]);
+                    return Ok(
+                        json!({"resultType": "input_required", "requestState": "what I know",
+                        "inputRequests": {"q": {"method": method, "params": question}}}),
+                    );
+                }
+            },
+            "count" => {
+                for step in 1..=3 {
+                    if let Some(token) = &call.progress_token {
+                        let token: Value = token.parse().unwrap();
+                        let progress = json!({"progressToken": token, "progress": step});
+                        let _ = (peer
+                            .notify("notifications/progress", Some(&Json::from(progress))))
+                        .await;
+                    }
+                    let log = json!({"level": "info", "data": step});
+                    let _ = peer
+                        .notify("notifications/message", Some(&Json::from(log)))
+                        .await;
+                }
+                "counted".to_owned()
+            }
+            "touch" => {
+                self.tell("notifications/resources/updated", json!({"uri": FILE}));
+                "touched".to_owned()
+            }
+            "change" => {
+                self.tell("notifications/tools/list_changed", json!({}));
+                "changed".to_owned()
+            }
+            "hang" => {
+                let _dropped = Dropped(Arc::clone(&self.dropped));
+                std::future::pending().await
+            }
+            "dropped" => self.dropped.load(Ordering::SeqCst).to_string(),
+            other => panic!("no tool {other}"),
+        };
+        let mut result = json!({"content": [{"type": "text", "text": text}]});
+        if self.era == Era::PerRequest {
+            result["resultType"] = json!("complete");
+        }
+        Ok(result)
+    }
+
+    fn tell(&self, method: &'static str, params: Value) {
+        if self.era == Era::PerRequest {
+            let _ = self.changes.send((method, params));
+            return;
+        }
+        let told = Some(Json::from(params));
+        match method {
+            "notifications/resources/updated" => {
+                for (uri, session) in &*self.watched.lock().unwrap() {
+                    assert_eq!(uri, FILE);
+                    let _ = session.notify(method, told.as_ref());
+                }
+            }
+            _ => {
+                for session in &*self.sessions.lock().unwrap() {
+                    let _ = session.notify(method, None);
+                }
+            }
+        }
+    }
+
+    async fn listen(&self, params: &Value, peer: &Peer) -> Result<Value, ErrorObject> {
+        let mut changes = self.changes.subscribe();
+        let wanted = params["notifications"].clone();
+        let agreed = Json::from(json!({"notifications": wanted}));
+        let _ = (peer.notify("notifications/subscriptions/acknowledged", Some(&agreed))).await;
+        while let Ok((method, params)) = changes.recv().await {
+            let wants = match method {
+                "notifications/resources/updated" => wanted["resourceSubscriptions"]
+                    .as_array()
+                    .is_some_and(|uris| uris.contains(&params["uri"])),
+                _ => wanted["toolsListChanged"] == true,
+            };
+            if wants {
+                let _ = peer.notify(method, Some(&Json::from(params))).await;
+            }
+        }
+        Ok(json!({"resultType": "complete"}))
+    }
+}
+
+fn question(what: &Value) -> (&'static str, Value) {
+    match what.as_str().unwrap() {
+        "elicit" => (
+            "elicitation/create",
+            json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}),
+        ),
+        "sample" => (
+            "sampling/createMessage",
+            json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}], "maxTokens": 5}),
+        ),
+        "roots" => ("roots/list", json!({})),
+        other => panic!("no question {other}"),
+    }
+}
+
+impl Handler for Handlers {
+    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+        self.answer(call, peer).await.map(Json::from)
+    }
+
+    fn opened(&self, session: Session) {
+        self.sessions.lock().unwrap().push(session);
+    }
+}
+
+struct Dropped(Arc<AtomicUsize>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}

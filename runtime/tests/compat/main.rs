@@ -1,0 +1,44 @@
+//! One set of handlers for every peer: handlers of three revisions, clients of both eras, stdio and HTTP, each with
+//! a tool, questions in the middle of a call, subscriptions, logs, progress and cancellation.
+
+#![cfg(all(feature = "http", feature = "stdio"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+mod handlers;
+mod legacy;
+mod modern;
+mod wire;
+
+use mcp_revisions::{Spoken, V2025_06_18, V2025_11_25, V2026_07_28};
+use wire::Wire;
+
+async fn every_client<App: Spoken>() {
+    for over in ["stdio", "http"] {
+        for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+            let place = format!("handlers of {}, client of {version}, {over}", App::REVISION);
+            legacy::all(Wire::open::<App>(over, &place), version).await;
+        }
+        let place = format!("handlers of {}, modern client, {over}", App::REVISION);
+        modern::all(Wire::open::<App>(over, &place)).await;
+    }
+}
+
+#[tokio::test]
+async fn handlers_of_2025_06_18_serve_every_client() {
+    every_client::<V2025_06_18>().await;
+}
+
+#[tokio::test]
+async fn handlers_of_2025_11_25_serve_every_client() {
+    every_client::<V2025_11_25>().await;
+}
+
+#[tokio::test]
+async fn handlers_of_2026_07_28_serve_every_client() {
+    every_client::<V2026_07_28>().await;
+}

@@ -1,0 +1,234 @@
+//! A client of the era without a handshake.
+
+use serde_json::{Value, json};
+
+use crate::handlers::FILE;
+use crate::wire::Wire;
+
+pub(crate) async fn all(mut wire: Wire) {
+    let sum = call(&mut wire, 1, "add", json!({"a": 1, "b": 2})).await;
+    assert_eq!(text(&sum), "3", "{}", wire.place);
+    questions(&mut wire).await;
+    refused_retries(&mut wire).await;
+    subscription(&mut wire).await;
+    notices(&mut wire).await;
+    cancellation(&mut wire).await;
+}
+
+async fn send(wire: &mut Wire, id: i64, method: &str, mut params: Value) {
+    let meta = &mut params["_meta"];
+    meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    meta["io.modelcontextprotocol/clientCapabilities"] =
+        json!({"roots": {}, "sampling": {}, "elicitation": {}});
+    wire.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+        .await;
+}
+
+async fn call(wire: &mut Wire, id: i64, name: &str, arguments: Value) -> Value {
+    send(
+        wire,
+        id,
+        "tools/call",
+        json!({"name": name, "arguments": arguments}),
+    )
+    .await;
+    wire.answer(id).await
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{answer}"))
+}
+
+async fn asked(wire: &mut Wire, id: i64, what: &str) -> (String, Value, Value) {
+    let result = call(wire, id, "ask", json!({"what": what})).await["result"].take();
+    assert_eq!(
+        result["resultType"], "input_required",
+        "{}: {result}",
+        wire.place
+    );
+    let requests = result["inputRequests"].as_object().unwrap();
+    let (name, request) = requests.iter().next().unwrap();
+    (
+        name.clone(),
+        request.clone(),
+        result["requestState"].clone(),
+    )
+}
+
+async fn questions(wire: &mut Wire) {
+    let cases = [
+        (
+            "roots",
+            "roots/list",
+            json!({"roots": [{"uri": "file:///r"}]}),
+        ),
+        (
+            "sample",
+            "sampling/createMessage",
+            json!({"role": "assistant", "content": {"type": "text", "text": "yo"}, "model": "m"}),
+        ),
+        (
+            "elicit",
+            "elicitation/create",
+            json!({"action": "accept", "content": {"name": "Ada"}}),
+        ),
+    ];
+    for (id, (what, method, answer)) in (10..).step_by(2).zip(cases) {
+        let (name, request, state) = asked(wire, id, what).await;
+        assert_eq!(request["method"], method, "{}", wire.place);
+        // The arguments as another library would write them.
+        let params = json!({"arguments": {"what": what}, "name": "ask", "requestState": state, "inputResponses": {name: answer}});
+        send(wire, id + 1, "tools/call", params).await;
+        let done = wire.answer(id + 1).await;
+        let heard: Value = serde_json::from_str(text(&done)).unwrap();
+        for (name, value) in answer.as_object().unwrap() {
+            assert_eq!(&heard[name], value, "{}: {what}", wire.place);
+        }
+    }
+}
+
+/// A retry that cannot go on is answered all the same.
+async fn refused_retries(wire: &mut Wire) {
+    let (name, _, state) = asked(wire, 18, "roots").await;
+    if state == "what I know" {
+        return;
+    }
+    let answers = json!({name: {"roots": []}});
+    let retries = [
+        json!({"name": "ask", "arguments": {"what": "elicit"}, "requestState": state, "inputResponses": answers}),
+        json!({"name": "ask", "arguments": {"what": "roots"}, "requestState": "made up", "inputResponses": answers}),
+        json!({"name": "ask", "arguments": {"what": "roots"}, "inputResponses": answers}),
+    ];
+    for (id, params) in (80..).zip(retries) {
+        send(wire, id, "tools/call", params).await;
+        let refused = wire.answer(id).await;
+        assert_eq!(
+            refused["error"]["code"], -32602,
+            "{}: {refused}",
+            wire.place
+        );
+    }
+    // Without the answer it is asked again, and with it goes on; a second time there is nothing to go on with.
+    let call = |state: &Value, answers: Value| json!({"name": "ask", "arguments": {"what": "roots"}, "requestState": state, "inputResponses": answers});
+    send(
+        wire,
+        83,
+        "tools/call",
+        call(&state, json!({"other": {"roots": []}})),
+    )
+    .await;
+    let again = wire.answer(83).await;
+    assert_eq!(
+        again["result"]["resultType"], "input_required",
+        "{}: {again}",
+        wire.place
+    );
+    let state = again["result"]["requestState"].clone();
+    send(wire, 84, "tools/call", call(&state, answers.clone())).await;
+    assert_eq!(text(&wire.answer(84).await), r#"{"roots":[]}"#);
+    send(wire, 85, "tools/call", call(&state, answers)).await;
+    let over = wire.answer(85).await;
+    assert_eq!(over["error"]["code"], -32602, "{}: {over}", wire.place);
+    assert!(over["error"]["message"].as_str().unwrap().contains("anew"));
+}
+
+async fn subscription(wire: &mut Wire) {
+    let filter = json!({"toolsListChanged": true, "resourceSubscriptions": [FILE]});
+    send(
+        wire,
+        20,
+        "subscriptions/listen",
+        json!({"notifications": filter}),
+    )
+    .await;
+    let key = "io.modelcontextprotocol/subscriptionId";
+    let agreed = wire
+        .method("notifications/subscriptions/acknowledged")
+        .await;
+    assert_eq!(agreed["params"]["notifications"], filter, "{}", wire.place);
+    assert_eq!(agreed["params"]["_meta"][key], 20);
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    call(wire, 21, "touch", json!({})).await;
+    let updated = wire.method("notifications/resources/updated").await;
+    assert_eq!(
+        (&updated["params"]["uri"], &updated["params"]["_meta"][key]),
+        (&json!(FILE), &json!(20))
+    );
+    call(wire, 22, "change", json!({})).await;
+    let changed = wire.method("notifications/tools/list_changed").await;
+    assert_eq!(changed["params"]["_meta"][key], 20, "{}", wire.place);
+    end(wire, 20).await;
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    call(wire, 23, "touch", json!({})).await;
+    assert_eq!(
+        wire.left("notifications/resources/updated"),
+        0,
+        "{}",
+        wire.place
+    );
+}
+
+/// Cancels a request as the transport has it.
+async fn end(wire: &mut Wire, id: i64) {
+    if wire.is_http() {
+        return wire.hang_up(&json!(id));
+    }
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    let params = json!({"requestId": id, "_meta": meta});
+    wire.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
+        .await;
+}
+
+async fn notices(wire: &mut Wire) {
+    let count = |meta: Value| json!({"name": "count", "arguments": {}, "_meta": meta});
+    send(
+        wire,
+        31,
+        "tools/call",
+        count(json!({"progressToken": "p31", "io.modelcontextprotocol/logLevel": "info"})),
+    )
+    .await;
+    wire.answer(31).await;
+    for step in 1..=3 {
+        let progress = wire.method("notifications/progress").await;
+        assert_eq!(
+            (
+                &progress["params"]["progressToken"],
+                &progress["params"]["progress"]
+            ),
+            (&json!("p31"), &json!(step))
+        );
+        let log = wire.method("notifications/message").await;
+        assert_eq!(log["params"]["data"], step, "{}", wire.place);
+    }
+    send(wire, 32, "tools/call", count(json!({}))).await;
+    wire.answer(32).await;
+    assert_eq!(
+        wire.left("notifications/message") + wire.left("notifications/progress"),
+        0,
+        "{}",
+        wire.place
+    );
+}
+
+async fn cancellation(wire: &mut Wire) {
+    send(
+        wire,
+        40,
+        "tools/call",
+        json!({"name": "hang", "arguments": {}}),
+    )
+    .await;
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    end(wire, 40).await;
+    for id in 41..60 {
+        let dropped = call(wire, id, "dropped", json!({})).await;
+        if text(&dropped) == "1" {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{}: the handler goes on after it was cancelled", wire.place);
+}

@@ -1,0 +1,105 @@
+//! Messages written from parts that are texts already: the only place that writes JSON-RPC.
+//!
+//! Params and results are copied as they are; whoever calls vouches for their being JSON.
+
+use super::ErrorObject;
+use crate::id::RequestId;
+use crate::write_to;
+
+/// What every message begins with.
+const OPEN: &str = "{\"jsonrpc\":\"2.0\"";
+
+/// A request.
+#[must_use]
+pub fn request(id: &RequestId, method: &str, params: Option<&str>) -> String {
+    let mut text = opened(method.len() + params.map_or(0, str::len));
+    push_id(&mut text, id);
+    push_method(&mut text, method, params);
+    text
+}
+
+/// A notification.
+#[must_use]
+pub fn notification(method: &str, params: Option<&str>) -> String {
+    let mut text = opened(method.len() + params.map_or(0, str::len));
+    push_method(&mut text, method, params);
+    text
+}
+
+/// The response to a request that succeeded.
+#[must_use]
+pub fn response(id: &RequestId, result: &str) -> String {
+    let mut text = opened(result.len());
+    push_id(&mut text, id);
+    text.push_str(",\"result\":");
+    text.push_str(result);
+    text.push('}');
+    text
+}
+
+/// The response to a request that failed.
+///
+/// An id that could not be read is left out, as the schemas of MCP have it: `null` is none of its ids.
+#[must_use]
+pub fn error(id: Option<&RequestId>, error: &ErrorObject) -> String {
+    let mut text = opened(error.message.len());
+    if let Some(id) = id {
+        push_id(&mut text, id);
+    }
+    text.push_str(",\"error\":");
+    write_to(error, &mut text);
+    text.push('}');
+    text
+}
+
+/// A batch of messages.
+#[must_use]
+pub fn batch(messages: &[String]) -> String {
+    format!("[{}]", messages.join(","))
+}
+
+fn opened(rest: usize) -> String {
+    let mut text = String::with_capacity(rest + 80);
+    text.push_str(OPEN);
+    text
+}
+
+fn push_id(text: &mut String, id: &RequestId) {
+    text.push_str(",\"id\":");
+    write_to(id, text);
+}
+
+fn push_method(text: &mut String, method: &str, params: Option<&str>) {
+    text.push_str(",\"method\":");
+    write_to(method, text);
+    if let Some(params) = params {
+        text.push_str(",\"params\":");
+        text.push_str(params);
+    }
+    text.push('}');
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+    use crate::{Message, from_str, to_string};
+
+    #[test]
+    fn what_is_written_from_parts_is_what_the_types_write() {
+        let id = RequestId::from(7);
+        let texts = [
+            request(&id, "a/\"b", Some(r#"{"x":1.0}"#)),
+            request(&RequestId::from("é"), "ping", None),
+            notification("n", Some("{}")),
+            response(&id, r#"{"r":[]}"#),
+            error(Some(&id), &ErrorObject::new(-32601, "no \"such\"")),
+            error(None, &ErrorObject::new(-32700, "what?")),
+        ];
+        for text in texts {
+            let message: Message = from_str(&text).unwrap();
+            assert_eq!(to_string(&message), text);
+        }
+    }
+}
