@@ -93,10 +93,14 @@ fn names_the_change(told: &str, row: &str) -> bool {
         .iter()
         .find_map(|key| value(key));
     let named = named.unwrap_or_else(|| panic!("a row about nothing: {row}"));
-    // Any type may be meant: then the member or variant is named. What is inside of it may be named as well.
-    let inner = named.replace('.', "").to_lowercase();
-    told.contains(named.trim_start_matches('*'))
-        || told.to_lowercase().contains(&format!(" {inner}."))
+    let id = value("id").unwrap_or_default();
+    named.trim_matches(['[', ']']).split(", ").any(|named| {
+        let named = named.trim_matches('"');
+        // Any type may be meant: then the member or variant is named. What is inside of it may be named as well.
+        let inner = named.replace('.', "").to_lowercase();
+        told.contains(named.trim_start_matches('*'))
+            || told.to_lowercase().contains(&format!(" {inner}."))
+    }) || told.contains(&format!("has no rule `{id}`"))
 }
 
 #[test]
@@ -194,7 +198,7 @@ fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
             "there is no adapter `handshak`",
         ),
         (
-            "[[rule]]\nid = \"x\"\nat = \"Tool.x\"\ndown = { only = { value = 1, adapters = { a = \"hope\" }, otherwise = { code = 1, message = \"x\" } } }\n",
+            "[[rule]]\nid = \"x\"\nat = \"Tool.x\"\ndown = { needs-state = \"hope\" }\n",
             "there is no adapter `hope`",
         ),
         (

@@ -3,9 +3,9 @@
 //! A text of the application's own revision is handed on as it is: who reads it, checks it.
 
 use mcp_registry::{
-    Context, Failure, Loss, NeedsState, Outcome, Part, Policy, Revision, Session, Subject,
+    Adapter, Context, Failure, Loss, NeedsState, Outcome, Part, Policy, Revision, Session, Subject,
 };
-use mcp_wire::{Direction, Error, ErrorObject, Json};
+use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 
 use crate::revisions::same;
 
@@ -43,6 +43,9 @@ pub(crate) enum Way {
 /// The params that a message without any stands for.
 pub(crate) const NO_PARAMS: &str = "{}";
 
+/// The one notification of a server that ends something: what, differs between the eras.
+const CANCELLED: &str = "notifications/cancelled";
+
 /// `{}`
 pub(crate) fn no_params() -> Json {
     Json::from_text(NO_PARAMS).unwrap_or_default()
@@ -60,7 +63,21 @@ impl Translator {
         session: Option<Session>,
     ) -> Translated<Json> {
         let subject = Subject::Method(method, Part::Params, Some(sender));
-        self.run(way, subject, text, peer, session)
+        let carried = self.run(way, subject, text, peer, session.clone());
+        let Err(Stopped::NeedsState(needs)) = &carried else {
+            return carried;
+        };
+        // What an older server tells unasked goes to whoever the endpoint sends it to: it keeps the streams.
+        let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
+            && needs.pointer.is_empty()
+            && method != CANCELLED;
+        let from = self.ends(way, peer).0;
+        let mut rows = from.methods().iter().filter(|row| row.name == method);
+        let notified = rows.find(|row| row.kind == MethodKind::Notification);
+        match notified.and_then(|row| row.params) {
+            Some(ty) if unasked => self.run(way, Subject::Type(ty), text, peer, session),
+            _ => carried,
+        }
     }
 
     /// The result of a method; `sender` is who sent the request.
@@ -148,10 +165,12 @@ impl Translator {
 fn carried<T>(outcome: Outcome<T>) -> Translated<T> {
     Err(match outcome {
         Outcome::Exact(value) => return Ok((value, Vec::new())),
-        Outcome::Lossy(value, losses) => return Ok((value, losses)),
+        Outcome::Reversible(value, losses) | Outcome::Lossy(value, losses) => {
+            return Ok((value, losses));
+        }
         Outcome::NeedsState(needs) => Stopped::NeedsState(needs),
-        Outcome::Rejected(error) => Stopped::Rejected(Box::new(error)),
-        Outcome::Swallowed(rule) => Stopped::Swallowed(rule),
+        Outcome::Rejected(rejected) => Stopped::Rejected(Box::new(rejected.error)),
+        Outcome::Swallowed(swallowed) => Stopped::Swallowed(swallowed.rule),
     })
 }
 

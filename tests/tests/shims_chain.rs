@@ -101,7 +101,10 @@ fn check(model: &Model, ways: &[Way], start: &Start) -> [usize; 2] {
                 Err(failure) => panic!("{} {:?} of {id}: {failure}", start.method, start.part),
             };
             counts[0] += 1;
-            counts[1] += usize::from(matches!(whole, Outcome::Exact(_) | Outcome::Lossy(..)));
+            counts[1] += usize::from(matches!(
+                whole,
+                Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..)
+            ));
             let Some(composed) = compose(ways, start, to, &instance.text) else {
                 continue;
             };
@@ -123,10 +126,11 @@ fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome
         let next = if at < to { at + 1 } else { at - 1 };
         let (pair, up) = (at.min(next), at < next);
         let gone = |direction| {
-            let row = |gone: &&mcp_convert::dynamic::Gone| {
-                gone.method == start.method && gone.direction == direction
+            let row = |row: &&mcp_convert::dynamic::MethodHop| {
+                let fate = if up { row.up } else { row.down };
+                row.method == start.method && row.direction == direction && fate.is_some()
             };
-            TABLES.pairs[pair].gone.iter().any(|gone| row(&gone))
+            TABLES.pairs[pair].methods.iter().any(|one| row(&one))
         };
         if gone(start.direction) {
             return None;
@@ -142,15 +146,17 @@ fn compose(ways: &[Way], start: &Start, to: usize, text: &str) -> Option<Outcome
         let outcome = way.there(&text, Policy::Strict).unwrap();
         losses.extend(outcome.losses().iter().cloned());
         match outcome {
-            Outcome::Exact(value) | Outcome::Lossy(value, _) => text = value,
+            Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _) => {
+                text = value;
+            }
             stopped => return Some(stopped),
         }
         (at, name) = (next, wanted);
     }
-    Some(if losses.is_empty() {
-        Outcome::Exact(text)
-    } else {
-        Outcome::Lossy(text, losses)
+    Some(match losses.iter().any(|loss| loss.change.is_loss()) {
+        _ if losses.is_empty() => Outcome::Exact(text),
+        true => Outcome::Lossy(text, losses),
+        false => Outcome::Reversible(text, losses),
     })
 }
 
@@ -178,7 +184,7 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
         hops.contains(&"2025-11-25..2025-06-18") && hops.contains(&"2025-03-26..2024-11-05"),
         "{hops:?}"
     );
-    let worst = typed.losses().iter().map(|loss| loss.kind).max();
+    let worst = typed.losses().iter().map(Loss::kind).max();
     assert_eq!(worst, Some(LossKind::Safety));
 }
 

@@ -73,8 +73,32 @@ const NOT_CARRIED: &[(&str, &str)] = &[
         "`enumNames` are texts: what a choice of `oneOf` says beside its title has no place there",
     ),
     (
-        "enum-legacy",
-        "`enumNames` come back as `oneOf`, whichever spelling they had",
+        "cache-scope",
+        "who may keep a result is never taken from an older server, and so not carried to one",
+    ),
+    (
+        "ttl",
+        "how long a result may be kept is never taken from an older server, and so not carried to one",
+    ),
+    (
+        "protocol-version",
+        "a claim makes a request one of the newer revision to a server of both",
+    ),
+    (
+        "client-capabilities",
+        "what the handshake settled counts, under any policy",
+    ),
+    (
+        "client-info",
+        "what the handshake settled counts, under any policy",
+    ),
+    (
+        "subscription-id",
+        "it names a stream that an older peer does not have",
+    ),
+    (
+        "structured-content-text",
+        "a text is all that an old client shows, under any policy",
     ),
     (
         "task-tools",

@@ -10,6 +10,7 @@ use crate::model::{Built, Model};
 use crate::registry::names::package;
 use crate::registry::{self, RegistryFacts, RegistryRevision};
 use crate::rules::Rules;
+use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
 use crate::shims::{self, Pair, PairPlan, Planned, ShimFacts, ShimRevision, Side};
 use crate::spec::errors::ErrorRules;
@@ -162,6 +163,7 @@ impl<'s> Models<'s> {
                 Err(error) => errors.push(error),
             }
         }
+        errors.extend(Changes::of(spec)?.faults(&pairs));
         // Rules between revisions that are no neighbours would never be looked at.
         for (name, file) in spec.rules.iter() {
             if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
@@ -197,15 +199,14 @@ impl<'s> Models<'s> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
         let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
         let [old_codes, new_codes] = &sent;
-        let Planned { plan, mut faults } = shims::plan(
-            side(old, old_codes),
-            side(new, new_codes),
-            &PairRules::read(file)?,
-        );
+        let (rules, unanswered) = PairRules::read(file)?.answering(&Changes::of(spec)?, pair);
+        let Planned { plan, mut faults } =
+            shims::plan(side(old, old_codes), side(new, new_codes), &rules);
         let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
         if !is_draft(old) && !is_draft(new) {
             faults.extend(plan.open.iter().cloned().map(Decision::refused));
         }
+        faults.extend(unanswered);
         Error::check(faults)?;
         Ok(plan)
     }

@@ -55,7 +55,10 @@ fn code(row: &Row, plan: &PairPlan) -> Option<String> {
     let codes: Vec<i64> = views
         .filter_map(|view| view.text.split(',').next()?.trim().parse().ok())
         .collect();
-    let rule = plan.errors.iter().find(|rule| codes.contains(&rule.code))?;
+    let rule = plan
+        .errors
+        .iter()
+        .find(|rule| codes.iter().any(|code| rule.code.contains(*code)))?;
     Some(rule.id.clone())
 }
 
@@ -97,7 +100,7 @@ impl Walk<'_> {
     }
 
     fn both(&self, method: &MethodPlan, path: &WirePath) -> Option<BTreeSet<String>> {
-        let Fate::Both { params, result } = &method.fate else {
+        let Fate::Both { params, result, .. } = &method.fate else {
             return None;
         };
         let steps = if path.part == Part::Result {
@@ -247,7 +250,9 @@ impl<'p> OneWay<'_, 'p> {
             Source::Custom { hook, .. } => self.found.insert(hook.rule.clone()),
             Source::Fill(missing) => self.found.insert(missing.rule.clone()),
             Source::Reread(recast) | Source::Lost(recast) => self.found.insert(recast.rule.clone()),
-            Source::Adopt { .. } | Source::Constant { .. } => return true,
+            Source::Adopt { .. } | Source::Session { .. } | Source::Constant { .. } => {
+                return true;
+            }
             Source::Same {
                 step,
                 missing,
@@ -269,7 +274,11 @@ impl<'p> OneWay<'_, 'p> {
     /// The hooks that say that they make a place fit.
     fn hooks(&mut self, one: &Conversion, place: &str) {
         for rule in self.rules.rules() {
-            let own = rule.at == one.from.name() || rule.at == one.to.name();
+            let own = rule
+                .at
+                .all()
+                .iter()
+                .any(|at| at == one.from.name() || at == one.to.name());
             let covers = rule.covers.iter().any(|covered| covered == place);
             if rule.action(self.way).is_some() && own && covers {
                 self.found.insert(rule.id.clone());

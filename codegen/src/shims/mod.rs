@@ -13,6 +13,7 @@
 //! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
 //! between released revisions none may be left.
 
+pub mod changes;
 mod cover;
 mod emit;
 mod exact;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Two neighbours; `OLD..NEW` in print.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -52,7 +52,7 @@ impl fmt::Display for Pair {
 }
 
 /// Which way a value travels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// To the newer revision.
@@ -71,6 +71,15 @@ impl Way {
         match self {
             Self::Up => "up",
             Self::Down => "down",
+        }
+    }
+
+    /// The way back.
+    #[must_use]
+    pub const fn back(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
         }
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::pair::{Pair, Way};
-use super::rules::{Action, Adapter, MethodAction};
+use super::rules::{Action, Adapter, Loss, MethodAction, Sender, SessionFact, Trivial};
 use crate::decision::Decision;
 use crate::model::Ty;
 
@@ -24,6 +24,23 @@ pub struct PairPlan {
     /// What no rule answers: the plan does what is safe there.
     #[serde(skip)]
     pub open: Vec<Decision>,
+    /// What losses and stops are recorded under.
+    pub rules: Vec<RuleFacts>,
+}
+
+/// A rule as conversions are handed it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RuleFacts {
+    /// Its id, of which a pair has one each.
+    pub id: String,
+    /// How much what is lost by it matters.
+    pub loss: Option<Loss>,
+    /// How much it matters where what counts is not among it.
+    pub lesser: Option<Loss>,
+    /// The values that are of that lesser kind.
+    pub trivial: Option<Trivial>,
+    /// Why it is as it is.
+    pub reason: String,
 }
 
 impl PairPlan {
@@ -38,7 +55,7 @@ impl PairPlan {
     pub fn methods_rule(&self, id: &str) -> bool {
         self.methods.iter().any(|method| match &method.fate {
             Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => rule == id,
-            Fate::Both { .. } => false,
+            Fate::Both { apart, .. } => apart.as_ref().is_some_and(|apart| apart.rule == id),
         })
     }
 }
@@ -101,8 +118,6 @@ pub enum Body {
 pub struct Filter {
     /// The hand-written function that says which items stay.
     pub hook: Hook,
-    /// How much the loss of an item matters.
-    pub loss: Option<super::rules::Loss>,
 }
 
 /// A hand-written function, and the rule that names it.
@@ -143,6 +158,10 @@ pub enum Source {
         missing: Option<Missing>,
         /// A value of the target that goes without saying, and is left out.
         implied: Option<serde_json::Value>,
+        /// Whether an object that loses all its members is left out.
+        prune: bool,
+        /// What a session knows that has to stand in it, where the source has none.
+        summon: Option<SessionFact>,
         /// Which items of a list are left out.
         filter: Option<Filter>,
     },
@@ -170,9 +189,30 @@ pub enum Source {
     Adopt {
         /// Whether it is in a box.
         boxed: bool,
+        /// When an unknown member of that name is taken for it.
+        adoption: Adoption,
+    },
+    /// The source does not name it: what a session knows, or absent.
+    Session {
+        /// Whether it is in a box.
+        boxed: bool,
+        /// What the session knows.
+        fact: SessionFact,
     },
     /// The source does not name it, the target must have it.
     Fill(Missing),
+}
+
+/// When an unknown member of the source is taken for one that the target names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adoption {
+    /// Always: a rule says that it means the same.
+    Always,
+    /// Where members are carried: it may have come from a newer peer.
+    Carried,
+    /// Never: the other revision lets it decide something.
+    Never,
 }
 
 /// A member whose type has become another one.
@@ -218,8 +258,8 @@ pub struct DroppedPlan {
     pub rule: String,
     /// What it says.
     pub action: Action,
-    /// How much the loss matters.
-    pub loss: Option<super::rules::Loss>,
+    /// Whether it travels as an unknown member where members are carried.
+    pub carried: bool,
 }
 
 /// What becomes of a variant.
@@ -284,8 +324,6 @@ pub struct SettledPlan {
     pub constant: serde_json::Value,
     /// The rule.
     pub rule: String,
-    /// How much the loss matters.
-    pub loss: Option<super::rules::Loss>,
 }
 
 /// What a source holds.
@@ -312,8 +350,6 @@ pub struct RestPlan {
     pub to: Kept,
     /// The rule about those that the target cannot keep.
     pub rule: String,
-    /// How much their loss matters.
-    pub loss: Option<super::rules::Loss>,
 }
 
 impl RestPlan {
@@ -392,7 +428,7 @@ pub struct MethodPlan {
     /// The method.
     pub name: String,
     /// Who sends it.
-    pub sender: super::rules::Sender,
+    pub sender: Sender,
     /// What becomes of it.
     pub fate: Fate,
 }
@@ -407,6 +443,8 @@ pub enum Fate {
         params: Option<[Step; 2]>,
         /// How results are converted up and down, where it has any.
         result: Option<[Step; 2]>,
+        /// What becomes of it, where it does not mean the same to the other revision.
+        apart: Option<Apart>,
     },
     /// Only the older revision has it.
     OldOnly {
@@ -422,4 +460,15 @@ pub enum Fate {
         /// What it says.
         action: MethodAction,
     },
+}
+
+/// What becomes of a method that both revisions have, and that does not mean the same to them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Apart {
+    /// The rule.
+    pub rule: String,
+    /// On the way up.
+    pub up: Option<MethodAction>,
+    /// On the way down.
+    pub down: Option<MethodAction>,
 }

@@ -6,10 +6,10 @@ use minijinja::{Value, context};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::emit::words::adapter;
+use super::emit::words::{adapter, kind, name, rule};
 use super::pair::{Pair, Way};
-use super::plan::{End, Fate, PairPlan};
-use super::rules::{ErrorFate, ErrorRule, MethodAction, Sender};
+use super::plan::{Body, Conversion, End, Fate, PairPlan, RuleFacts};
+use super::rules::{Action, ErrorFate, ErrorRule, MethodAction, OneOrMany, Sender};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
 use crate::model::{Model, Ty};
@@ -65,7 +65,7 @@ pub(super) fn imports(
             .map(|name| format_ident!("{name}"))
             .collect()
     };
-    let convert = of(&["Adapter", "Context", "LossKind", "Stop"]);
+    let convert = of(&["Adapter", "Context", "Stop"]);
     let wire = of(&["Extra", "JsonObject"]);
     let (old, new) = (
         format_ident!("{}", library(&plan.pair.old)),
@@ -78,12 +78,18 @@ pub(super) fn imports(
         .contains("hooks")
         .then(|| quote!(use mcp_hooks::#pair as hooks;));
     let elsewhere = (!elsewhere.is_empty()).then(|| quote!(use super::{#(#elsewhere),*};));
+    let rules = names.contains("rules").then(|| {
+        quote!(
+            use super::super::rules;
+        )
+    });
     quote! {
         use #old as old;
         use #new as new;
         #convert
         #hooks
         #wire
+        #rules
         #elsewhere
     }
 }
@@ -123,62 +129,76 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
     let [up, down] = Way::BOTH.map(|way| plan.pair.hop(way));
     let (old, new) = (&plan.pair.old, &plan.pair.new);
-    let gone = plan.methods.iter().filter_map(|method| {
-        let (rule, action) = match &method.fate {
-            Fate::OldOnly { rule, action } | Fate::NewOnly { rule, action } => (rule, action),
-            Fate::Both { .. } => return None,
+    let methods = plan.methods.iter().filter_map(|method| {
+        let (rule, up, down) = match &method.fate {
+            Fate::OldOnly { rule, action } | Fate::NewOnly { rule, action } => {
+                (rule, Some(action), Some(action))
+            }
+            Fate::Both { apart, .. } => {
+                let apart = apart.as_ref()?;
+                (&apart.rule, apart.up.as_ref(), apart.down.as_ref())
+            }
         };
         let name = &method.name;
-        let fate = match action {
-            MethodAction::NeedsState(name) => {
-                let adapter = adapter(*name);
-                quote!(GoneFate::NeedsState(#adapter))
-            }
-            MethodAction::Reject(error) => {
-                let (code, message) = (error.code, &error.message);
-                quote!(GoneFate::Reject(#code, #message))
-            }
-            MethodAction::Drop => quote!(GoneFate::Drop),
-        };
         let sender = match method.sender {
             Sender::Client => quote!(Direction::ClientToServer),
             Sender::Server => quote!(Direction::ServerToClient),
         };
         let stays = plan.methods.iter().any(|other| {
-            other.name == *name && matches!(other.fate, Fate::Both { .. })
+            other.name == *name
+                && other.sender != method.sender
+                && matches!(&other.fate, Fate::Both { .. })
         });
-        Some(quote!(Gone { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, fate: #fate },))
+        let (rule, up, down) = (self::rule(rule), fate(up), fate(down));
+        Some(quote!(MethodHop { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, up: #up, down: #down },))
     });
-    let gone: Vec<_> = gone.collect();
-    let errors: Vec<_> = plan.errors.iter().map(error_row).collect();
-    let adapters = (gone.iter().chain(&errors))
-        .any(|row| row.to_string().contains("Adapter"))
-        .then(|| {
-            quote!(
-                use mcp_convert::Adapter;
-            )
-        });
-    let error_types = (!errors.is_empty()).then(|| {
+    let methods: Vec<_> = methods.collect();
+    // The narrowest first: a code before a range, some methods before all.
+    let mut errors: Vec<_> = plan.errors.iter().collect();
+    errors.sort_by_key(|row| {
+        let width = row.code.to.abs_diff(row.code.from);
+        (row.method.is_none(), width, row.code.from)
+    });
+    let errors: Vec<_> = errors.into_iter().map(error_row).collect();
+    let open = plan.way(Way::Down).iter().find_map(open_results);
+    let words: String = methods
+        .iter()
+        .chain(&errors)
+        .map(ToString::to_string)
+        .collect();
+    let names = [
+        ("ErrorFate", words.contains("ErrorFate")),
+        ("ErrorHop", !errors.is_empty()),
+        ("MethodFate", words.contains("MethodFate")),
+        ("MethodHop", !methods.is_empty()),
+        ("OpenResults", open.is_some()),
+    ];
+    let names = names
+        .iter()
+        .filter(|(_, used)| *used)
+        .map(|(name, _)| format_ident!("{name}"));
+    let adapters = words.contains("Adapter").then(|| {
         quote!(
-            use mcp_convert::dynamic::{ErrorHop, ErrorFate};
+            use mcp_convert::Adapter;
         )
     });
-    let more = match gone.is_empty() {
-        true => quote!(
-            use mcp_convert::dynamic::Pair;
-        ),
-        false => quote! {
-            use mcp_convert::dynamic::{Gone, GoneFate, Pair};
+    let directions = (!methods.is_empty()).then(|| {
+        quote!(
             use mcp_wire::Direction;
-        },
+        )
+    });
+    let open = match open {
+        Some(row) => quote!(Some(#row)),
+        None => quote!(None),
     };
     quote! {
         #![doc = #about]
         pub(crate) mod down;
+        pub(crate) mod rules;
         pub(crate) mod up;
         #adapters
-        #more
-        #error_types
+        use mcp_convert::dynamic::{Pair #(, #names)*};
+        #directions
         /// What the tables know of the pair.
         pub(crate) const PAIR: Pair = Pair {
             old: #old,
@@ -187,26 +207,113 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             down_hop: #down,
             up: up::HOPS,
             down: down::HOPS,
-            gone: &[#(#gone)*],
+            methods: &[#(#methods)*],
             errors: &[#(#errors)*],
+            open_results: #open,
+            rules: rules::ALL,
         };
     }
 }
 
-fn error_row(rule: &ErrorRule) -> TokenStream {
-    let ErrorRule {
-        code,
-        id,
-        method,
-        up,
-        down,
-        ..
-    } = rule;
-    let code = Literal::i64_unsuffixed(*code);
-    let method = match method {
-        Some(method) => quote!(Some(#method)),
-        None => quote!(None),
+/// The rules of a pair, as conversions are handed them.
+pub(super) fn rules(plan: &PairPlan) -> TokenStream {
+    let about = format!(
+        " The rules between {} and {}.",
+        plan.pair.old, plan.pair.new
+    );
+    let statics = plan.rules.iter().map(|facts| {
+        let RuleFacts {
+            id,
+            loss,
+            lesser,
+            trivial,
+            reason,
+        } = facts;
+        let (name, doc) = (name(id), format!(" `{id}`"));
+        let losing = loss.map(|loss| {
+            let kind = kind(loss);
+            quote!(.losing(#kind))
+        });
+        let lesser = lesser.map(|loss| {
+            let kind = kind(loss);
+            quote!(.lesser(#kind))
+        });
+        let trivial = trivial.as_ref().map(|trivial| {
+            let values = trivial.values.iter().map(ToString::to_string);
+            let members = match &trivial.members {
+                Some(members) => quote!(Some(&[#(#members),*])),
+                None => quote!(None),
+            };
+            quote!(.trivial(&[#(#values),*], #members))
+        });
+        quote! {
+            #[doc = #doc]
+            pub(crate) static #name: Rule = Rule::new(#id, #reason) #losing #lesser #trivial;
+        }
+    });
+    let kinds = plan
+        .rules
+        .iter()
+        .any(|facts| facts.loss.is_some())
+        .then(|| {
+            quote!(
+                use mcp_convert::LossKind;
+            )
+        });
+    let all = plan.rules.iter().map(|facts| name(&facts.id));
+    quote! {
+        #![doc = #about]
+        #kinds
+        use mcp_convert::Rule;
+        #(#statics)*
+        /// All of them.
+        pub(crate) const ALL: &[&Rule] = &[#(&#all),*];
+    }
+}
+
+/// Results of types that the older revision cannot know, where the newer one reads them by their type.
+fn open_results(one: &Conversion) -> Option<TokenStream> {
+    let Body::Object { dropped, .. } = &one.body else {
+        return None;
     };
+    dropped.iter().find_map(|plan| {
+        let Action::Only(only) = &plan.action else {
+            return None;
+        };
+        let (member, rule) = (&plan.wire, rule(&plan.rule));
+        let known = std::iter::once(only.value.as_str()?).chain(only.known.iter().map(String::as_str));
+        let (code, message) = (Literal::i64_unsuffixed(only.otherwise.code), &only.otherwise.message);
+        Some(quote!(OpenResults { member: #member, known: &[#(#known),*], rule: #rule, code: #code, message: #message }))
+    })
+}
+
+/// What becomes of a method on one way.
+fn fate(action: Option<&MethodAction>) -> TokenStream {
+    match action {
+        None => quote!(None),
+        Some(MethodAction::NeedsState(name)) => {
+            let adapter = adapter(*name);
+            quote!(Some(MethodFate::NeedsState(#adapter)))
+        }
+        Some(MethodAction::Reject(error)) => {
+            let (code, message) = (Literal::i64_unsuffixed(error.code), &error.message);
+            quote!(Some(MethodFate::Reject(#code, #message)))
+        }
+        Some(MethodAction::Subscribed) => quote!(Some(MethodFate::Subscribed)),
+        Some(MethodAction::Drop) => quote!(Some(MethodFate::Drop)),
+    }
+}
+
+fn error_row(row: &ErrorRule) -> TokenStream {
+    let [from, to] = [row.code.from, row.code.to].map(|code| match code {
+        i64::MIN => quote!(i64::MIN),
+        i64::MAX => quote!(i64::MAX),
+        code => {
+            let code = Literal::i64_unsuffixed(code);
+            quote!(#code)
+        }
+    });
+    let methods = row.method.iter().flat_map(OneOrMany::all);
     let fate = |fate: &Option<ErrorFate>| match fate {
         Some(ErrorFate::Code(code)) => {
             let code = Literal::i64_unsuffixed(*code);
@@ -218,8 +325,8 @@ fn error_row(rule: &ErrorRule) -> TokenStream {
         }
         None => quote!(None),
     };
-    let (up, down) = (fate(up), fate(down));
-    quote!(ErrorHop { code: #code, method: #method, rule: #id, up: #up, down: #down },)
+    let (rule, up, down) = (rule(&row.id), fate(&row.up), fate(&row.down));
+    quote!(ErrorHop { codes: (#from, #to), methods: &[#(#methods),*], rule: #rule, up: #up, down: #down },)
 }
 
 /// The types of each revision that take part in conversions, and those of methods that only it has.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::pair::Way;
 use super::plan::{Fate, PairPlan};
-use super::rules::{Action, ErrorFate, MethodAction, PairRules, SessionFact};
+use super::rules::{Action, ErrorFate, MethodAction, MethodRule, PairRules, SessionFact};
 use crate::{Error, Spec};
 
 /// The table of a pair: its rules, and how many conversions needed none.
@@ -17,7 +18,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         let loss = rule.loss.map(|loss| format!("{loss:?}").to_lowercase());
         rows.push([
             rule.id.clone(),
-            rule.at.clone(),
+            rule.at.all().join(", "),
             rule.up.as_ref().map_or_else(|| "-".to_owned(), shown),
             rule.down.as_ref().map_or_else(|| "-".to_owned(), shown),
             loss.unwrap_or_else(|| "-".to_owned()),
@@ -27,9 +28,9 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     for method in rules.methods() {
         rows.push([
             method.id.clone(),
-            method.name.clone(),
-            shown_method(&method.action),
-            "-".to_owned(),
+            method.name.all().join(", "),
+            way(method, Way::Up),
+            way(method, Way::Down),
             "-".to_owned(),
             method.reason.clone(),
         ]);
@@ -41,7 +42,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     };
     for error in rules.errors() {
         let at = match &error.method {
-            Some(method) => format!("error {} of {method}", error.code),
+            Some(methods) => format!("error {} of {}", error.code, methods.all().join(", ")),
             None => format!("error {}", error.code),
         };
         let (up, down) = (fate(&error.up), fate(&error.down));
@@ -92,10 +93,17 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     Ok(text)
 }
 
+fn way(method: &MethodRule, way: Way) -> String {
+    method
+        .action(way)
+        .map_or_else(|| "-".to_owned(), shown_method)
+}
+
 fn shown_method(action: &MethodAction) -> String {
     match action {
         MethodAction::Drop => "drop".to_owned(),
         MethodAction::NeedsState(adapter) => format!("needs-state {adapter}"),
+        MethodAction::Subscribed => "subscribed".to_owned(),
         MethodAction::Reject(error) => format!("reject {}", error.code),
     }
 }
@@ -109,7 +117,10 @@ fn shown(action: &Action) -> String {
         Action::Default(value) => format!("default {value}"),
         Action::Implied(value) => format!("implied {value}"),
         Action::Only(only) => format!("only {}", only.value),
-        Action::Session(SessionFact::ProtocolVersion) => "session protocol-version".to_owned(),
+        Action::Adopt => "adopt".to_owned(),
+        Action::Swallow => "swallow".to_owned(),
+        Action::Session(SessionFact::ClientInfo) => "session client-info".to_owned(),
+        Action::Session(SessionFact::SubscriptionId) => "session subscription-id".to_owned(),
         Action::Session(SessionFact::ClientCapabilities) => {
             "session client-capabilities".to_owned()
         }

@@ -54,7 +54,7 @@ pub fn convert_error(
 }
 
 fn reject(from: Revision, to: Revision, cx: &Context) -> Stop {
-    cx.reject(ErrorObject::INTERNAL_ERROR, &unconverted(from, to))
+    cx.reject(&mcp_convert::Rule::NO_COUNTERPART, ErrorObject::INTERNAL_ERROR, &unconverted(from, to))
 }
 
 fn unconverted(from: Revision, to: Revision) -> String {

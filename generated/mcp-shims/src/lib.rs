@@ -19,7 +19,9 @@ mod v2025_06_18_to_v2025_11_25;
 mod v2025_11_25_to_v2026_07_28;
 
 pub use mcp_convert::dynamic::{Failure, Part, Subject};
-pub use mcp_convert::{Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Session, Stop};
+pub use mcp_convert::{
+    Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Session, Stop, Swallowed,
+};
 use mcp_convert::dynamic::{Pair, mistyped};
 use mcp_wire::AnyValue;
 

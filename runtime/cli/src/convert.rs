@@ -40,12 +40,15 @@ pub(crate) struct Arguments {
     /// What becomes of members that the older revision does not name
     #[arg(long, default_value = "strict")]
     policy: PolicyName,
-    /// The version that a handshake settled, for requests on their way to a revision without one
-    #[arg(long, value_name = "VERSION")]
-    session_version: Option<String>,
-    /// What the client said it can do in the handshake, as JSON
+    /// What the client said it can do in the handshake, as JSON, for requests to a revision without one
     #[arg(long, value_name = "JSON")]
     session_capabilities: Option<String>,
+    /// Which client it is, as it said in the handshake, as JSON
+    #[arg(long, value_name = "JSON")]
+    session_client: Option<String>,
+    /// The id of the stream that a notification of a change goes to, as JSON
+    #[arg(long, value_name = "ID")]
+    session_subscription: Option<String>,
     /// Print value and losses as one JSON object
     #[arg(long)]
     json: bool,
@@ -135,13 +138,16 @@ fn context(arguments: &Arguments) -> anyhow::Result<Context> {
         PolicyName::Strict => Policy::Strict,
         PolicyName::Carry => Policy::Carry,
     };
-    let capabilities = match &arguments.session_capabilities {
-        Some(text) => Some(Json::from_text(text).context("--session-capabilities is not JSON")?),
-        None => None,
+    let json = |option: &str, text: &Option<String>| match text {
+        Some(text) => Json::from_text(text)
+            .map(Some)
+            .with_context(|| format!("--{option} is not JSON")),
+        None => Ok(None),
     };
     Ok(Context::new(policy).with_session(Session {
-        protocol_version: arguments.session_version.clone(),
-        client_capabilities: capabilities,
+        client_capabilities: json("session-capabilities", &arguments.session_capabilities)?,
+        client_info: json("session-client", &arguments.session_client)?,
+        subscription_id: json("session-subscription", &arguments.session_subscription)?,
     }))
 }
 
@@ -161,10 +167,11 @@ fn read(file: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Exit codes: 0 exact, 4 lossy, 5 needs state, 6 rejected.
+/// Exit codes: 0 exact or reversible, 4 lossy, 5 needs state, 6 rejected or swallowed.
 fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
     let (status, code) = match &conversion {
         Conversion::Exact(_) => ("exact", 0),
+        Conversion::Reversible(..) => ("reversible", 0),
         Conversion::Lossy(..) => ("lossy", 4),
         Conversion::NeedsState(_) => ("needs-state", 5),
         Conversion::Rejected(_) => ("rejected", 6),
@@ -175,7 +182,9 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
     let mut text = String::new();
     let note;
     match conversion {
-        Conversion::Exact(value) | Conversion::Lossy(value, _) => {
+        Conversion::Exact(value)
+        | Conversion::Reversible(value, _)
+        | Conversion::Lossy(value, _) => {
             set(&mut row, "losses", losses.iter().map(loss).collect());
             note = losses.iter().map(|loss| format!("{loss}\n")).collect();
             // The value goes in as it is: its bytes are the user's.
@@ -187,19 +196,19 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
             };
         }
         Conversion::NeedsState(needs) => {
-            set(&mut row, "adapter", needs.adapter.as_str().into());
-            set(&mut row, "rule", needs.rule.into());
-            set(&mut row, "hop", needs.hop.into());
             note = format!("{needs}\n");
+            set(&mut row, "adapter", needs.adapter.as_str().into());
+            stopped(&mut row, needs.rule, needs.hop, needs.pointer);
         }
-        Conversion::Rejected(error) => {
-            note = format!("rejected: {} ({})\n", error.message, error.code);
-            set(&mut row, "code", error.code.as_i64().into());
-            set(&mut row, "message", error.message.into());
+        Conversion::Rejected(rejected) => {
+            note = format!("{rejected}\n");
+            set(&mut row, "code", rejected.error.code.as_i64().into());
+            set(&mut row, "message", rejected.error.message.into());
+            stopped(&mut row, rejected.rule, rejected.hop, rejected.pointer);
         }
-        Conversion::Swallowed(rule) => {
-            set(&mut row, "rule", rule.into());
-            note = format!("swallowed: the other revision has no such notification ({rule})\n");
+        Conversion::Swallowed(swallowed) => {
+            note = format!("{swallowed}\n");
+            stopped(&mut row, swallowed.rule, swallowed.hop, swallowed.pointer);
         }
     }
     if as_json && text.is_empty() {
@@ -247,16 +256,20 @@ fn invalid(error: &mcp_wire::Error, as_json: bool) -> Outcome {
     Outcome { text, code: 1 }
 }
 
+/// Whatever the outcome, it names rule, hop and place.
+fn stopped(row: &mut Value, rule: &str, hop: &str, pointer: String) {
+    set(row, "rule", rule.into());
+    set(row, "hop", hop.into());
+    set(row, "pointer", pointer.into());
+}
+
 fn loss(loss: &Loss) -> Value {
-    let value = loss
-        .value
-        .as_ref()
-        .and_then(|value| value.parse::<Value>().ok());
+    let value = loss.value().and_then(|value| value.parse::<Value>().ok());
     json!({
-        "pointer": loss.pointer,
+        "pointer": loss.pointer(),
         "hop": loss.hop,
-        "rule": loss.rule,
-        "kind": loss.kind.as_str(),
+        "rule": loss.rule(),
+        "kind": loss.kind().as_str(),
         "change": loss.change.as_str(),
         "value": value,
     })

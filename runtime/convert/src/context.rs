@@ -1,8 +1,13 @@
 //! Where a conversion keeps its losses, and what it may do.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject, Map};
 
-use crate::outcome::{Adapter, Change, Loss, LossKind, NeedsState, Outcome, Stop};
+use crate::loss::{Change, Loss, Members, Spell, Step, spelled};
+use crate::outcome::{Adapter, NeedsState, Outcome, Rejected, Stop, Swallowed};
+use crate::rule::Rule;
 
 /// What becomes of members that the older revision does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,10 +22,12 @@ pub enum Policy {
 /// What a handshake settled, for messages of a revision that has none: the client speaks of it in every request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Session {
-    /// The version that requests claim.
-    pub protocol_version: Option<String>,
     /// What the client can do, as JSON of the newer revision.
     pub client_capabilities: Option<Json>,
+    /// Which client it is, as JSON of the newer revision.
+    pub client_info: Option<Json>,
+    /// The id of the request that opened the stream on which the newer peer wants to be told of changes.
+    pub subscription_id: Option<Json>,
 }
 
 /// A conversion at work: one hop between neighbours.
@@ -29,6 +36,7 @@ pub struct Context {
     policy: Policy,
     session: Session,
     hop: &'static str,
+    path: Vec<Step>,
     losses: Vec<Loss>,
 }
 
@@ -51,6 +59,7 @@ impl Context {
     /// Names the hop that the next losses belong to.
     pub fn enter(&mut self, hop: &'static str) {
         self.hop = hop;
+        self.path.clear();
     }
 
     /// The policy.
@@ -68,109 +77,102 @@ impl Context {
         &self.losses
     }
 
+    /// The same, for a hook that speaks for one rule.
+    #[inline]
+    pub fn under(&mut self, rule: &'static Rule) -> Ruled<'_> {
+        Ruled {
+            cx: self,
+            rule,
+            lesser: false,
+        }
+    }
+
     /// The outcome of the conversion that gave this.
     pub fn finish<T>(self, result: Result<T, Stop>) -> Outcome<T> {
         match result {
             Ok(value) if self.losses.is_empty() => Outcome::Exact(value),
-            Ok(value) => Outcome::Lossy(value, self.losses),
+            Ok(value) if self.losses.iter().any(|loss| loss.change.is_loss()) => {
+                Outcome::Lossy(value, self.losses)
+            }
+            Ok(value) => Outcome::Reversible(value, self.losses),
             Err(Stop::NeedsState(needs)) => Outcome::NeedsState(needs),
-            Err(Stop::Rejected(error)) => Outcome::Rejected(*error),
-            Err(Stop::Swallowed(rule)) => Outcome::Swallowed(rule),
+            Err(Stop::Rejected(rejected)) => Outcome::Rejected(*rejected),
+            Err(Stop::Swallowed(swallowed)) => Outcome::Swallowed(swallowed),
         }
-    }
-
-    /// Records that `value`, at `pointer` below the value at hand, is left out.
-    #[cold]
-    pub fn lose(
-        &mut self,
-        rule: &'static str,
-        kind: LossKind,
-        pointer: impl Into<String>,
-        value: Json,
-    ) {
-        self.record(rule, kind, pointer.into(), Change::Removed, Some(value));
-    }
-
-    /// Records that something else will come back where `value` stood, at `pointer` below the value at hand.
-    #[cold]
-    pub fn replace(
-        &mut self,
-        rule: &'static str,
-        kind: LossKind,
-        pointer: impl Into<String>,
-        value: Json,
-    ) {
-        self.record(rule, kind, pointer.into(), Change::Replaced, Some(value));
-    }
-
-    /// Records that something was put at `pointer`, where nothing stood.
-    #[cold]
-    pub fn add(&mut self, rule: &'static str, kind: LossKind, pointer: impl Into<String>) {
-        self.record(rule, kind, pointer.into(), Change::Added, None);
     }
 
     fn record(
         &mut self,
-        rule: &'static str,
-        kind: LossKind,
-        mut pointer: String,
+        rule: &'static Rule,
+        lesser: bool,
+        below: Step,
         change: Change,
-        value: Option<Json>,
+        value: Option<Arc<dyn Spell>>,
     ) {
-        let hop = self.hop;
-        // Room for what the objects around it put before it.
-        pointer.reserve(POINTER);
+        let mut path = Vec::with_capacity(self.path.len() + 1);
+        path.extend_from_slice(&self.path);
+        path.push(below);
         self.losses.push(Loss {
-            pointer,
-            hop,
-            rule,
-            kind,
+            hop: self.hop,
             change,
+            rule,
+            lesser,
+            path: path.into_boxed_slice(),
             value,
         });
     }
 
     /// Drops an optional member: carried as an unknown one, or lost.
-    pub fn drop_member<T: Encode>(
+    #[inline]
+    pub fn drop_member<T: Encode + Send + Sync + 'static>(
         &mut self,
-        rule: &'static str,
-        kind: LossKind,
+        rule: &'static Rule,
         name: &'static str,
         value: Option<T>,
         extra: &mut Extra,
     ) {
         let Some(value) = value else { return };
-        let value = Json::of(&value);
         match self.policy {
-            Policy::Carry => {
-                extra.insert(name.to_owned(), value);
-            }
-            Policy::Strict => self.lose(rule, kind, pointer_to(name), value),
+            Policy::Carry => self.carry((rule, false), name, &value, extra),
+            Policy::Strict => self.lose_member(rule, name, Some(value)),
         }
+    }
+
+    /// Drops a member that is never carried: it would mean something else to an older peer, or could not come back.
+    #[inline]
+    pub fn lose_member<T: Encode + Send + Sync + 'static>(
+        &mut self,
+        rule: &'static Rule,
+        name: &'static str,
+        value: Option<T>,
+    ) {
+        if let Some(value) = value {
+            let value: Arc<dyn Spell> = Arc::new(value);
+            self.record(
+                rule,
+                false,
+                Step::Member(name),
+                Change::Removed,
+                Some(value),
+            );
+        }
+    }
+
+    fn carry<T: Encode>(
+        &mut self,
+        (rule, lesser): (&'static Rule, bool),
+        name: &'static str,
+        value: &T,
+        extra: &mut Extra,
+    ) {
+        self.record(rule, lesser, Step::Member(name), Change::Carried, None);
+        extra.insert(name, Json::of(value));
     }
 
     /// Lets a member travel as an unknown one: the other schema is open, and nothing is lost.
     pub fn pass<T: Encode>(name: &'static str, value: Option<T>, extra: &mut Extra) {
         if let Some(value) = value {
-            extra.insert(name.to_owned(), Json::of(&value));
-        }
-    }
-
-    /// Drops an optional member unless it holds what goes without saying, which is not a loss.
-    pub fn drop_unless<T: Encode>(
-        &mut self,
-        rule: &'static str,
-        kind: LossKind,
-        name: &'static str,
-        value: Option<T>,
-        implied: &str,
-        extra: &mut Extra,
-    ) {
-        if value
-            .as_ref()
-            .is_some_and(|value| mcp_wire::to_string(value) != implied)
-        {
-            self.drop_member(rule, kind, name, value, extra);
+            extra.insert(name, Json::of(&value));
         }
     }
 
@@ -183,35 +185,27 @@ impl Context {
     ///
     /// # Errors
     /// A text that is not of the type: the rule is wrong, which the generator's tests find.
-    pub fn fill<T: Decode>(&self, rule: &'static str, text: &'static str) -> Result<T, Stop> {
+    pub fn fill<T: Decode>(&self, rule: &'static Rule, text: &'static str) -> Result<T, Stop> {
         mcp_wire::from_str(text).map_err(|error| {
-            self.reject(
-                ErrorObject::INTERNAL_ERROR,
-                &format!("rule {rule}: {error}"),
-            )
+            let message = format!("rule {}: {error}", rule.id);
+            self.reject(rule, ErrorObject::INTERNAL_ERROR, &message)
         })
-    }
-
-    /// The version that a handshake settled.
-    ///
-    /// # Errors
-    /// Without a session the handshake adapter has to help.
-    pub fn session_version(&self, rule: &'static str) -> Result<String, Stop> {
-        match &self.session.protocol_version {
-            Some(version) => Ok(version.clone()),
-            None => Err(self.needs(rule, Adapter::Handshake)),
-        }
     }
 
     /// What the client said it can do when the session began.
     ///
     /// # Errors
     /// Without a session the handshake adapter has to help.
-    pub fn session_capabilities<T: Decode>(&self, rule: &'static str) -> Result<T, Stop> {
+    pub fn session_capabilities<T: Decode>(&self, rule: &'static Rule) -> Result<T, Stop> {
         match self.session.client_capabilities.as_ref().map(Json::read) {
             Some(Ok(capabilities)) => Ok(capabilities),
             _ => Err(self.needs(rule, Adapter::Handshake)),
         }
+    }
+
+    /// What the session knows, if it does.
+    pub fn known<T: Decode>(&self, fact: fn(&Session) -> &Option<Json>) -> Option<T> {
+        fact(&self.session).as_ref()?.read().ok()
     }
 
     /// The members of an opaque object.
@@ -219,9 +213,9 @@ impl Context {
     /// # Errors
     /// A name that stands there twice, or that is no text: nobody could say what it means.
     pub fn open(&self, value: JsonObject) -> Result<Extra, Stop> {
-        value
-            .read()
-            .map_err(|error| self.reject(ErrorObject::INVALID_PARAMS, &error.to_string()))
+        value.read().map_err(|error| {
+            self.reject(&UNREADABLE, ErrorObject::INVALID_PARAMS, &error.to_string())
+        })
     }
 
     /// Members as an opaque object.
@@ -229,18 +223,48 @@ impl Context {
         JsonObject::try_from(Json::of(members)).unwrap_or_default()
     }
 
-    /// Takes a member that the target names out of the unknown ones of the source, if it is there and reads.
+    /// Takes a member that the target names out of the unknown ones of the source, if it is there and reads: by a
+    /// rule that says that it means the same there.
+    #[inline]
     pub fn adopt<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
         if extra.is_empty() {
             return None;
         }
+        self.adopt_some(name, extra)
+    }
+
+    fn adopt_some<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
         let value = extra.remove(name)?;
         match value.read() {
             Ok(value) => Some(value),
             Err(_) => {
-                self.lose(ADOPTED, LossKind::Cosmetic, pointer_to(name), value);
+                self.lose_member(&FOREIGN, name, Some(value));
                 None
             }
+        }
+    }
+
+    /// As [`adopt`](Self::adopt) where members are carried; else an unknown one of that name is lost.
+    #[inline]
+    pub fn carried<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
+        if extra.is_empty() {
+            return None;
+        }
+        match self.policy {
+            Policy::Carry => self.adopt_some(name, extra),
+            Policy::Strict => {
+                self.foreign(name, extra);
+                None
+            }
+        }
+    }
+
+    /// An unknown member of a name that means something in the target is lost: nothing may be read into it.
+    #[inline]
+    pub fn foreign(&mut self, name: &'static str, extra: &mut Extra) {
+        if !extra.is_empty() {
+            let value = extra.remove(name);
+            self.lose_member(&FOREIGN, name, value);
         }
     }
 
@@ -248,33 +272,55 @@ impl Context {
     #[inline]
     pub fn member<T>(
         &mut self,
-        name: &str,
+        name: &'static str,
         run: impl FnOnce(&mut Self) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
-        let before = self.losses.len();
+        self.path.push(Step::Member(name));
         let result = run(self);
-        if self.losses.len() > before {
-            self.prefix(before, &pointer_to(name));
-        }
+        self.path.pop();
         result
+    }
+
+    /// As [`member`](Self::member), for an object without members of its own in the target: one that is left without
+    /// any by what was lost is left out with it.
+    ///
+    /// # Errors
+    /// As the conversion.
+    pub fn prune(
+        &mut self,
+        name: &'static str,
+        run: impl FnOnce(&mut Self) -> Result<Extra, Stop>,
+    ) -> Result<Option<Extra>, Stop> {
+        let before = self.losses.len();
+        let value = self.member(name, run)?;
+        if !value.is_empty() || self.losses.len() == before {
+            return Ok(Some(value));
+        }
+        let lost = self.losses.split_off(before);
+        let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
+        let members = lost.into_iter().filter_map(|loss| match loss.path.last() {
+            Some(Step::Member(name)) => Some(((*name).to_owned(), loss.value?)),
+            _ => None,
+        });
+        let members = Members(members.collect());
+        self.lose_member(rule, name, Some(members));
+        Ok(None)
     }
 
     /// Converts each item of a list; losses get the item's index.
     pub fn list<A, B>(
         &mut self,
         items: Vec<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
+        convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
+        self.path.push(Step::Index(0));
         // Collecting results would not know how many there are.
         let mut converted = Vec::with_capacity(items.len());
         for (index, item) in items.into_iter().enumerate() {
-            let before = self.losses.len();
-            let result = convert(item, self);
-            if self.losses.len() > before {
-                self.prefix(before, &format!("/{index}"));
-            }
-            converted.push(result?);
+            self.at(index);
+            converted.push(convert(item, self)?);
         }
+        self.path.pop();
         Ok(converted)
     }
 
@@ -282,88 +328,210 @@ impl Context {
     ///
     /// # Errors
     /// As the conversion of an item.
-    pub fn list_keeping<A: Encode, B>(
+    pub fn list_keeping<A: Encode + Send + Sync + 'static, B>(
         &mut self,
-        rule: &'static str,
-        kind: LossKind,
+        rule: &'static Rule,
         items: Vec<A>,
         keep: fn(&A) -> bool,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
+        convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Vec<B>, Stop> {
         let mut kept = Vec::with_capacity(items.len());
+        let depth = self.path.len();
         for (index, item) in items.into_iter().enumerate() {
-            let pointer = || format!("/{index}");
+            self.path.truncate(depth);
             if !keep(&item) {
-                self.lose(rule, kind, pointer(), Json::of(&item));
+                let value: Arc<dyn Spell> = Arc::new(item);
+                self.record(
+                    rule,
+                    false,
+                    Step::Index(index),
+                    Change::Removed,
+                    Some(value),
+                );
                 continue;
             }
-            let before = self.losses.len();
-            let result = convert(item, self);
-            if self.losses.len() > before {
-                self.prefix(before, &pointer());
-            }
-            kept.push(result?);
+            self.path.push(Step::Index(index));
+            kept.push(convert(item, self)?);
         }
+        self.path.truncate(depth);
         Ok(kept)
     }
 
     /// Converts each value of a map; losses get the value's name.
+    ///
+    /// # Errors
+    /// As the conversion of a value.
     pub fn map<A, B>(
         &mut self,
         values: Map<A>,
-        convert: fn(A, &mut Self) -> Result<B, Stop>,
+        convert: impl Fn(A, &mut Self) -> Result<B, Stop>,
     ) -> Result<Map<B>, Stop> {
         values
             .into_iter()
             .map(|(name, value)| {
-                let value = self.member(&name, |cx| convert(value, cx))?;
+                self.path.push(Step::Key(name.as_str().into()));
+                let value = convert(value, self)?;
+                self.path.pop();
                 Ok((name, value))
             })
             .collect()
     }
 
-    /// Puts a pointer before those of the losses from an index on.
-    #[cold]
-    fn prefix(&mut self, from: usize, prefix: &str) {
-        for loss in &mut self.losses[from..] {
-            loss.pointer.insert_str(0, prefix);
+    /// The place at hand is this item of its list.
+    #[inline]
+    fn at(&mut self, index: usize) {
+        if let Some(step) = self.path.last_mut() {
+            *step = Step::Index(index);
         }
     }
 
     /// Ends the conversion: an adapter has to do it.
     #[cold]
-    pub fn needs(&self, rule: &'static str, adapter: Adapter) -> Stop {
+    pub fn needs(&self, rule: &'static Rule, adapter: Adapter) -> Stop {
         Stop::NeedsState(NeedsState {
             adapter,
-            rule,
+            rule: rule.id,
             hop: self.hop,
+            pointer: spelled(&self.path),
         })
     }
 
     /// Ends the conversion with the error that the spec calls for.
     #[cold]
-    pub fn reject(&self, code: i64, message: &str) -> Stop {
-        Stop::Rejected(Box::new(ErrorObject::new(code, message)))
+    pub fn reject(&self, rule: &'static Rule, code: i64, message: &str) -> Stop {
+        Stop::Rejected(Box::new(Rejected {
+            error: ErrorObject::new(code, message),
+            rule: rule.id,
+            hop: self.hop,
+            pointer: spelled(&self.path),
+        }))
+    }
+
+    /// Ends the conversion of a notification: nobody is told.
+    #[cold]
+    pub fn swallow(&self, rule: &'static Rule) -> Stop {
+        Stop::Swallowed(Swallowed {
+            rule: rule.id,
+            hop: self.hop,
+            pointer: spelled(&self.path),
+        })
+    }
+
+    /// Records that an error's code becomes another one.
+    pub(crate) fn recode(&mut self, rule: &'static Rule, code: Json) {
+        let value: Arc<dyn Spell> = Arc::new(code);
+        self.record(
+            rule,
+            false,
+            Step::Member("code"),
+            Change::Replaced,
+            Some(value),
+        );
     }
 }
 
-/// How long the pointers of most losses get.
-const POINTER: usize = 48;
+/// A conversion as a hook sees it: whatever it says, it says for the rule that names it.
+#[derive(Debug)]
+pub struct Ruled<'c> {
+    cx: &'c mut Context,
+    rule: &'static Rule,
+    lesser: bool,
+}
 
-/// The rule of an unknown member whose name the other revision gives to something else: it stands in no file.
-pub const ADOPTED: &str = "unknown-member-of-that-name";
+impl Ruled<'_> {
+    /// The policy.
+    pub fn policy(&self) -> Policy {
+        self.cx.policy
+    }
 
-/// `/name`, escaped.
-#[must_use]
-pub fn pointer_to(name: &str) -> String {
-    let mut pointer = String::with_capacity(name.len() + 1);
-    pointer.push('/');
-    for letter in name.chars() {
-        match letter {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            letter => pointer.push(letter),
+    /// The next losses are of the rule's lesser kind: what counts is not among them.
+    #[must_use]
+    pub fn lesser(&mut self) -> Ruled<'_> {
+        Ruled {
+            cx: self.cx,
+            rule: self.rule,
+            lesser: true,
         }
     }
-    pointer
+
+    /// Records that `value`, at `pointer` below the value at hand, is left out.
+    pub fn lose(
+        &mut self,
+        pointer: impl Into<Cow<'static, str>>,
+        value: impl Encode + Send + Sync + 'static,
+    ) {
+        self.record(pointer, Change::Removed, Some(Arc::new(value)));
+    }
+
+    /// Records that something else will come back where `value` stood, at `pointer` below the value at hand.
+    pub fn replace(
+        &mut self,
+        pointer: impl Into<Cow<'static, str>>,
+        value: impl Encode + Send + Sync + 'static,
+    ) {
+        self.record(pointer, Change::Replaced, Some(Arc::new(value)));
+    }
+
+    /// Records that something was put at `pointer`, where nothing stood.
+    pub fn add(&mut self, pointer: impl Into<Cow<'static, str>>) {
+        self.record(pointer, Change::Added, None);
+    }
+
+    /// Records that `value`, at `pointer`, stands there in another shape, which its mark undoes on the way back.
+    pub fn reshape(
+        &mut self,
+        pointer: impl Into<Cow<'static, str>>,
+        value: impl Encode + Send + Sync + 'static,
+    ) {
+        self.record(pointer, Change::Reshaped, Some(Arc::new(value)));
+    }
+
+    fn record(
+        &mut self,
+        pointer: impl Into<Cow<'static, str>>,
+        change: Change,
+        value: Option<Arc<dyn Spell>>,
+    ) {
+        let below = Step::Below(pointer.into());
+        self.cx.record(self.rule, self.lesser, below, change, value);
+    }
+
+    /// See [`Context::drop_member`].
+    pub fn drop_member<T: Encode + Send + Sync + 'static>(
+        &mut self,
+        name: &'static str,
+        value: Option<T>,
+        extra: &mut Extra,
+    ) {
+        let Some(value) = value else { return };
+        match self.cx.policy {
+            Policy::Carry => {
+                let rule = (self.rule, self.lesser);
+                self.cx.carry(rule, name, &value, extra);
+            }
+            Policy::Strict => {
+                let value: Arc<dyn Spell> = Arc::new(value);
+                self.cx.record(
+                    self.rule,
+                    self.lesser,
+                    Step::Member(name),
+                    Change::Removed,
+                    Some(value),
+                );
+            }
+        }
+    }
+
+    /// See [`Context::carried`].
+    pub fn carried<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
+        self.cx.carried(name, extra)
+    }
+
+    /// See [`Context::foreign`].
+    pub fn foreign(&mut self, name: &'static str, extra: &mut Extra) {
+        self.cx.foreign(name, extra);
+    }
 }
+
+static FOREIGN: Rule = Rule::FOREIGN;
+static UNREADABLE: Rule = Rule::UNREADABLE;

@@ -3,11 +3,12 @@
 //! The tables are generated; a value is boxed once and converted hop by hop, so that a chain of
 //! hops reads and writes its text once.
 
-use mcp_wire::{AnyValue, Direction, Error, ErrorObject, Json, MethodInfo, TypeInfo};
+use mcp_wire::{AnyValue, Direction, Error, ErrorObject, Extra, Json, MethodInfo, TypeInfo};
 
 use crate::context::Context;
-use crate::outcome::{Adapter, LossKind, Stop};
+use crate::outcome::{Adapter, Stop};
 use crate::route;
+use crate::rule::Rule;
 
 /// A conversion to the neighbour.
 #[derive(Debug)]
@@ -24,6 +25,7 @@ pub struct Hop {
 #[cold]
 pub fn mistyped(cx: &Context) -> Stop {
     cx.reject(
+        &NO_COUNTERPART,
         ErrorObject::INTERNAL_ERROR,
         "a conversion was given a value of another type",
     )
@@ -44,25 +46,55 @@ pub struct Pair {
     pub up: &'static [Hop],
     /// To the older one.
     pub down: &'static [Hop],
-    /// Methods that only one of them has.
-    pub gone: &'static [Gone],
-    /// Error codes that mean something else.
+    /// Methods that only one of them has, or that mean something else to the other.
+    pub methods: &'static [MethodHop],
+    /// Error codes that mean something else, the narrowest rule first.
     pub errors: &'static [ErrorHop],
+    /// What becomes of results of types that only the newer one can have.
+    pub open_results: Option<OpenResults>,
+    /// All rules of the pair, by id.
+    pub rules: &'static [&'static Rule],
 }
 
-/// An error code that means something else to the neighbour.
+/// Results whose type the older revision does not know: an extension's, or one that its method cannot have.
+#[derive(Debug)]
+pub struct OpenResults {
+    /// The member that says which type it is.
+    pub member: &'static str,
+    /// The types that the newer revision itself has.
+    pub known: &'static [&'static str],
+    /// The rule that says what becomes of others.
+    pub rule: &'static Rule,
+    /// The code of the error that answers.
+    pub code: i64,
+    /// Its message.
+    pub message: &'static str,
+}
+
+/// Error codes that mean something else to the neighbour.
 #[derive(Debug)]
 pub struct ErrorHop {
-    /// The code.
-    pub code: i64,
-    /// The method that it answers, where it means something else elsewhere.
-    pub method: Option<&'static str>,
+    /// The lowest and the highest code.
+    pub codes: (i64, i64),
+    /// The methods that they answer, where they mean something else elsewhere; none for all.
+    pub methods: &'static [&'static str],
     /// The rule that says so.
-    pub rule: &'static str,
-    /// What it becomes on the way up; none if it stays.
+    pub rule: &'static Rule,
+    /// What they become on the way up; none if they stay.
     pub up: Option<ErrorFate>,
-    /// What it becomes on the way down.
+    /// What they become on the way down.
     pub down: Option<ErrorFate>,
+}
+
+impl ErrorHop {
+    /// What a code becomes that answers a method, on the way up or down.
+    fn fate(&self, code: i64, method: &str, up: bool) -> Option<ErrorFate> {
+        let (lowest, highest) = self.codes;
+        let among = (lowest..=highest).contains(&code)
+            && (self.methods.is_empty() || self.methods.contains(&method));
+        let fate = if up { self.up } else { self.down };
+        fate.filter(|_| among)
+    }
 }
 
 /// What an error becomes.
@@ -85,13 +117,13 @@ impl Pair {
         if up { self.up } else { self.down }
     }
 
-    /// What becomes of a method that only one of the two has in this direction.
+    /// What becomes of a method that only one of the two has in this direction, or that means something else.
     ///
     /// Where it is not said who sends it, a method that is left in the other direction is not gone.
-    fn gone(&self, method: &str, direction: Option<Direction>) -> Option<&Gone> {
-        let mut rows = self.gone.iter().filter(|gone| gone.method == method);
+    fn method(&self, method: &str, direction: Option<Direction>) -> Option<&MethodHop> {
+        let mut rows = self.methods.iter().filter(|row| row.method == method);
         match direction {
-            Some(direction) => rows.find(|gone| gone.direction == direction),
+            Some(direction) => rows.find(|row| row.direction == direction),
             None => {
                 let first = rows.next()?;
                 let one_way = rows.next().is_none();
@@ -101,9 +133,9 @@ impl Pair {
     }
 }
 
-/// A method that the neighbour lacks.
+/// A method that the neighbour lacks, or understands otherwise.
 #[derive(Debug)]
-pub struct Gone {
+pub struct MethodHop {
     /// The method.
     pub method: &'static str,
     /// Who sends it.
@@ -111,16 +143,20 @@ pub struct Gone {
     /// Whether both revisions have it in the other direction.
     pub stays_the_other_way: bool,
     /// The rule that says what becomes of it.
-    pub rule: &'static str,
-    /// What becomes of it.
-    pub fate: GoneFate,
+    pub rule: &'static Rule,
+    /// What becomes of it on the way up; none if it goes on as it is.
+    pub up: Option<MethodFate>,
+    /// What becomes of it on the way down.
+    pub down: Option<MethodFate>,
 }
 
-/// What becomes of a method that the neighbour lacks.
+/// What becomes of a method that the neighbour lacks, or understands otherwise.
 #[derive(Debug, Clone, Copy)]
-pub enum GoneFate {
+pub enum MethodFate {
     /// An adapter has to do it.
     NeedsState(Adapter),
+    /// The subscription adapter has to do it, unless the session says for which stream it is.
+    Subscribed,
     /// This error answers it.
     Reject(i64, &'static str),
     /// It is swallowed: the peer is not told, and nothing answers.
@@ -230,14 +266,23 @@ impl Tables {
             return Err(Failure::Unknown("no such revision".to_owned()));
         };
         let mut ty = type_of(start, subject)?;
-        let mut value = ty.read(text).map_err(Failure::Invalid)?;
+        let mut value = match ty.read(text) {
+            Ok(value) => value,
+            Err(error) => {
+                return match self.open_result(subject, from, to, text, cx) {
+                    Some(stop) => Ok(Err(stop)),
+                    None => Err(Failure::Invalid(error)),
+                };
+            }
+        };
         for step in route::steps(from, to) {
             let (pair, hops, revision) = self.step(step)?;
             cx.enter(pair.hop(step.up));
             if let Subject::Method(method, _, direction) = subject
-                && let Some(gone) = pair.gone(method, direction)
+                && let Some(row) = pair.method(method, direction)
+                && let Some(stop) = row.stop(step.up, cx)
             {
-                return Ok(Err(gone.stop(cx)));
+                return Ok(Err(stop));
             }
             let wanted = match subject {
                 Subject::Type(_) => None,
@@ -313,20 +358,46 @@ impl Tables {
                 continue;
             };
             cx.enter(pair.hop(up));
-            let row = pair.errors.iter().find(|row| {
-                error.code == row.code && row.method.is_none_or(|wanted| wanted == method)
-            });
-            let Some(row) = row else { continue };
-            match if up { row.up } else { row.down } {
+            let Some(code) = error.code.as_i64() else {
+                continue;
+            };
+            let mut rows = pair.errors.iter();
+            let fate = rows.find_map(|row| Some((row.rule, row.fate(code, method, up)?)));
+            match fate {
                 None => {}
-                Some(ErrorFate::NeedsState(adapter)) => return Err(cx.needs(row.rule, adapter)),
-                Some(ErrorFate::Code(code)) => {
-                    cx.replace(row.rule, LossKind::Semantic, "/code", Json::of(&error.code));
-                    error.code = code.into();
+                Some((rule, ErrorFate::NeedsState(adapter))) => return Err(cx.needs(rule, adapter)),
+                Some((_, ErrorFate::Code(same))) if same == code => {}
+                Some((rule, ErrorFate::Code(other))) => {
+                    cx.recode(rule, Json::of(&error.code));
+                    error.code = other.into();
                 }
             }
         }
         Ok(error)
+    }
+
+    /// Why a result that does not read is refused: it is of a type that the next revision down cannot know.
+    fn open_result(
+        &self,
+        subject: Subject<'_>,
+        from: usize,
+        to: usize,
+        text: &str,
+        cx: &mut Context,
+    ) -> Option<Stop> {
+        let Subject::Method(_, Part::Result, _) = subject else {
+            return None;
+        };
+        let step = route::steps(from, to).next().filter(|step| !step.up)?;
+        let pair = self.pairs.get(step.pair)?;
+        let row = pair.open_results.as_ref()?;
+        let members: Extra = mcp_wire::from_str(text).ok()?;
+        let kind = members.get(row.member)?.as_str()?;
+        if row.known.contains(&&*kind) {
+            return None;
+        }
+        cx.enter(pair.hop(step.up));
+        Some(cx.reject(row.rule, row.code, row.message))
     }
 }
 
@@ -351,16 +422,20 @@ fn type_of(revision: &RevisionTables, subject: Subject<'_>) -> Result<&'static T
 /// What has no counterpart cannot go on.
 fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
     let what = format!("`{name}` has no counterpart in revision {revision}");
-    cx.reject(ErrorObject::INVALID_PARAMS, &what)
+    cx.reject(&NO_COUNTERPART, ErrorObject::INVALID_PARAMS, &what)
 }
 
-impl Gone {
-    /// The end of a conversion of this method.
-    pub fn stop(&self, cx: &Context) -> Stop {
-        match self.fate {
-            GoneFate::NeedsState(adapter) => cx.needs(self.rule, adapter),
-            GoneFate::Reject(code, message) => cx.reject(code, message),
-            GoneFate::Drop => Stop::Swallowed(self.rule),
-        }
+static NO_COUNTERPART: Rule = Rule::NO_COUNTERPART;
+
+impl MethodHop {
+    /// The end of a conversion of this method, if it ends there.
+    fn stop(&self, up: bool, cx: &Context) -> Option<Stop> {
+        Some(match if up { self.up } else { self.down }? {
+            MethodFate::NeedsState(adapter) => cx.needs(self.rule, adapter),
+            MethodFate::Subscribed if cx.session().subscription_id.is_some() => return None,
+            MethodFate::Subscribed => cx.needs(self.rule, Adapter::Subscription),
+            MethodFate::Reject(code, message) => cx.reject(self.rule, code, message),
+            MethodFate::Drop => cx.swallow(self.rule),
+        })
     }
 }

@@ -1,17 +1,21 @@
 //! What a conversion between two revisions of the protocol can come to; knows no revision.
 //!
-//! A conversion ends in an [`Outcome`]: exact, lossy with every [`Loss`], in need of state, or rejected.
-//! Generated code and the hooks that it calls work in a [`Context`], which collects the losses and knows the [`Policy`].
+//! A conversion ends in an [`Outcome`]: exact, reversible, lossy with every [`Loss`], in need of state, or rejected.
+//! Generated code and the hooks that it calls work in a [`Context`], which collects the losses and knows the
+//! [`Policy`]; whatever they record, they record under a [`Rule`] that the generator made from `spec/shims/`.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 mod context;
 pub mod dynamic;
+mod loss;
 mod outcome;
 mod route;
+mod rule;
 mod undecided;
 
-pub use context::{ADOPTED, Context, Policy, Session, pointer_to};
-pub use outcome::{Adapter, Change, Loss, LossKind, NeedsState, Outcome, Stop};
-pub use undecided::UNDECIDED;
+pub use context::{Context, Policy, Ruled, Session};
+pub use loss::{Change, Loss, pointer_to};
+pub use outcome::{Adapter, LossKind, NeedsState, Outcome, Rejected, Stop, Swallowed};
+pub use rule::Rule;

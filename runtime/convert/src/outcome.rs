@@ -2,44 +2,50 @@
 
 use std::fmt;
 
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::ErrorObject;
+
+use crate::loss::Loss;
 
 /// What a conversion came to.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a conversion may have lost something, or not have happened"]
 pub enum Outcome<T> {
-    /// Nothing was lost: the way back gives the same value.
+    /// Nothing was lost, and nothing stands there in another form: the way back gives the same value.
     Exact(T),
+    /// Nothing was lost, since the way back gives the same value; but the receiver sees these parts in another form.
+    ///
+    /// Members travel as ones that its revision does not name, or a value was wrapped and marked.
+    Reversible(T, Vec<Loss>),
     /// The value could be carried over but for these parts.
     ///
     /// Put back one after the other into what the way back gives, they make the value that was converted.
     Lossy(T, Vec<Loss>),
     /// The conversion needs to know more than the value: the business of an adapter in the runtime.
     NeedsState(NeedsState),
-    /// The other revision has no such thing; this is the error that the spec calls for.
-    Rejected(ErrorObject),
-    /// The other revision has no such notification, and nobody waits for an answer: by this rule it ends here.
-    Swallowed(&'static str),
+    /// The other revision has no such thing, and this is the error that the spec calls for.
+    Rejected(Rejected),
+    /// The other revision has no such notification, and nobody waits for an answer: it ends here.
+    Swallowed(Swallowed),
 }
 
 impl<T> Outcome<T> {
     /// The value, if there is one, whatever was lost.
     pub fn value(self) -> Option<T> {
         match self {
-            Self::Exact(value) | Self::Lossy(value, _) => Some(value),
+            Self::Exact(value) | Self::Reversible(value, _) | Self::Lossy(value, _) => Some(value),
             Self::NeedsState(_) | Self::Rejected(_) | Self::Swallowed(_) => None,
         }
     }
 
-    /// What was lost.
+    /// What was lost, and what stands there in another form.
     pub fn losses(&self) -> &[Loss] {
         match self {
-            Self::Lossy(_, losses) => losses,
+            Self::Lossy(_, losses) | Self::Reversible(_, losses) => losses,
             _ => &[],
         }
     }
 
-    /// Whether nothing was lost.
+    /// Whether nothing was lost, and nothing stands there in another form.
     pub fn is_exact(&self) -> bool {
         matches!(self, Self::Exact(_))
     }
@@ -48,87 +54,12 @@ impl<T> Outcome<T> {
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Outcome<U> {
         match self {
             Self::Exact(value) => Outcome::Exact(change(value)),
+            Self::Reversible(value, losses) => Outcome::Reversible(change(value), losses),
             Self::Lossy(value, losses) => Outcome::Lossy(change(value), losses),
             Self::NeedsState(needs) => Outcome::NeedsState(needs),
-            Self::Rejected(error) => Outcome::Rejected(error),
-            Self::Swallowed(rule) => Outcome::Swallowed(rule),
+            Self::Rejected(rejected) => Outcome::Rejected(rejected),
+            Self::Swallowed(swallowed) => Outcome::Swallowed(swallowed),
         }
-    }
-}
-
-/// A part of a value that could not be carried over as it was.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Loss {
-    /// JSON pointer of the part in the value before the hop that lost it.
-    pub pointer: String,
-    /// The hop, as `2025-11-25..2025-06-18`.
-    pub hop: &'static str,
-    /// The rule in `spec/shims/` that says so.
-    pub rule: &'static str,
-    /// How much it matters.
-    pub kind: LossKind,
-    /// What happened at that place.
-    pub change: Change,
-    /// What stood there; absent where nothing did, and the conversion put something there.
-    pub value: Option<Json>,
-}
-
-/// What a conversion did at the place of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Change {
-    /// Nothing stands there now: a member was left out, or an item of a list, so that those after it moved up.
-    Removed,
-    /// Something else stands there now.
-    Replaced,
-    /// Nothing stood there, and something does now.
-    Added,
-}
-
-impl Change {
-    /// The name in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Removed => "removed",
-            Self::Replaced => "replaced",
-            Self::Added => "added",
-        }
-    }
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            pointer,
-            hop,
-            rule,
-            kind,
-            change,
-            value,
-        } = self;
-        let place = if pointer.is_empty() {
-            "the root"
-        } else {
-            pointer
-        };
-        write!(f, "{kind} loss at {place} ({hop}, {rule}): {change}")?;
-        match value {
-            Some(value) => write!(f, " {}", shortened(value.text())),
-            None => Ok(()),
-        }
-    }
-}
-
-/// At most 60 characters of a text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 
@@ -172,15 +103,83 @@ pub struct NeedsState {
     pub rule: &'static str,
     /// The hop, as `2025-11-25..2026-07-28`.
     pub hop: &'static str,
+    /// JSON pointer of the part of the value that it is about; empty for all of it.
+    pub pointer: String,
 }
 
 impl fmt::Display for NeedsState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            adapter,
+            rule,
+            hop,
+            pointer,
+        } = self;
         write!(
             f,
-            "needs the {} adapter ({}, {})",
-            self.adapter, self.hop, self.rule
+            "needs the {adapter} adapter{} ({hop}, {rule})",
+            At(pointer)
         )
+    }
+}
+
+/// A value that the other revision cannot be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rejected {
+    /// The error that the spec calls for.
+    pub error: ErrorObject,
+    /// The rule in `spec/shims/` that says so.
+    pub rule: &'static str,
+    /// The hop, as `2025-11-25..2025-06-18`.
+    pub hop: &'static str,
+    /// JSON pointer of the part of the value that it is about; empty for all of it.
+    pub pointer: String,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            error,
+            rule,
+            hop,
+            pointer,
+        } = self;
+        let ErrorObject { code, message, .. } = error;
+        write!(
+            f,
+            "rejected{} ({hop}, {rule}): {message} ({code})",
+            At(pointer)
+        )
+    }
+}
+
+/// A notification that ends here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Swallowed {
+    /// The rule in `spec/shims/` that says so.
+    pub rule: &'static str,
+    /// The hop, as `2025-11-25..2025-06-18`.
+    pub hop: &'static str,
+    /// JSON pointer of the part of the value that it is about; empty for all of it.
+    pub pointer: String,
+}
+
+impl fmt::Display for Swallowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, hop, pointer } = self;
+        write!(f, "swallowed{} ({hop}, {rule})", At(pointer))
+    }
+}
+
+/// ` at /a/b`, or nothing for the whole value.
+struct At<'p>(&'p str);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            "" => Ok(()),
+            pointer => write!(f, " at {pointer}"),
+        }
     }
 }
 
@@ -227,7 +226,7 @@ pub enum Stop {
     /// See [`Outcome::NeedsState`].
     NeedsState(NeedsState),
     /// See [`Outcome::Rejected`]; boxed, since it is rare and large.
-    Rejected(Box<ErrorObject>),
+    Rejected(Box<Rejected>),
     /// See [`Outcome::Swallowed`].
-    Swallowed(&'static str),
+    Swallowed(Swallowed),
 }

@@ -2,17 +2,16 @@
 
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, Map};
 
-use crate::context::{Context, pointer_to};
-use crate::outcome::{LossKind, Stop};
-
-/// The rule of what nobody has decided yet, between a draft and its neighbour: it stands in no file.
-pub const UNDECIDED: &str = "undecided";
+use crate::context::Context;
+use crate::loss::pointer_to;
+use crate::outcome::Stop;
+use crate::rule::Rule;
 
 impl Context {
     /// The same text as a value of the other revision's type; one that does not read there is lost.
     pub fn reread<A: Encode, B: Decode>(
         &mut self,
-        rule: &'static str,
+        rule: &'static Rule,
         name: &'static str,
         value: Option<A>,
     ) -> Option<B> {
@@ -20,7 +19,7 @@ impl Context {
         match json.read() {
             Ok(value) => Some(value),
             Err(_) => {
-                self.lose(rule, LossKind::Semantic, pointer_to(name), json);
+                self.lose_member(rule, name, Some(json));
                 None
             }
         }
@@ -30,21 +29,23 @@ impl Context {
     ///
     /// # Errors
     /// A rejection of a value that does not read.
-    pub fn reread_required<A: Encode, B: Decode>(&self, value: &A) -> Result<B, Stop> {
+    pub fn reread_required<A: Encode, B: Decode>(
+        &self,
+        rule: &'static Rule,
+        value: &A,
+    ) -> Result<B, Stop> {
         (Json::of(value).read())
-            .map_err(|error| self.reject(ErrorObject::INVALID_PARAMS, &error.to_string()))
+            .map_err(|error| self.reject(rule, ErrorObject::INVALID_PARAMS, &error.to_string()))
     }
 
     /// Records the loss of a member whose type has no counterpart; the other revision does without.
-    pub fn lost<A: Encode, B>(
+    pub fn lost<A: Encode + Send + Sync + 'static, B>(
         &mut self,
-        rule: &'static str,
+        rule: &'static Rule,
         name: &'static str,
         value: Option<A>,
     ) -> Option<B> {
-        if let Some(value) = value {
-            self.lose(rule, LossKind::Semantic, pointer_to(name), Json::of(&value));
-        }
+        self.lose_member(rule, name, value);
         None
     }
 
@@ -52,32 +53,31 @@ impl Context {
     ///
     /// # Errors
     /// Always.
-    pub fn refused<A, B>(&self, _: &A, message: &str) -> Result<B, Stop> {
-        Err(self.reject(ErrorObject::INVALID_PARAMS, message))
+    pub fn refused<A, B>(&self, rule: &'static Rule, _: &A, message: &str) -> Result<B, Stop> {
+        Err(self.reject(rule, ErrorObject::INVALID_PARAMS, message))
     }
 
     /// Records that a constant stands in the other revision where `value` stood, if that says something else.
     pub fn settle<A: Encode>(
         &mut self,
-        rule: &'static str,
-        kind: LossKind,
+        rule: &'static Rule,
         name: &'static str,
         value: Option<A>,
         constant: &str,
     ) {
         let Some(value) = value else {
-            return self.add(rule, kind, pointer_to(name));
+            return self.under(rule).add(pointer_to(name));
         };
         let value = Json::of(&value);
         if value.text() != constant {
-            self.replace(rule, kind, pointer_to(name), value);
+            self.under(rule).replace(pointer_to(name), value);
         }
     }
 
     /// Records the unknown members of an object that the other revision allows none of.
-    pub fn drop_extra(&mut self, rule: &'static str, kind: LossKind, extra: Extra) {
+    pub fn drop_extra(&mut self, rule: &'static Rule, extra: Extra) {
         for (name, value) in extra {
-            self.lose(rule, kind, pointer_to(&name), value);
+            self.under(rule).lose(pointer_to(&name), value);
         }
     }
 
@@ -89,14 +89,14 @@ impl Context {
     }
 
     /// Unknown members as values of one type; those that are none are lost.
-    pub fn typed<T: Decode>(&mut self, rule: &'static str, kind: LossKind, extra: Extra) -> Map<T> {
+    pub fn typed<T: Decode>(&mut self, rule: &'static Rule, extra: Extra) -> Map<T> {
         let mut typed = Map::new();
         for (name, value) in extra {
             match value.read() {
                 Ok(value) => {
                     typed.insert(name, value);
                 }
-                Err(_) => self.lose(rule, kind, pointer_to(&name), value),
+                Err(_) => self.under(rule).lose(pointer_to(&name), value),
             }
         }
         typed

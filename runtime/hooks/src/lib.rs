@@ -5,7 +5,11 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod marks;
+mod schema;
 pub mod v2024_11_05_to_v2025_03_26;
 pub mod v2025_03_26_to_v2025_06_18;
 pub mod v2025_06_18_to_v2025_11_25;
 pub mod v2025_11_25_to_v2026_07_28;
+
+pub use marks::WRAPPED;

@@ -1,18 +1,22 @@
 //! Between 2025-03-26 and 2025-06-18: links, structured content, display names of tools.
 
-use mcp_convert::{Context, LossKind, Policy, Stop};
-use mcp_wire::Json;
+use mcp_2025_03_26 as old;
+use mcp_2025_06_18 as new;
+use mcp_convert::{Policy, Ruled, Stop};
+use mcp_wire::{Json, JsonObject, Map};
+
+use crate::marks::{WRAPPED, read_mark, unwrapped};
 
 /// A link for 2025-03-26, which has none: its name and URI, and what it says of itself.
 ///
-/// Never an embedded resource: that would need a read.
+/// Never an embedded resource: that would need a read. The text is for whom the link was.
 ///
 /// # Errors
 /// None.
 pub fn resource_link_to_text(
-    link: mcp_2025_06_18::ResourceLink,
-    cx: &mut Context,
-) -> Result<mcp_2025_03_26::ContentBlock, Stop> {
+    link: new::ResourceLink,
+    cx: &mut Ruled<'_>,
+) -> Result<old::ContentBlock, Stop> {
     let mut text = format!(
         "{}: {}",
         link.title.as_ref().unwrap_or(&link.name),
@@ -24,76 +28,124 @@ pub fn resource_link_to_text(
     if let Some(description) = &link.description {
         text.push_str(&format!("\n{description}"));
     }
-    cx.replace(
-        "resource-link-block",
-        LossKind::Semantic,
-        "",
-        Json::of(&mcp_2025_06_18::ContentBlock::ResourceLink(link)),
-    );
-    Ok(mcp_2025_03_26::TextContent::new(text).into())
+    let mut text = old::TextContent::new(text);
+    text.annotations = link.annotations.clone().map(annotations);
+    // The whole block is what was lost; the text stands in its place.
+    cx.replace("", new::ContentBlock::ResourceLink(link));
+    Ok(text.into())
+}
+
+/// For whom a block is, and how much it matters; the date goes with the block that was lost.
+fn annotations(annotations: new::Annotations) -> old::Annotations {
+    let new::Annotations {
+        audience,
+        last_modified: _,
+        priority,
+        extra,
+    } = annotations;
+    old::Annotations {
+        audience: audience.map(|roles| roles.into_iter().map(role).collect()),
+        priority,
+        extra,
+    }
+}
+
+fn role(role: new::Role) -> old::Role {
+    match role {
+        new::Role::Assistant => old::Role::Assistant,
+        new::Role::User => old::Role::User,
+    }
 }
 
 /// Structured content for 2025-03-26, which has none: as text, unless a text block says it already.
 ///
+/// What 2025-11-25 had to wrap into an object is said without the wrap.
+///
 /// # Errors
 /// None.
 pub fn structured_to_text(
-    result: &mut mcp_2025_06_18::CallToolResult,
-    cx: &mut Context,
+    result: &mut new::CallToolResult,
+    cx: &mut Ruled<'_>,
 ) -> Result<(), Stop> {
     let Some(structured) = &result.structured_content else {
         return Ok(());
     };
-    if cx.policy() == Policy::Carry {
-        return Ok(());
-    }
+    let value = said_value(structured, result.meta.as_ref());
     let said = result.content.iter().any(|block| match block {
-        mcp_2025_06_18::ContentBlock::Text(block) => {
-            Json::from_text(&block.text).is_ok_and(|json| json == *structured.as_json())
+        new::ContentBlock::Text(block) => {
+            Json::from_text(&block.text).is_ok_and(|json| json == value)
         }
         _ => false,
     });
     if !said {
-        let text = structured.text().to_owned();
-        cx.add(
-            "structured-content-text",
-            LossKind::Cosmetic,
-            format!("/content/{}", result.content.len()),
-        );
-        result
-            .content
-            .push(mcp_2025_06_18::TextContent::new(text).into());
+        cx.add(format!("/content/{}", result.content.len()));
+        let text = new::TextContent::new(value.into_text());
+        result.content.push(text.into());
+    }
+    if cx.policy() == Policy::Strict {
+        drop_mark(&mut result.meta, cx);
     }
     Ok(())
 }
 
-/// The title of a tool moves to its annotations, where 2025-03-26 has one, unless another one stands there.
+/// What the author of a result said.
+fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
+    let marked = meta.and_then(|meta| meta.get(WRAPPED)).and_then(read_mark);
+    let inner = marked.and_then(|_| unwrapped(structured.as_json()));
+    inner.unwrap_or_else(|| structured.as_json().clone())
+}
+
+/// The mark of an output schema goes with the schema.
 ///
 /// # Errors
 /// None.
-pub fn title_to_annotations(tool: &mut mcp_2025_06_18::Tool, cx: &mut Context) -> Result<(), Stop> {
-    if cx.policy() == Policy::Carry {
-        return Ok(());
+pub fn drop_schema_mark(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+    if cx.policy() == Policy::Strict && tool.output_schema.is_some() {
+        drop_mark(&mut tool.meta, cx);
     }
-    let taken = tool
-        .annotations
-        .as_ref()
-        .is_some_and(|annotations| annotations.title.is_some());
-    if taken || tool.title.is_none() {
+    Ok(())
+}
+
+/// A mark that describes what is dropped here would be undone where there is nothing to undo.
+fn drop_mark(meta: &mut Option<Map<Json>>, cx: &mut Ruled<'_>) {
+    let Some(members) = meta else { return };
+    let Some(mark) = members.get(WRAPPED).and_then(read_mark) else {
+        return;
+    };
+    if mark.alone && members.len() == 1 {
+        if let Some(members) = meta.take() {
+            cx.lesser().lose("/_meta", members);
+        }
+        return;
+    }
+    if let Some(mark) = members.remove(WRAPPED) {
+        cx.lesser().lose("/_meta/mcp-revisions~1wrapped", mark);
+    }
+}
+
+/// The title of a tool moves to its annotations, where 2025-03-26 has one.
+///
+/// A title that stands there already gives way: 2025-06-18 shows it only where the tool has none of its own.
+///
+/// # Errors
+/// None.
+pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+    if cx.policy() == Policy::Carry {
         return Ok(());
     }
     let Some(title) = tool.title.take() else {
         return Ok(());
     };
-    cx.lose("tool-title", LossKind::Cosmetic, "/title", Json::of(&title));
+    cx.lose("/title", title.clone());
     match &mut tool.annotations {
-        Some(annotations) => {
-            cx.add("tool-title", LossKind::Cosmetic, "/annotations/title");
-            annotations.title = Some(title);
-        }
+        Some(annotations) => match annotations.title.replace(title) {
+            Some(other) if annotations.title.as_ref() == Some(&other) => {}
+            Some(other) => cx.replace("/annotations/title", other),
+            None => cx.add("/annotations/title"),
+        },
         None => {
-            cx.add("tool-title", LossKind::Cosmetic, "/annotations");
-            tool.annotations = Some(mcp_2025_06_18::ToolAnnotations::new().with_title(title));
+            cx.add("/annotations");
+            tool.annotations = Some(new::ToolAnnotations::new().with_title(title));
         }
     }
     Ok(())

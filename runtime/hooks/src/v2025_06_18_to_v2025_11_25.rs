@@ -1,44 +1,47 @@
-//! Between 2025-06-18 and 2025-11-25: forms, messages of several blocks, tools that demand tasks.
+//! Between 2025-06-18 and 2025-11-25: forms, messages of several blocks, tools that demand tasks, dialects of schemas.
+
+use std::sync::LazyLock;
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, LossKind, Stop, pointer_to};
+use mcp_convert::{Policy, Ruled, Stop};
 use mcp_wire::{Extra, Json, JsonObject};
+use memchr::memmem::Finder;
 
-/// `enum` with `enumNames` becomes `oneOf` with titles, where each value has a name; else it keeps its spelling.
+/// `enum` with `enumNames` keeps its spelling, which 2025-11-25 still reads.
 ///
 /// # Errors
 /// None.
 pub fn enum_up(
     schema: old::EnumSchema,
-    _: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<new::PrimitiveSchemaDefinition, Stop> {
     let old::EnumSchema {
         description,
         enum_names,
         title,
         values,
-        extra,
+        mut extra,
     } = schema;
+    let default = cx.carried("default", &mut extra);
     Ok(match enum_names {
-        None => {
-            let mut schema = new::UntitledSingleSelectEnumSchema::new(values);
-            (schema.description, schema.title, schema.extra) = (description, title, extra);
-            schema.into()
+        None => new::UntitledSingleSelectEnumSchema {
+            default,
+            description,
+            title,
+            values,
+            extra,
         }
-        Some(names) if names.len() == values.len() => {
-            let choices = values.into_iter().zip(names);
-            let choices = choices
-                .map(|(value, title)| new::TitledSingleSelectEnumSchemaOneOf::new(title, value));
-            let mut schema = new::TitledSingleSelectEnumSchema::new(choices.collect());
-            (schema.description, schema.title, schema.extra) = (description, title, extra);
-            schema.into()
+        .into(),
+        Some(_) => new::LegacyTitledEnumSchema {
+            default,
+            description,
+            enum_names,
+            title,
+            values,
+            extra,
         }
-        Some(names) => {
-            let mut schema = new::LegacyTitledEnumSchema::new(values).with_enum_names(names);
-            (schema.description, schema.title, schema.extra) = (description, title, extra);
-            schema.into()
-        }
+        .into(),
     })
 }
 
@@ -48,7 +51,7 @@ pub fn enum_up(
 /// None.
 pub fn untitled_down(
     schema: new::UntitledSingleSelectEnumSchema,
-    cx: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
     let new::UntitledSingleSelectEnumSchema {
         default,
@@ -57,18 +60,24 @@ pub fn untitled_down(
         values,
         mut extra,
     } = schema;
-    drop_default(cx, default, &mut extra);
+    cx.drop_member("default", default, &mut extra);
+    // Names that stand there mean something in the older revision.
+    cx.foreign("enumNames", &mut extra);
     Ok(enum_schema(values, None, description, title, extra))
 }
 
-/// A choice with titles: the same, spelled with `enumNames`.
+/// A choice with titles: the same, spelled with `enumNames`, which is how it comes back.
 ///
 /// # Errors
 /// None.
 pub fn titled_down(
     schema: new::TitledSingleSelectEnumSchema,
-    cx: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
+    match schema.default {
+        Some(_) if cx.policy() == Policy::Strict => cx.replace("", schema.clone()),
+        _ => cx.lesser().replace("", schema.clone()),
+    }
     let new::TitledSingleSelectEnumSchema {
         default,
         description,
@@ -76,52 +85,28 @@ pub fn titled_down(
         title,
         mut extra,
     } = schema;
-    drop_default(cx, default, &mut extra);
-    let (mut values, mut names) = (Vec::new(), Vec::new());
-    for (index, choice) in one_of.into_iter().enumerate() {
-        let new::TitledSingleSelectEnumSchemaOneOf {
-            title,
-            value,
-            extra,
-        } = choice;
-        for (name, value) in extra {
-            let pointer = format!("/oneOf/{index}{}", pointer_to(&name));
-            cx.lose("enum-titled", LossKind::Cosmetic, pointer, value);
-        }
-        values.push(value);
-        names.push(title);
+    if let (Some(default), Policy::Carry) = (default, cx.policy()) {
+        extra.insert("default", Json::of(&default));
     }
+    for name in ["enum", "enumNames"] {
+        // What a conversion makes itself is not mistaken for what stood there: it is lost with the schema.
+        extra.remove(name);
+    }
+    let (values, names) = one_of
+        .into_iter()
+        .map(|choice| (choice.value, choice.title))
+        .unzip();
     Ok(enum_schema(values, Some(names), description, title, extra))
 }
 
-/// The old spelling itself. Where it would come back as `oneOf`, that is said.
+/// The old spelling itself.
 ///
 /// # Errors
 /// None.
 pub fn legacy_down(
     schema: new::LegacyTitledEnumSchema,
-    cx: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
-    // The way up spells a choice whose values all have titles with `oneOf`.
-    if let Some(names) = schema
-        .enum_names
-        .as_ref()
-        .filter(|names| names.len() == schema.values.len())
-    {
-        cx.add("enum-legacy", LossKind::Cosmetic, "/oneOf");
-        cx.lose(
-            "enum-legacy",
-            LossKind::Cosmetic,
-            "/enum",
-            Json::of(&schema.values),
-        );
-        cx.lose(
-            "enum-legacy",
-            LossKind::Cosmetic,
-            "/enumNames",
-            Json::of(names),
-        );
-    }
     let new::LegacyTitledEnumSchema {
         default,
         description,
@@ -130,18 +115,8 @@ pub fn legacy_down(
         values,
         mut extra,
     } = schema;
-    drop_default(cx, default, &mut extra);
+    cx.drop_member("default", default, &mut extra);
     Ok(enum_schema(values, enum_names, description, title, extra))
-}
-
-fn drop_default(cx: &mut Context, default: Option<String>, extra: &mut Extra) {
-    cx.drop_member(
-        "form-default",
-        LossKind::Semantic,
-        "default",
-        default,
-        extra,
-    );
 }
 
 fn enum_schema(
@@ -163,18 +138,13 @@ fn enum_schema(
 /// None.
 pub fn capability_down(
     capability: Option<new::ClientCapabilitiesElicitation>,
-    cx: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<Option<JsonObject>, Stop> {
     let Some(capability) = capability else {
         return Ok(None);
     };
     if capability.url.is_some() && capability.form.is_none() {
-        cx.lose(
-            "elicitation-capability",
-            LossKind::Interaction,
-            "",
-            Json::of(&capability),
-        );
+        cx.lose("", capability);
         return Ok(None);
     }
     let new::ClientCapabilitiesElicitation {
@@ -182,21 +152,9 @@ pub fn capability_down(
         url,
         mut extra,
     } = capability;
-    cx.drop_member(
-        "elicitation-capability",
-        LossKind::Cosmetic,
-        "form",
-        form,
-        &mut extra,
-    );
-    cx.drop_member(
-        "elicitation-capability",
-        LossKind::Interaction,
-        "url",
-        url,
-        &mut extra,
-    );
-    Ok(Some(Context::close(&extra)))
+    cx.lesser().drop_member("form", form, &mut extra);
+    cx.drop_member("url", url, &mut extra);
+    Ok(Some(mcp_convert::Context::close(&extra)))
 }
 
 /// A message of N blocks becomes N messages of the same role, in order.
@@ -207,19 +165,22 @@ pub fn capability_down(
 /// None.
 pub fn split_messages(
     params: &mut new::CreateMessageRequestParams,
-    cx: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<(), Stop> {
     let grouped =
         |message: &new::SamplingMessage| matches!(message.content, new::SamplingContent::List(_));
     if !params.messages.iter().any(grouped) {
         return Ok(());
     }
-    cx.replace(
-        "sampling-split",
-        LossKind::Semantic,
-        "/messages",
-        Json::of(&params.messages),
-    );
+    // A list of one block says what the block says.
+    let several = |message: &new::SamplingMessage| match &message.content {
+        new::SamplingContent::List(blocks) => blocks.len() != 1,
+        _ => false,
+    };
+    match params.messages.iter().any(several) {
+        true => cx.replace("/messages", params.messages.clone()),
+        false => cx.lesser().replace("/messages", params.messages.clone()),
+    }
     let mut messages = Vec::new();
     for message in std::mem::take(&mut params.messages) {
         let new::SamplingMessage {
@@ -253,7 +214,7 @@ pub fn split_messages(
 ///
 /// # Errors
 /// None.
-pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Context) -> Result<(), Stop> {
+pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     let new::SamplingContent::List(blocks) = &mut result.content else {
         return Ok(());
     };
@@ -268,12 +229,10 @@ pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Context) -> R
             _ => return Ok(()),
         },
     };
-    cx.replace(
-        "sampling-join",
-        LossKind::Semantic,
-        "/content",
-        Json::of(&*blocks),
-    );
+    match blocks.len() {
+        1 => cx.lesser().replace("/content", blocks.clone()),
+        _ => cx.replace("/content", blocks.clone()),
+    }
     result.content = match joined {
         Some(text) => new::TextContent::new(text).into(),
         None => match blocks.pop() {
@@ -303,4 +262,48 @@ pub fn works_without_tasks(tool: &new::Tool) -> bool {
         .as_ref()
         .and_then(|execution| execution.task_support);
     support != Some(new::TaskSupport::Required)
+}
+
+/// Words of a schema that say something else in the dialect that 2025-11-25 takes for granted, or nothing at all.
+static WORDS: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| ["\"dependencies\"", "\"additionalItems\"", "\"items\""].map(Finder::new));
+
+/// The dialect in which such a schema was written.
+const DRAFT_07: &str = "\"http://json-schema.org/draft-07/schema#\"";
+
+/// Schemas that state no dialect, and that the one which 2025-11-25 takes for granted would read otherwise, state it.
+///
+/// # Errors
+/// None.
+pub fn state_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+    if let Some(schema) = stated(&tool.input_schema) {
+        tool.input_schema = schema;
+        cx.add("/inputSchema/$schema");
+    }
+    if let Some(schema) = tool.output_schema.as_ref().and_then(stated) {
+        tool.output_schema = Some(schema);
+        cx.add("/outputSchema/$schema");
+    }
+    Ok(())
+}
+
+/// The schema with its dialect; none if it has one, or reads the same without.
+fn stated(schema: &JsonObject) -> Option<JsonObject> {
+    let text = schema.text().as_bytes();
+    let suspect = WORDS.iter().any(|word| word.find(text).is_some());
+    if !suspect || schema.get("$schema").is_some() {
+        return None;
+    }
+    let value: serde_json::Value = schema.parse().ok()?;
+    if !crate::schema::any(&value, &is_draft_07) {
+        return None;
+    }
+    let rest = schema.text().trim_start().strip_prefix('{')?;
+    JsonObject::from_text(&format!("{{\"$schema\":{DRAFT_07},{rest}")).ok()
+}
+
+/// Whether a schema says something that only the older dialect reads: tuples, and `dependencies`.
+fn is_draft_07(schema: &serde_json::Map<String, serde_json::Value>) -> bool {
+    let is_tuple = schema.get("items").is_some_and(serde_json::Value::is_array);
+    is_tuple || schema.contains_key("dependencies")
 }

@@ -51,7 +51,9 @@ pub struct NeedsAdapter {
 
 impl NeedsAdapter {
     pub(crate) fn new(needs: &NeedsState, method: &str, peer: Revision) -> Self {
-        let NeedsState { adapter, rule, hop } = *needs;
+        let NeedsState {
+            adapter, rule, hop, ..
+        } = *needs;
         Self {
             adapter,
             rule,

@@ -124,6 +124,10 @@ impl<App: Spoken> Client<App> {
             .unwrap_or(Revision::V2025_11_25);
         if method == "notifications/cancelled" && revision.era() == Era::Handshake {
             self.forget_request(params.as_ref());
+            if App::REVISION.era() == Era::PerRequest {
+                // Its questions have no ids of their own there.
+                return;
+            }
         }
         let given = params.is_some();
         let params = params.unwrap_or_else(empty_object);

@@ -40,24 +40,17 @@ impl Stopped {
 }
 
 impl Translator {
-    fn session(&self, to: Revision) -> Option<Session> {
+    fn session(&self) -> Option<Session> {
         Some(Session {
-            protocol_version: Some(to.wire().to_owned()),
             client_capabilities: self.capabilities.clone(),
+            ..Session::default()
         })
     }
 
     /// Params of a request or notification of the application.
     pub(super) fn params_out(&self, method: &str, params: &Json, to: Revision) -> Translated<Json> {
         let sender = Direction::ClientToServer;
-        (self.inner).params(
-            Way::Out,
-            sender,
-            method,
-            params.text(),
-            to,
-            self.session(to),
-        )
+        (self.inner).params(Way::Out, sender, method, params.text(), to, self.session())
     }
 
     /// The result of a request of the application.
@@ -67,7 +60,7 @@ impl Translator {
         result: &Json,
         from: Revision,
     ) -> Translated<Json> {
-        let (sender, session) = (Direction::ClientToServer, self.session(self.inner.app));
+        let (sender, session) = (Direction::ClientToServer, self.session());
         (self.inner).result(Way::In, sender, method, result.text(), from, session)
     }
 
@@ -78,32 +71,25 @@ impl Translator {
         params: &Json,
         from: Revision,
     ) -> Translated<Json> {
-        let (sender, session) = (Direction::ServerToClient, self.session(self.inner.app));
+        let (sender, session) = (Direction::ServerToClient, self.session());
         (self.inner).params(Way::In, sender, method, params.text(), from, session)
     }
 
     /// The application's answer to a request of the server.
     pub(super) fn result_out(&self, method: &str, result: &Json, to: Revision) -> Translated<Json> {
         let sender = Direction::ServerToClient;
-        (self.inner).result(
-            Way::Out,
-            sender,
-            method,
-            result.text(),
-            to,
-            self.session(to),
-        )
+        (self.inner).result(Way::Out, sender, method, result.text(), to, self.session())
     }
 
     /// A definition of the application's revision, for the server.
     pub(super) fn definition_out(&self, name: &str, to: Revision, text: &str) -> Option<Json> {
         self.inner
-            .definition(Way::Out, name, text, to, self.session(to))
+            .definition(Way::Out, name, text, to, self.session())
     }
 
     /// A definition of the server, for the application.
     pub(super) fn definition_in(&self, name: &str, from: Revision, text: &str) -> Option<Json> {
-        let session = self.session(self.inner.app);
+        let session = self.session();
         self.inner.definition(Way::In, name, text, from, session)
     }
 

@@ -257,6 +257,7 @@ impl<App: Spoken> Server<App> {
             adapter,
             rule,
             hop: "2025-11-25..2026-07-28",
+            pointer: String::new(),
         };
         Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, Revision::V2026_07_28))
     }

@@ -155,10 +155,12 @@ fn said_in(
     };
     let cx = Context::new(Policy::Strict);
     match mcp_registry::convert(Subject::Type(part), app, revision, json.text(), cx) {
-        Ok(Outcome::Exact(json) | Outcome::Lossy(json, _)) => Ok(json),
-        Ok(Outcome::Rejected(problem)) => Err(error(problem.message)),
+        Ok(Outcome::Exact(json) | Outcome::Reversible(json, _) | Outcome::Lossy(json, _)) => {
+            Ok(json)
+        }
+        Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
         Ok(Outcome::NeedsState(needs)) => Err(error(needs.to_string())),
-        Ok(Outcome::Swallowed(rule)) => Err(error(rule.to_owned())),
+        Ok(Outcome::Swallowed(swallowed)) => Err(error(swallowed.to_string())),
         Err(Failure::Invalid(problem)) => Err(error(problem.to_string())),
         Err(Failure::Unknown(what)) => Err(error(what)),
     }

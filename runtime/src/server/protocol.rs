@@ -108,8 +108,8 @@ impl<App: Spoken> Server<App> {
         if self.modern {
             let capabilities = opened.client.capabilities_in(App::REVISION);
             opened.upgraded = mcp_registry::Session {
-                protocol_version: Some(App::REVISION.wire().to_owned()),
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
+                ..mcp_registry::Session::default()
             };
             opened.client_info = said(opened.client.info_in(App::REVISION));
         }

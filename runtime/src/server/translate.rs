@@ -48,8 +48,8 @@ impl<App: Spoken> Server<App> {
         match session {
             Some(session) => session.upgraded.clone(),
             None => mcp_registry::Session {
-                protocol_version: Some(App::REVISION.wire().to_owned()),
                 client_capabilities: Json::from_text("{}").ok(),
+                ..mcp_registry::Session::default()
             },
         }
     }

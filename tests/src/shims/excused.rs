@@ -30,29 +30,14 @@ pub static ALL: &[Excuse] = &[
                  and nobody can tell an empty one that stood there from none",
         policy: Policy::Strict,
         applies: into_requests_that_stand_alone,
-        level: |value| {
-            if let Value::Object(members) = value {
-                members
-                    .retain(|(name, value)| name != "_meta" || *value != Value::Object(Vec::new()));
-            }
-        },
+        level: without_empty_meta,
     },
     Excuse {
-        id: "session-facts-travel",
-        reason: "what a session put into a request of 2026-07-28 looks like what its client put there, and so is \
-                 carried on the way back",
+        id: "empty-request-meta-carried",
+        reason: "the same under the policy that carries: what a session put into a request is not carried",
         policy: Policy::Carry,
         applies: into_requests_that_stand_alone,
-        level: |value| {
-            take_session_facts(value);
-            if let Value::Object(members) = value {
-                for (_, meta) in members.iter_mut().filter(|(name, _)| name == "_meta") {
-                    take_session_facts(meta);
-                }
-                members
-                    .retain(|(name, value)| name != "_meta" || *value != Value::Object(Vec::new()));
-            }
-        },
+        level: without_empty_meta,
     },
 ];
 
@@ -75,12 +60,8 @@ fn into_requests_that_stand_alone(way: &Way) -> bool {
     way.from == "2025-11-25" && way.to == "2026-07-28"
 }
 
-fn take_session_facts(value: &mut Value) {
-    let facts = [
-        "io.modelcontextprotocol/clientCapabilities",
-        "io.modelcontextprotocol/protocolVersion",
-    ];
+fn without_empty_meta(value: &mut Value) {
     if let Value::Object(members) = value {
-        members.retain(|(name, _)| !facts.contains(&name.as_str()));
+        members.retain(|(name, value)| name != "_meta" || *value != Value::Object(Vec::new()));
     }
 }

@@ -138,8 +138,8 @@ fn run(
 #[must_use]
 pub fn context(policy: Policy) -> Context {
     Context::new(policy).with_session(Session {
-        protocol_version: Some("2026-07-28".to_owned()),
         // No sample has these.
         client_capabilities: Json::from_text(r#"{"experimental":{"of-the-session":{}}}"#).ok(),
+        ..Session::default()
     })
 }

@@ -111,7 +111,7 @@ fn check_one(
             findings.exact += 1;
             text
         }
-        Outcome::Lossy(text, _) => {
+        Outcome::Reversible(text, _) | Outcome::Lossy(text, _) => {
             findings.lossy += 1;
             text
         }
@@ -122,7 +122,9 @@ fn check_one(
         }
     };
     for loss in &losses {
-        *findings.lost.entry(loss.rule).or_default() += 1;
+        if loss.change.is_loss() {
+            *findings.lost.entry(loss.rule()).or_default() += 1;
+        }
     }
     named_by_rules(world, way, &losses)?;
     let side = |id: &str| world.side(id).ok_or_else(|| format!("no side {id}"));
@@ -143,7 +145,7 @@ fn check_one(
     let back = way.back(&there, policy)?;
     let shown = format!("\n  to: {there}");
     let back = match back {
-        Outcome::Exact(text) | Outcome::Lossy(text, _) => text,
+        Outcome::Exact(text) | Outcome::Reversible(text, _) | Outcome::Lossy(text, _) => text,
         stopped => {
             let excuse = match &stopped {
                 Outcome::NeedsState(needs) if policy == Policy::Strict => excused::STOPS
@@ -166,6 +168,9 @@ fn check_one(
     for left_out in 0..all.len() {
         let mut fewer = all.clone();
         let loss = fewer.remove(left_out);
+        if !loss.change.is_loss() {
+            continue;
+        }
         // Without one, another may have no place: that too shows that it was needed.
         let Ok(fewer) = put_back(&back, &fewer) else {
             continue;
@@ -186,15 +191,14 @@ fn listed(losses: &[Loss]) -> String {
 fn reason(outcome: &Outcome<String>) -> Result<String, String> {
     Ok(match outcome {
         Outcome::NeedsState(needs) => format!("{} needs the {} adapter", needs.rule, needs.adapter),
-        Outcome::Rejected(error)
-            if error.code == mcp_wire::ErrorObject::INTERNAL_ERROR
-                && error.message.starts_with("rule ") =>
-        {
-            return Err(format!("a rule is wrong: {}", error.message));
+        Outcome::Rejected(rejected) if rejected.error.message.starts_with("rule ") => {
+            return Err(format!("a rule is wrong: {}", rejected.error.message));
         }
-        Outcome::Rejected(error) => format!("rejected {}: {}", error.code, error.message),
-        Outcome::Swallowed(rule) => format!("swallowed by {rule}"),
-        Outcome::Exact(_) | Outcome::Lossy(..) => return Err("it did not stop".to_owned()),
+        Outcome::Rejected(rejected) => format!("rejected by {}", rejected.rule),
+        Outcome::Swallowed(swallowed) => format!("swallowed by {}", swallowed.rule),
+        Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..) => {
+            return Err("it did not stop".to_owned());
+        }
     })
 }
 
@@ -205,7 +209,7 @@ fn named_by_rules(world: &World<'_>, way: &Way, losses: &[Loss]) -> Result<(), S
         if loss.hop != way.name {
             return Err(format!("a loss of another hop: {loss}"));
         }
-        if !rules.contains(loss.rule) && loss.rule != mcp_convert::ADOPTED {
+        if !rules.contains(loss.rule()) && loss.rule() != mcp_convert::Rule::FOREIGN.id() {
             return Err(format!("a loss of no rule: {loss}"));
         }
     }
@@ -267,7 +271,7 @@ struct Survival<'l> {
 impl Survival<'_> {
     fn of(&mut self, node: &Node, path: &mut Vec<String>) {
         let at = pointer(path);
-        if self.losses.iter().any(|loss| loss.pointer == at) {
+        if self.losses.iter().any(|loss| loss.pointer() == at) {
             return;
         }
         match &node.value {
@@ -277,7 +281,10 @@ impl Survival<'_> {
                 for member in members {
                     path.push(member.name.clone());
                     if member.standing == Standing::Unknown && is_opaque(&member.node) {
-                        let lost = self.losses.iter().any(|loss| loss.pointer == pointer(path));
+                        let lost = self
+                            .losses
+                            .iter()
+                            .any(|loss| loss.pointer() == pointer(path));
                         let found = find(&mut self.there, path);
                         if !lost && (found.is_none() || found != find(&mut self.here, path)) {
                             self.missing.get_or_insert(pointer(path));
@@ -291,7 +298,7 @@ impl Survival<'_> {
             Drawn::List(items) if node.facts.kind == Kind::List => {
                 // Where items are left out or split, those after them stand elsewhere.
                 let moved = self.losses.iter().any(|loss| {
-                    loss.pointer
+                    loss.pointer()
                         .strip_prefix(&at)
                         .and_then(|rest| rest.strip_prefix('/'))
                         .is_some_and(|rest| {

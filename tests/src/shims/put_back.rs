@@ -10,19 +10,20 @@ use crate::text::{self, Value};
 /// A loss whose place is not in the text.
 pub fn put_back(text: &str, losses: &[&Loss]) -> Result<Value, String> {
     let mut value = text::parse(text).map_err(|at| format!("no JSON at {at}: {text}"))?;
-    for loss in losses {
+    // What the way back undoes by itself is not put back.
+    for loss in losses.iter().filter(|loss| loss.change.is_loss()) {
         put_one(&mut value, loss).map_err(|problem| format!("{loss}: {problem}"))?;
     }
     Ok(value)
 }
 
 fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
-    let lost = match &loss.value {
+    let pointer = loss.pointer();
+    let lost = match loss.value() {
         Some(json) => Some(text::parse(json.text()).map_err(|at| format!("no JSON at {at}"))?),
         None => None,
     };
-    let steps: Vec<String> = loss
-        .pointer
+    let steps: Vec<String> = pointer
         .split('/')
         .skip(1)
         .map(|step| step.replace("~1", "/").replace("~0", "~"))

@@ -11,7 +11,7 @@ fn audio_becomes_a_text_that_says_what_stood_there() {
         r#"{"content":[{"type":"text","text":"[audio, audio/wav, 5 bytes]"}]}"#,
         &[("audio-block", "/content/0", Semantic, Replaced)],
     );
-    let lost = down.losses()[0].value.as_ref().unwrap();
+    let lost = down.losses()[0].value().unwrap();
     assert!(text::same(
         lost.text(),
         r#"{"type":"audio","data":"AAEC/+8=","mimeType":"audio/wav"}"#

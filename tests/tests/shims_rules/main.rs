@@ -9,7 +9,7 @@
 
 use mcp_registry::Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 use mcp_registry::{
-    Adapter, Change, Context, LossKind, Outcome, Part, Policy, Revision, Session, Subject,
+    Adapter, Change, Context, Loss, LossKind, Outcome, Part, Policy, Revision, Session, Subject,
 };
 use mcp_tests::text;
 use mcp_wire::{ErrorObject, Json};
@@ -40,14 +40,13 @@ fn convert(
 #[track_caller]
 fn says(outcome: &Outcome<String>, expected: &str, losses: &[(&str, &str, LossKind, Change)]) {
     let value = match outcome {
-        Outcome::Exact(value) | Outcome::Lossy(value, _) => value,
+        Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _) => value,
         stopped => panic!("{stopped:?}"),
     };
     assert!(text::same(value, expected), "{value}\nexpected {expected}");
-    let found: Vec<_> = outcome
-        .losses()
-        .iter()
-        .map(|loss| (loss.rule, loss.pointer.as_str(), loss.kind, loss.change))
+    let pointers: Vec<String> = outcome.losses().iter().map(Loss::pointer).collect();
+    let found: Vec<_> = (outcome.losses().iter().zip(&pointers))
+        .map(|(loss, pointer)| (loss.rule(), pointer.as_str(), loss.kind(), loss.change))
         .collect();
     assert_eq!(found, losses);
 }
@@ -55,7 +54,15 @@ fn says(outcome: &Outcome<String>, expected: &str, losses: &[(&str, &str, LossKi
 #[track_caller]
 fn rejected(outcome: &Outcome<String>, code: i64) {
     match outcome {
-        Outcome::Rejected(error) => assert_eq!(error.code, code, "{error:?}"),
+        Outcome::Rejected(rejected) => assert_eq!(rejected.error.code, code, "{rejected}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn swallowed(outcome: &Outcome<String>, rule: &str) {
+    match outcome {
+        Outcome::Swallowed(swallowed) => assert_eq!(swallowed.rule, rule),
         other => panic!("{other:?}"),
     }
 }
@@ -68,12 +75,13 @@ fn needs(outcome: &Outcome<String>, adapter: Adapter) {
     }
 }
 
-use Change::{Added, Removed, Replaced};
+use Change::{Added, Carried, Removed, Replaced, Reshaped};
 use LossKind::{Cosmetic, Interaction, Safety, Semantic};
 
 mod blocks;
 mod elicitation;
 mod errors;
+mod peers;
 mod requests;
 mod results;
 mod structured;

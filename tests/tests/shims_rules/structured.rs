@@ -10,9 +10,10 @@ fn any_structured_content_is_wrapped_and_comes_back() {
                 r#"{{"content":[],"resultType":"complete","structuredContent":{value}{meta}}}"#
             );
             let down = of_type("CallToolResult", V2026_07_28, V2025_11_25, &newer);
-            let Outcome::Exact(older) = &down else {
+            let Outcome::Reversible(older, shapes) = &down else {
                 panic!("{down:?}")
             };
+            assert_eq!((shapes.len(), shapes[0].change), (1, Reshaped), "{down:?}");
             let wrapped = format!(r#""structuredContent":{{"result":{value}}}"#);
             assert!(
                 older.contains(&wrapped) && older.contains("mcp-revisions/wrapped"),
@@ -89,17 +90,17 @@ fn an_output_schema_of_no_object_is_wrapped_and_comes_back() {
     let newer =
         format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"outputSchema":{schema}}}"#);
     let down = of_type("Tool", V2026_07_28, V2025_11_25, &newer);
-    let Outcome::Exact(older) = &down else {
+    let Outcome::Reversible(older, _) = &down else {
         panic!("{down:?}")
     };
     let tool: serde_json::Value = serde_json::from_str(older).unwrap();
-    let inner = &tool["outputSchema"]["properties"]["result"];
+    let inner = &tool["outputSchema"]["$defs"]["value"];
     assert_eq!(tool["outputSchema"]["type"], "object");
     assert_eq!(
         tool["outputSchema"]["$schema"],
         "https://json-schema.org/draft/2020-12/schema"
     );
-    assert_eq!(inner["anyOf"][0]["$ref"], "#/properties/result/$defs/a");
+    assert_eq!(inner["anyOf"][0]["$ref"], "#/$defs/value/$defs/a");
     assert_eq!(
         inner["anyOf"][1]["const"]["$ref"], "#",
         "data is no reference"

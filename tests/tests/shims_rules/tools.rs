@@ -37,7 +37,7 @@ fn a_task_in_place_of_a_result_needs_an_adapter() {
 }
 
 #[test]
-fn the_title_of_a_tool_moves_to_its_annotations_unless_one_stands_there() {
+fn the_title_of_a_tool_moves_to_its_annotations_and_wins_over_one_that_stands_there() {
     let down = |more: &str| {
         let text = format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"title":"T"{more}}}"#);
         of_type("Tool", V2025_06_18, V2025_03_26, &text)
@@ -60,10 +60,14 @@ fn the_title_of_a_tool_moves_to_its_annotations_unless_one_stands_there() {
         ],
     );
     let taken = down(r#","annotations":{"title":"A"}"#);
+    // The newer revision shows the tool's own title, and so does the older client then.
     says(
         &taken,
-        r#"{"name":"t","inputSchema":{"type":"object"},"annotations":{"title":"A"}}"#,
-        &[("title", "/title", Cosmetic, Removed)],
+        r#"{"name":"t","inputSchema":{"type":"object"},"annotations":{"title":"T"}}"#,
+        &[
+            ("tool-title", "/title", Cosmetic, Removed),
+            ("tool-title", "/annotations/title", Cosmetic, Replaced),
+        ],
     );
 }
 

@@ -39,6 +39,6 @@ fn an_unknown_member_is_taken_for_what_the_newer_revision_calls_so() {
     says(
         &wrong,
         r#"{"name":"t","inputSchema":{"type":"object"}}"#,
-        &[(mcp_convert::ADOPTED, "/title", Cosmetic, Removed)],
+        &[(mcp_convert::Rule::FOREIGN.id(), "/title", Cosmetic, Removed)],
     );
 }

@@ -4,13 +4,14 @@ mod object;
 mod step;
 pub(super) mod words;
 
-use words::{adapter, kind, path, reject};
+use words::{adapter, call, path, reject, rule};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
+use super::open::UNDECIDED;
 use super::pair::Way;
 use super::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
 use super::scaffold;
@@ -57,6 +58,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
             let body = scaffold::way(plan, way, &names, &hops);
             add(format!("src/{module}/{way}/mod.rs"), body)?;
         }
+        add(format!("src/{module}/rules.rs"), scaffold::rules(plan))?;
         add(format!("src/{module}/mod.rs"), scaffold::pair(plan))?;
     }
     files.extend(scaffold::files(plans, facts)?);
@@ -219,8 +221,8 @@ impl Emitter {
                     let variant = format_ident!("{variant}");
                     let then = match &plan.rejected {
                         None => done(quote!(#to::#variant)),
-                        Some((_, error)) => {
-                            let reject = reject(error);
+                        Some((rule, error)) => {
+                            let reject = reject(rule, error);
                             quote!(Err(#reject))
                         }
                     };
@@ -228,10 +230,13 @@ impl Emitter {
                 });
                 quote!(match value { #(#arms)* })
             }
-            Body::Reread => quote!(cx.reread_required(&value)),
-            Body::Reject { error, .. } => {
-                let message = &error.message;
-                quote!(cx.refused(&value, #message))
+            Body::Reread => {
+                let rule = rule(UNDECIDED);
+                quote!(cx.reread_required(#rule, &value))
+            }
+            Body::Reject { rule, error } => {
+                let (rule, message) = (self::rule(rule), &error.message);
+                quote!(cx.refused(#rule, &value, #message))
             }
             Body::IntoVariant(variant, boxed, step) => {
                 let variant = format_ident!("{variant}");
@@ -243,10 +248,7 @@ impl Emitter {
                 };
                 done(quote!(#to::#variant(#value)))
             }
-            Body::Custom(hook) => {
-                let path = path(&hook.path);
-                quote!(#path(value, cx))
-            }
+            Body::Custom(hook) => call(hook, quote!(value)),
         }
     }
 
@@ -284,16 +286,13 @@ impl Emitter {
                 };
                 if exact { value } else { quote!(Ok(#value)) }
             }
-            Arm::Custom(hook) => {
-                let path = path(&hook.path);
-                quote!(#path(#value, cx))
-            }
+            Arm::Custom(hook) => call(hook, value),
             Arm::NeedsState { rule, adapter } => {
-                let adapter = self::adapter(*adapter);
+                let (rule, adapter) = (self::rule(rule), self::adapter(*adapter));
                 return quote!(#from::#variant(_) => Err(cx.needs(#rule, #adapter)),);
             }
-            Arm::Reject { error, .. } => {
-                let reject = reject(error);
+            Arm::Reject { rule, error } => {
+                let reject = reject(rule, error);
                 return quote!(#from::#variant(_) => Err(#reject),);
             }
         };

@@ -2,8 +2,8 @@
 
 use super::super::open::UNDECIDED;
 use super::super::plan::{
-    Body, Conversion, DroppedPlan, End, FieldPlan, Filter, Held, Kept, Missing, Recast,
-    SettledPlan, Source, Step,
+    Adoption, Body, Conversion, DroppedPlan, End, FieldPlan, Filter, Held, Hook, Kept, Missing,
+    Recast, SettledPlan, Source, Step,
 };
 use super::super::rules::{Action, SessionFact};
 use super::*;
@@ -29,13 +29,18 @@ impl Emitter {
         let (source, target) = self.sides();
         let from = Self::end(&source, &one.from);
         let to = Self::end(&target, &one.to);
-        let adopts =
-            |field: &FieldPlan| matches!(field.source, Source::Adopt { .. } | Source::Fill(_));
+        let adopts = |field: &FieldPlan| {
+            matches!(
+                field.source,
+                Source::Adopt { .. } | Source::Session { .. } | Source::Fill(_)
+            )
+        };
         let carries = |plan: &DroppedPlan| {
-            !matches!(
+            let stops = matches!(
                 plan.action,
                 Action::Only(_) | Action::NeedsState(_) | Action::Reject(_)
-            )
+            );
+            plan.action == Action::Pass || plan.carried && !stops
         };
         let changes = fields.iter().any(adopts) || dropped.iter().any(carries);
         let extra = if changes {
@@ -43,10 +48,11 @@ impl Emitter {
         } else {
             quote!(extra)
         };
-        let hooks = before.iter().map(|hook| {
-            let path = path(&hook.path);
-            quote!(#path(&mut value, cx)?;)
-        });
+        let run = |hook: &Hook| {
+            let call = call(hook, quote!(&mut value));
+            quote!(#call?;)
+        };
+        let hooks = before.iter().map(run);
         let rebound = (!before.is_empty()).then(|| quote!(let mut value = value;));
         let is_read = changes || rest.to != Kept::Closed;
         let open = match &one.from {
@@ -72,14 +78,14 @@ impl Emitter {
         };
         let drops = dropped.iter().map(|plan| self.dropped(plan));
         let settles = settled.iter().map(settles);
-        let (rule, loss) = (&rest.rule, kind(rest.loss));
+        let rule = rule(&rest.rule);
         let close = match &one.to {
             End::Type(_) => {
                 let values = fields.iter().map(|plan| self.field(plan));
                 match rest.to {
                     Kept::Open => quote!(#to { #(#values,)* extra }),
                     Kept::Typed => {
-                        quote!(#to { #(#values,)* extra: cx.typed(#rule, #loss, extra) })
+                        quote!(#to { #(#values,)* extra: cx.typed(#rule, extra) })
                     }
                     Kept::Closed => quote!(#to { #(#values),* }),
                 }
@@ -90,7 +96,7 @@ impl Emitter {
         let steps = quote!(#rebound #(#hooks)* #open #(#drops)* #(#settles)*);
         // The target has no room for what is left.
         let leaves = rest.to == Kept::Closed && (changes || rest.from != Kept::Closed);
-        let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, #loss, extra);));
+        let leaves = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
         if after.is_empty() && leaves.is_none() {
             return if one.exact {
                 quote!(#steps #close)
@@ -101,10 +107,7 @@ impl Emitter {
         if after.is_empty() {
             return quote!(#steps let value = #close; #leaves Ok(value));
         }
-        let hooks = after.iter().map(|hook| {
-            let path = path(&hook.path);
-            quote!(#path(&mut value, cx)?;)
-        });
+        let hooks = after.iter().map(run);
         quote!(#steps let mut value = #close; #leaves #(#hooks)* Ok(value))
     }
 
@@ -128,9 +131,21 @@ impl Emitter {
                 boxed,
                 missing,
                 implied,
+                prune,
+                summon,
                 filter: None,
             } => {
                 let from = format_ident!("{from}");
+                if *prune && !self.is_exact(step) {
+                    let run = self.fallible(step, quote!(value));
+                    let value = quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });
+                    return quote!(#field: #value);
+                }
+                if summon.is_some() {
+                    let run = self.fallible(step, quote!(value));
+                    let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
+                    return quote!(#field: match #source { Some(value) => Some(cx.member(#wire, |cx| #run)?), None => None });
+                }
                 self.same(
                     &from,
                     wire,
@@ -149,7 +164,8 @@ impl Emitter {
                 boxed,
             } => {
                 let text = value.to_string();
-                let value = quote!(cx.fill(#UNDECIDED, #text)?);
+                let rule = rule(UNDECIDED);
+                let value = quote!(cx.fill(#rule, #text)?);
                 let value = if *boxed {
                     quote!(Box::new(#value))
                 } else {
@@ -163,14 +179,47 @@ impl Emitter {
             }
             Source::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
-                let path = path(&hook.path);
-                quote!(cx.member(#wire, |cx| #path(#from, cx))?)
+                let call = call(hook, quote!(#from));
+                quote!(cx.member(#wire, |cx| #call)?)
             }
-            Source::Adopt { boxed: false } => quote!(cx.adopt(#wire, &mut extra)),
-            Source::Adopt { boxed: true } => quote!(cx.adopt(#wire, &mut extra).map(Box::new)),
+            Source::Adopt { boxed, adoption } => {
+                let adopted = match adoption {
+                    Adoption::Always => quote!(cx.adopt(#wire, &mut extra)),
+                    Adoption::Carried => quote!(cx.carried(#wire, &mut extra)),
+                    Adoption::Never => quote!({ cx.foreign(#wire, &mut extra); None }),
+                };
+                if *boxed && *adoption != Adoption::Never {
+                    quote!(#adopted.map(Box::new))
+                } else {
+                    adopted
+                }
+            }
+            Source::Session { boxed, fact } => {
+                let known = match fact {
+                    SessionFact::ClientInfo => quote!(cx.known(|session| &session.client_info)),
+                    SessionFact::SubscriptionId => {
+                        quote!(cx.known(|session| &session.subscription_id))
+                    }
+                    SessionFact::ClientCapabilities => {
+                        quote!(cx.known(|session| &session.client_capabilities))
+                    }
+                };
+                let known = if *boxed {
+                    quote!(#known.map(Box::new))
+                } else {
+                    known
+                };
+                quote!({ cx.foreign(#wire, &mut extra); #known })
+            }
             Source::Fill(missing) => {
                 let fill = fill(missing);
-                let value = quote!(match cx.adopt(#wire, &mut extra) { Some(value) => value, None => #fill });
+                let value = match missing.action.stops() {
+                    // One that was carried here is what is missing.
+                    true => {
+                        quote!(match cx.carried(#wire, &mut extra) { Some(value) => value, None => #fill })
+                    }
+                    false => quote!({ cx.foreign(#wire, &mut extra); #fill }),
+                };
                 if missing.boxed {
                     quote!(Box::new(#value))
                 } else {
@@ -254,13 +303,17 @@ impl Emitter {
 
     /// A member whose text is read again.
     fn reread(&self, recast: &Recast, wire: &str) -> TokenStream {
-        let Recast { rule, boxed, .. } = recast;
+        let Recast {
+            rule: id, boxed, ..
+        } = recast;
+        let rule = rule(id);
         let wrap = |value: TokenStream| match boxed[1] {
             true => quote!(Box::new(#value)),
             false => value,
         };
-        let required =
-            |value: TokenStream| wrap(quote!(cx.member(#wire, |cx| cx.reread_required(&#value))?));
+        let required = |value: TokenStream| {
+            wrap(quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?))
+        };
         match recast.optional {
             [_, true] => {
                 let value = recast.option();
@@ -279,10 +332,10 @@ impl Emitter {
 
     /// A member whose value has no counterpart.
     fn lost(&self, recast: &Recast, wire: &str) -> TokenStream {
-        let Recast { rule, .. } = recast;
+        let rule = rule(&recast.rule);
         let refused = |value: TokenStream| {
             let message = "the value has no counterpart in the other revision";
-            quote!(cx.member(#wire, |cx| cx.refused(&#value, #message))?)
+            quote!(cx.member(#wire, |cx| cx.refused(#rule, &#value, #message))?)
         };
         let value = recast.option();
         match recast.optional {
@@ -304,9 +357,8 @@ impl Emitter {
         step: &Step,
         filter: &Filter,
     ) -> TokenStream {
-        let rule = &filter.hook.rule;
+        let rule = rule(&filter.hook.rule);
         let keep = path(&filter.hook.path);
-        let kind = kind(filter.loss);
         let inner = match step {
             Step::List(inner) => &**inner,
             step => step,
@@ -315,7 +367,7 @@ impl Emitter {
             Some(function) => quote!(|value, _| Ok(#function(value))),
             None => self.each_fallible(inner),
         };
-        quote!(cx.member(#wire, |cx| cx.list_keeping(#rule, #kind, #from, #keep, #run))?)
+        quote!(cx.member(#wire, |cx| cx.list_keeping(#rule, #from, #keep, #run))?)
     }
 
     pub(super) fn dropped(&self, plan: &DroppedPlan) -> TokenStream {
@@ -323,38 +375,38 @@ impl Emitter {
             wire,
             field,
             optional,
-            rule,
+            rule: id,
             action,
-            loss,
+            carried,
         } = plan;
-        let field = format_ident!("{field}");
-        let kind = kind(*loss);
+        let (field, rule) = (format_ident!("{field}"), rule(id));
         let value = if *optional {
             quote!(#field)
         } else {
             quote!(Some(#field))
         };
+        let drop = |value: TokenStream| match carried {
+            true => quote!(cx.drop_member(#rule, #wire, #value, &mut extra);),
+            false => quote!(cx.lose_member(#rule, #wire, #value);),
+        };
         match action {
             Action::Implied(implied) => {
                 let text = implied.to_string();
-                quote!(cx.drop_unless(#rule, #kind, #wire, #value, #text, &mut extra);)
+                drop(match optional {
+                    true => quote!(#field.and_then(|value| Context::unless_implied(value, #text))),
+                    false => quote!(Context::unless_implied(#field, #text)),
+                })
             }
             Action::Only(only) => {
                 let goes = only.value.as_str().unwrap_or_default().to_owned();
-                let adapters = only.adapters.iter().map(|(value, name)| {
-                    let adapter = adapter(*name);
-                    quote!(#value => return Err(cx.needs(#rule, #adapter)),)
-                });
-                let reject = reject(&only.otherwise);
+                let reject = reject(id, &only.otherwise);
                 let look = match optional {
                     true => quote!(#field.as_deref().unwrap_or(#goes)),
                     false => quote!(&*#field),
                 };
                 quote! {
-                    match #look {
-                        #goes => {}
-                        #(#adapters)*
-                        _ => return Err(#reject),
+                    if #look != #goes {
+                        return Err(#reject);
                     }
                 }
             }
@@ -367,7 +419,7 @@ impl Emitter {
                 }
             }
             Action::Reject(error) => {
-                let reject = reject(error);
+                let reject = reject(id, error);
                 match optional {
                     true => quote!(if #field.is_some() { return Err(#reject); }),
                     false => quote!(let _ = #field; return Err(#reject);),
@@ -375,9 +427,9 @@ impl Emitter {
             }
             Action::Custom(function) => {
                 let path = path(function);
-                quote!(#path(#field, cx, &mut extra)?;)
+                quote!(#path(#field, &mut cx.under(#rule), &mut extra)?;)
             }
-            _ => quote!(cx.drop_member(#rule, #kind, #wire, #value, &mut extra);),
+            _ => drop(value),
         }
     }
 }
@@ -418,7 +470,10 @@ fn named_fields<'p>(
         | Source::Custom { field, .. }
         | Source::Reread(Recast { field, .. })
         | Source::Lost(Recast { field, .. }) => Some(field.as_str()),
-        Source::Constant { .. } | Source::Adopt { .. } | Source::Fill(_) => None,
+        Source::Constant { .. }
+        | Source::Adopt { .. }
+        | Source::Session { .. }
+        | Source::Fill(_) => None,
     }));
     names.extend(settled.iter().filter_map(|plan| match &plan.from {
         Held::Field { field, .. } => Some(field.as_str()),
@@ -429,8 +484,8 @@ fn named_fields<'p>(
 
 /// Records what becomes a constant.
 fn settles(plan: &SettledPlan) -> TokenStream {
-    let SettledPlan { wire, rule, .. } = plan;
-    let (loss, text) = (kind(plan.loss), plan.constant.to_string());
+    let wire = &plan.wire;
+    let (rule, text) = (rule(&plan.rule), plan.constant.to_string());
     let value = match &plan.from {
         Held::Constant(constant) => {
             let was = constant.to_string();
@@ -447,31 +502,36 @@ fn settles(plan: &SettledPlan) -> TokenStream {
     };
     quote! {
         let was = #value;
-        cx.settle(#rule, #loss, #wire, was, #text);
+        cx.settle(#rule, #wire, was, #text);
     }
 }
 
 pub(super) fn fill(missing: &Missing) -> TokenStream {
-    let Missing { rule, action, .. } = missing;
+    let Missing {
+        rule: id, action, ..
+    } = missing;
+    let rule = rule(id);
     match action {
         Action::Default(value) => {
             let text = value.to_string();
             quote!(cx.fill(#rule, #text)?)
         }
-        Action::Session(SessionFact::ProtocolVersion) => quote!(cx.session_version(#rule)?),
+        Action::Swallow => quote!(return Err(cx.swallow(#rule))),
         Action::Session(SessionFact::ClientCapabilities) => quote!(cx.session_capabilities(#rule)?),
         Action::NeedsState(name) => {
             let adapter = adapter(*name);
             quote!(return Err(cx.needs(#rule, #adapter)))
         }
         Action::Reject(error) => {
-            let reject = reject(error);
+            let reject = reject(id, error);
             quote!(return Err(#reject))
         }
         Action::Custom(function) => {
             let path = path(function);
-            quote!(#path(cx)?)
+            quote!(#path(&mut cx.under(#rule))?)
         }
-        _ => quote!(return Err(cx.reject(-32603, "no value for a member that must be there"))),
+        _ => {
+            quote!(return Err(cx.reject(#rule, -32603, "no value for a member that must be there")))
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! What rules name, as code: functions, adapters, errors, kinds of loss.
 
+use super::super::open::UNDECIDED;
+use super::super::plan::Hook;
 use super::super::rules::{Adapter, Loss, Reject};
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
 /// A hand-written function of the pair: files of conversions import their pair's module as `hooks`.
@@ -15,17 +17,37 @@ pub(in crate::shims) fn adapter(adapter: Adapter) -> TokenStream {
     quote!(Adapter::#variant)
 }
 
-pub(super) fn reject(error: &Reject) -> TokenStream {
+pub(super) fn reject(id: &str, error: &Reject) -> TokenStream {
     let Reject { code, message } = error;
-    let code = Literal::i64_unsuffixed(*code);
-    quote!(cx.reject(#code, #message))
+    let (rule, code) = (rule(id), Literal::i64_unsuffixed(*code));
+    quote!(cx.reject(#rule, #code, #message))
 }
 
-pub(super) fn kind(loss: Option<Loss>) -> TokenStream {
+/// A rule of the pair: files of conversions import their pair's `rules`.
+pub(in crate::shims) fn rule(id: &str) -> TokenStream {
+    if id == UNDECIDED {
+        return quote!(&mcp_convert::Rule::UNDECIDED);
+    }
+    let name = name(id);
+    quote!(&rules::#name)
+}
+
+/// The name of the constant that stands for a rule.
+pub(in crate::shims) fn name(id: &str) -> Ident {
+    format_ident!("{}", id.replace('-', "_").to_uppercase())
+}
+
+/// A hand-written function, called in the name of its rule.
+pub(super) fn call(hook: &Hook, arguments: TokenStream) -> TokenStream {
+    let (path, rule) = (path(&hook.path), rule(&hook.rule));
+    quote!(#path(#arguments, &mut cx.under(#rule)))
+}
+
+pub(in crate::shims) fn kind(loss: Loss) -> TokenStream {
     match loss {
-        Some(Loss::Semantic) => quote!(LossKind::Semantic),
-        Some(Loss::Interaction) => quote!(LossKind::Interaction),
-        Some(Loss::Safety) => quote!(LossKind::Safety),
-        Some(Loss::Cosmetic) | None => quote!(LossKind::Cosmetic),
+        Loss::Semantic => quote!(LossKind::Semantic),
+        Loss::Interaction => quote!(LossKind::Interaction),
+        Loss::Safety => quote!(LossKind::Safety),
+        Loss::Cosmetic => quote!(LossKind::Cosmetic),
     }
 }

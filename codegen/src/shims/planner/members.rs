@@ -3,8 +3,10 @@
 use serde_json::Value;
 
 use super::super::open::UNDECIDED;
-use super::super::plan::{DroppedPlan, Filter, Held, Missing, Recast, SettledPlan, Source, Step};
-use super::super::rules::{Action, Loss, Rule};
+use super::super::plan::{
+    Adoption, DroppedPlan, Filter, Held, Missing, Recast, SettledPlan, Source, Step,
+};
+use super::super::rules::{Action, Rule, SessionFact};
 use super::*;
 use crate::model::{Member, Presence, Ty};
 
@@ -18,28 +20,29 @@ impl<'m> Planner<'m> {
         let boxed = [source.boxed, target.boxed];
         let Hop { rules, way, .. } = self.hop;
         let offer = rules.offer(place, way);
-        let used = |offset: usize| rules.uses(offset, way);
-        if let Some((offset, rule, Action::Custom(path))) = offer {
-            used(offset);
+        if let Some(offer) = &offer
+            && let Action::Custom(path) = offer.action
+        {
+            rules.uses(offer);
             return Source::Custom {
                 field: source.field.clone(),
-                hook: hook(rule, path),
+                hook: hook(offer.rule, path),
             };
         }
         let step = self.step(&source.ty, &target.ty);
-        let missing = match (optional, offer) {
-            ([true, false], Some((offset, rule, action))) => {
-                used(offset);
-                if action.fills() {
-                    let mut missing = missing(rule, action, target);
+        let missing = match (optional, &offer) {
+            ([true, false], Some(offer)) => {
+                rules.uses(offer);
+                if offer.action.fills() {
+                    let mut missing = missing(offer.rule, offer.action, target);
                     if let (Action::Empty, Ty::Named(name), Ok(step)) =
-                        (action, self.hop.from.resolve(&source.ty), &step)
+                        (offer.action, self.hop.from.resolve(&source.ty), &step)
                     {
                         missing.empty = Some((name.clone(), step.clone()));
                     }
                     Some(missing)
                 } else {
-                    self.misses(place, (offset, rule), ABSENT);
+                    self.misses(place, offer, ABSENT);
                     Some(self.unfilled(target, place))
                 }
             }
@@ -65,21 +68,35 @@ impl<'m> Planner<'m> {
                 return self.recast_member([source, target], recast, place, &problem);
             }
         };
-        let implied = match offer {
-            Some((offset, _, Action::Implied(value))) if optional == [false, true] => {
-                used(offset);
-                Some(value.clone())
-            }
+        let implied = match &offer {
+            Some(offer) if optional == [false, true] => match offer.action {
+                Action::Implied(value) => {
+                    rules.uses(offer);
+                    Some(value.clone())
+                }
+                _ => None,
+            },
             _ => None,
         };
-        let filter = match (offer, &step) {
-            (Some((offset, rule, Action::Filter(path))), Step::List(_)) => {
-                used(offset);
-                Some(Filter {
-                    hook: hook(rule, path),
-                    loss: rule.loss,
-                })
-            }
+        let filter = match (&offer, &step) {
+            (Some(offer), Step::List(_)) => match offer.action {
+                Action::Filter(path) => {
+                    rules.uses(offer);
+                    Some(Filter {
+                        hook: hook(offer.rule, path),
+                    })
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let plain = optional == [true, true] && boxed == [false, false];
+        let prune = plain && matches!(step, Step::Call { to: End::Map, .. });
+        let summon = match &step {
+            Step::Call {
+                from: End::Map,
+                to: End::Type(name),
+            } if plain => self.summoned(name),
             _ => None,
         };
         Source::Same {
@@ -89,7 +106,36 @@ impl<'m> Planner<'m> {
             boxed,
             missing,
             implied,
+            prune,
+            summon,
             filter,
+        }
+    }
+
+    /// What a session knows that stands in an object of this type.
+    fn summoned(&self, name: &str) -> Option<SessionFact> {
+        let def = self.hop.to.get(name)?;
+        let Shape::Object(object) = &def.shape else {
+            return None;
+        };
+        object.members.iter().find_map(|member| {
+            let place = format!("{}.{}", def.doc_key, member.wire);
+            match self.hop.rules.offer(&place, self.hop.way)?.action {
+                Action::Session(fact @ SessionFact::SubscriptionId) => Some(*fact),
+                _ => None,
+            }
+        })
+    }
+
+    /// When an unknown member is taken for one that only the target names: what the way back does with that decides.
+    fn adoption(&self, place: &str) -> Adoption {
+        let back = self.hop.rules.offer(place, self.hop.way.back());
+        match back.map(|offer| (offer.rule.carry, offer.action)) {
+            Some((_, Action::Pass)) => Adoption::Always,
+            None | Some((true, Action::Drop | Action::Implied(_) | Action::Custom(_))) => {
+                Adoption::Carried
+            }
+            Some(_) => Adoption::Never,
         }
     }
 
@@ -124,9 +170,24 @@ impl<'m> Planner<'m> {
 
     /// A member that only the target names.
     pub(super) fn new_member(&mut self, target: &Member, place: &str) -> Source {
+        let boxed = target.boxed;
         if target.presence == Presence::Optional {
-            return Source::Adopt {
-                boxed: target.boxed,
+            let Hop { rules, way, .. } = self.hop;
+            let offer = rules.offer(place, way);
+            return match offer.as_ref().map(|offer| (offer, offer.action)) {
+                Some((offer, Action::Adopt)) => {
+                    rules.uses(offer);
+                    let adoption = Adoption::Always;
+                    Source::Adopt { boxed, adoption }
+                }
+                Some((offer, Action::Session(fact))) => {
+                    rules.uses(offer);
+                    Source::Session { boxed, fact: *fact }
+                }
+                _ => Source::Adopt {
+                    boxed,
+                    adoption: self.adoption(place),
+                },
             };
         }
         let question = "what a member gets that the source does not name";
@@ -194,14 +255,17 @@ impl<'m> Planner<'m> {
             optional: source.presence == Presence::Optional,
             rule: UNDECIDED.to_owned(),
             action: Action::Drop,
-            loss: Some(Loss::Semantic),
+            carried: source.presence == Presence::Optional,
         };
         let offered = (self.hop.rules).offer(place, self.hop.way).is_some();
         match self.rule(place, Action::drops, question) {
             Some((rule, action)) => DroppedPlan {
                 rule: rule.id.clone(),
                 action: action.clone(),
-                loss: rule.loss,
+                // What the source always has is made anew on the way back, unless nothing can make it.
+                carried: rule.carry
+                    && (plan.optional
+                        || rule.action(self.hop.way.back()).is_some_and(Action::stops)),
                 ..plan
             },
             None if offered => plan,
@@ -229,6 +293,7 @@ impl<'m> Planner<'m> {
             self.finds(place, &open, "it is left out", "\"drop\"");
             return Source::Adopt {
                 boxed: target.boxed,
+                adoption: Adoption::Never,
             };
         }
         Source::Fill(self.filled(target, place, &open))
@@ -254,13 +319,11 @@ impl<'m> Planner<'m> {
             from,
             constant: constant.clone(),
             rule: UNDECIDED.to_owned(),
-            loss: Some(Loss::Semantic),
         };
         let drops = |action: &Action| *action == Action::Drop;
         let question = "that another value than the constant is dropped";
         if let Some((rule, _)) = self.rule(place, drops, question) {
             plan.rule.clone_from(&rule.id);
-            plan.loss = rule.loss;
         } else {
             let was = match &source.presence {
                 Presence::Constant(old) => format!("always {old}"),

@@ -1,8 +1,8 @@
 //! Which methods both revisions have, and what becomes of the others and of error codes.
 
 use super::super::open::{Finding, Findings, Row, UNDECIDED};
-use super::super::plan::{Fate, MethodPlan};
-use super::super::rules::{ErrorFate, ErrorRule, MethodAction, PairRules, Reject, Sender};
+use super::super::plan::{Apart, Fate, MethodPlan};
+use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject, Sender};
 use super::*;
 use crate::Error;
 use crate::model::{Direction, Method, MethodKind, Model, Ty};
@@ -64,6 +64,7 @@ pub(super) fn methods(
                 Fate::Both {
                     params: both(&a.params, &b.params, "params"),
                     result: both(&a.result, &b.result, "result"),
+                    apart: apart(rules, name, sender),
                 }
             }
             (a, b) => {
@@ -87,13 +88,16 @@ pub(super) fn methods(
                         b.is_some_and(is_answered),
                     ),
                 };
-                let (rule, action) = match rules.method(name, sender) {
-                    Some((offset, rule)) => {
-                        if rule.action == MethodAction::Drop && answered {
+                let decided = rules
+                    .method(name, sender)
+                    .and_then(|(offset, rule)| Some((offset, rule, rule.action.clone()?)));
+                let (rule, action) = match decided {
+                    Some((offset, rule, action)) => {
+                        if action == MethodAction::Drop && answered {
                             let problem = "somebody waits for an answer: it needs an adapter or an error, `drop` is for notifications";
                             errors.push(rules.error(offset, &rule.id, problem, &rule.reason));
                         }
-                        (rule.id.clone(), rule.action.clone())
+                        (rule.id.clone(), action)
                     }
                     None => {
                         let lacking = if is_old { new.id } else { old.id };
@@ -121,6 +125,16 @@ pub(super) fn methods(
         });
     }
     plans
+}
+
+/// What a rule says of a method that both have: what each of them does with it is not the same.
+fn apart(rules: &PairRules, name: &str, sender: Sender) -> Option<Apart> {
+    let (_, rule) = rules.method_apart(name, sender)?;
+    Some(Apart {
+        rule: rule.id.clone(),
+        up: rule.up.clone(),
+        down: rule.down.clone(),
+    })
 }
 
 /// The safe answer to a method that the other revision lacks: in words, as a row, and as data.
@@ -206,7 +220,8 @@ pub(super) fn error_codes(
             let fate = Some(ErrorFate::Code(-32603));
             let (up, down) = way.of((fate.clone(), None), (None, fate));
             codes.push(ErrorRule {
-                code: *code,
+                code: Codes::one(*code),
+                example: None,
                 id: UNDECIDED.to_owned(),
                 method: None,
                 up,

@@ -17,8 +17,8 @@ use serde_json::Value;
 use super::exact;
 use super::open::{Finding, Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
-use super::plan::{Body, Conversion, End, Hook, PairPlan, Step, StringPlan};
-use super::rules::{Action, PairRules, Reject, Rule};
+use super::plan::{Body, Conversion, End, Hook, PairPlan, RuleFacts, Step, StringPlan};
+use super::rules::{Action, Offer, PairRules, Reject, Rule};
 use crate::Error;
 use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
 
@@ -97,11 +97,36 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
         down,
         methods,
         errors: codes,
+        rules: facts(rules),
     };
     Planned {
         plan,
         faults: errors,
     }
+}
+
+/// What conversions are handed of the rules, by id.
+fn facts(rules: &PairRules) -> Vec<RuleFacts> {
+    let plain = |id: &str, reason: &str| RuleFacts {
+        id: id.to_owned(),
+        loss: None,
+        lesser: None,
+        trivial: None,
+        reason: reason.to_owned(),
+    };
+    let mut all: Vec<RuleFacts> = rules
+        .rules()
+        .map(|rule| RuleFacts {
+            loss: rule.loss,
+            lesser: rule.lesser,
+            trivial: rule.trivial.clone(),
+            ..plain(&rule.id, &rule.reason)
+        })
+        .chain(rules.methods().map(|rule| plain(&rule.id, &rule.reason)))
+        .chain(rules.errors().map(|rule| plain(&rule.id, &rule.reason)))
+        .collect();
+    all.sort_by(|a, b| a.id.cmp(&b.id));
+    all
 }
 
 /// One direction of a pair.
@@ -198,26 +223,26 @@ impl<'m> Planner<'m> {
         question: &str,
     ) -> Option<(&'m Rule, &'m Action)> {
         let Hop { rules, way, .. } = self.hop;
-        let (offset, rule, action) = rules.offer(place, way)?;
-        rules.uses(offset, way);
-        if answers(action) {
-            return Some((rule, action));
+        let offer = rules.offer(place, way)?;
+        rules.uses(&offer);
+        if answers(offer.action) {
+            return Some((offer.rule, offer.action));
         }
-        self.misses(place, (offset, rule), question);
+        self.misses(place, &offer, question);
         None
     }
 
     /// A rule at the right place that answers another question.
-    fn misses(&mut self, place: &str, (offset, rule): (usize, &Rule), question: &str) {
-        let way = self.hop.way;
+    fn misses(&mut self, place: &str, offer: &Offer<'_>, question: &str) {
+        let (way, rule) = (self.hop.way, offer.rule);
         let mut problem = format!("it does not say {question}: {place}, on the way {way}");
-        if rule.at != place {
+        if !rule.at.all().iter().any(|at| at == place) {
             let _ = write!(
                 problem,
                 "; a [[rule]] with at = \"{place}\" before it would"
             );
         }
-        let error = (self.hop.rules).error(offset, &rule.id, &problem, &rule.reason);
+        let error = (self.hop.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
         self.unfit.push(error);
     }
 

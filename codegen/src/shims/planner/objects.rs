@@ -3,7 +3,7 @@
 use super::super::limits;
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Hook, Kept, RestPlan};
-use super::super::rules::{Action, Loss};
+use super::super::rules::Action;
 use super::*;
 use crate::model::{Member, Object, Presence, Rest, Shape, Ty, TypeDef};
 
@@ -121,7 +121,6 @@ impl<'m> Planner<'m> {
             from: kept(from),
             to: kept(to),
             rule: UNDECIDED.to_owned(),
-            loss: Some(Loss::Semantic),
         };
         let [a, b] = [from, to].map(|rest| match rest {
             Rest::Open => Some(&Ty::Json),
@@ -137,7 +136,6 @@ impl<'m> Planner<'m> {
         let question = "that unknown members are dropped which the target cannot keep";
         if let Some((rule, _)) = self.rule(&place, drops, question) {
             plan.rule.clone_from(&rule.id);
-            plan.loss = rule.loss;
             return plan;
         }
         let open = match b {

@@ -4,8 +4,8 @@ mod rows;
 mod sound;
 
 pub use rows::{
-    Action, Adapter, ErrorFate, ErrorRule, Loss, MethodAction, MethodRule, Only, Reject, Rule,
-    Sender, SessionFact,
+    Action, Adapter, Codes, ErrorFate, ErrorRule, Example, Loss, MethodAction, MethodRule,
+    OneOrMany, Only, Reject, Rule, Sender, SessionFact, Trivial,
 };
 
 use std::cell::RefCell;
@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 
 use toml::Spanned;
 
+use super::changes::Changes;
 use super::pair::{Pair, Way};
 use crate::Error;
 use crate::spec::Spec;
@@ -24,10 +25,12 @@ use rows::{Rename, Rows, placed};
 pub struct PairRules {
     file: RuleFile,
     rows: Rows,
-    /// Byte offset and direction of rules that were of use.
-    used: RefCell<BTreeSet<(usize, Way)>>,
+    /// Byte offset, place in its list and direction of rules that were of use.
+    used: RefCell<BTreeSet<(usize, usize, Way)>>,
     /// Byte offset of hooks, and the members that they were found to make fit.
     fitted: RefCell<BTreeSet<(usize, String)>>,
+    /// The rules that changes of the prose ask for.
+    asked: BTreeSet<String>,
 }
 
 impl PairRules {
@@ -50,9 +53,22 @@ impl PairRules {
             rows,
             used: RefCell::default(),
             fitted: RefCell::default(),
+            asked: BTreeSet::new(),
         };
         Error::check(sound::faults(&rules.file, &rules.rows))?;
         Ok(rules)
+    }
+
+    /// With what changes of the prose ask for, and every one that nothing answers.
+    #[must_use]
+    pub fn answering(mut self, changes: &Changes, pair: &Pair) -> (Self, Vec<Error>) {
+        let rules = self.rules().map(|rule| rule.id.as_str());
+        let methods = self.methods().map(|rule| rule.id.as_str());
+        let errors = self.errors().map(|rule| rule.id.as_str());
+        let ids = rules.chain(methods).chain(errors).collect();
+        let (asked, unanswered) = changes.asked(pair, &ids);
+        self.asked = asked;
+        (self, unanswered)
     }
 
     pub(super) fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {
@@ -83,7 +99,7 @@ impl PairRules {
         for (offset, rule) in placed(&self.rows.rule) {
             let hook = rule.action(way).is_some_and(Action::is_hook);
             if hook
-                && matches(&rule.at, owner)
+                && at(rule, owner).is_some()
                 && rule.covers.iter().any(|covered| covered == member)
             {
                 self.fitted.borrow_mut().insert((offset, member.to_owned()));
@@ -95,9 +111,13 @@ impl PairRules {
 
     /// The row about an error code, if the code differs between the two revisions.
     pub(super) fn error_row(&self, code: i64) -> Option<&ErrorRule> {
-        let (offset, row) = placed(&self.rows.error).find(|(_, row)| row.code == code)?;
-        self.uses_row(offset);
-        Some(row)
+        let rows = || placed(&self.rows.error);
+        for (offset, _) in rows().filter(|(_, row)| row.code.single() == Some(code)) {
+            self.uses_row(offset);
+        }
+        let narrow = rows().find(|(_, row)| row.code.single() == Some(code));
+        let row = narrow.or_else(|| rows().find(|(_, row)| row.code.contains(code)))?;
+        Some(row.1)
     }
 
     /// Whether two types of different names are one, by a rule.
@@ -114,21 +134,26 @@ impl PairRules {
     }
 
     /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
-    pub(super) fn offer(&self, place: &str, way: Way) -> Option<(usize, &Rule, &Action)> {
+    pub(super) fn offer(&self, place: &str, way: Way) -> Option<Offer<'_>> {
         placed(&self.rows.rule).find_map(|(offset, rule)| {
             let action = rule.action(way)?;
-            matches(&rule.at, place).then_some((offset, rule, action))
+            let at = at(rule, place)?;
+            Some(Offer {
+                rule,
+                action,
+                key: (offset, at, way),
+            })
         })
     }
 
     /// An offered decision was needed.
-    pub(super) fn uses(&self, offset: usize, way: Way) {
-        self.used.borrow_mut().insert((offset, way));
+    pub(super) fn uses(&self, offer: &Offer<'_>) {
+        self.used.borrow_mut().insert(offer.key);
     }
 
     /// A row that speaks of both ways at once was needed.
     fn uses_row(&self, offset: usize) {
-        self.uses(offset, Way::Up);
+        self.used.borrow_mut().insert((offset, 0, Way::Up));
     }
 
     /// All decisions about a place: a type may have something done before and after.
@@ -139,21 +164,30 @@ impl PairRules {
     ) -> impl Iterator<Item = (&Rule, &Action)> {
         placed(&self.rows.rule).filter_map(move |(offset, rule)| {
             let action = rule.action(way)?;
-            if !matches(&rule.at, &place) {
-                return None;
-            }
-            self.uses(offset, way);
+            let at = at(rule, &place)?;
+            self.used.borrow_mut().insert((offset, at, way));
             Some((rule, action))
         })
     }
 
-    /// The decision about a method that the other revision lacks.
+    /// The decision about a method that the other revision lacks, or understands otherwise.
     pub(super) fn method(&self, name: &str, sender: Sender) -> Option<(usize, &MethodRule)> {
-        let (offset, row) = placed(&self.rows.method).find(|(_, rule)| {
-            rule.name == name && rule.direction.is_none_or(|direction| direction == sender)
-        })?;
-        self.uses_row(offset);
-        Some((offset, row))
+        placed(&self.rows.method).find_map(|(offset, rule)| {
+            let at = rule.name.all().iter().position(|known| known == name)?;
+            if rule.direction.is_some_and(|direction| direction != sender) {
+                return None;
+            }
+            self.used.borrow_mut().insert((offset, at, Way::Up));
+            Some((offset, rule))
+        })
+    }
+
+    /// The decision about a method that both have, if there is one.
+    pub(super) fn method_apart(&self, name: &str, sender: Sender) -> Option<(usize, &MethodRule)> {
+        let known = placed(&self.rows.method).any(|(_, rule)| {
+            rule.action.is_none() && rule.name.all().iter().any(|known| known == name)
+        });
+        known.then(|| self.method(name, sender)).flatten()
     }
 
     /// All rules, in the order of the file.
@@ -175,8 +209,9 @@ impl PairRules {
     #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let used = self.used.borrow();
-        let idle = |offset: usize| !used.contains(&(offset, Way::Up));
-        let mut errors = sound::idle(&self.file, &self.rows);
+        let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, Way::Up));
+        let idle = |offset: usize| idle_at(offset, 0);
+        let mut errors = sound::idle(&self.file, &self.rows, &self.asked);
         let help = "it matches nothing that changed";
         for (offset, row) in placed(&self.rows.rename) {
             if idle(offset) {
@@ -185,9 +220,11 @@ impl PairRules {
         }
         for (offset, rule) in placed(&self.rows.rule) {
             for way in Way::BOTH {
-                if rule.action(way).is_some() && !used.contains(&(offset, way)) {
-                    let problem = format!("{help} on the way {way}");
-                    errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+                for (at, place) in rule.at.all().iter().enumerate() {
+                    if rule.action(way).is_some() && !used.contains(&(offset, at, way)) {
+                        let problem = format!("{help} at `{place}` on the way {way}");
+                        errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+                    }
                 }
             }
             for member in &rule.covers {
@@ -200,18 +237,47 @@ impl PairRules {
             }
         }
         for (offset, rule) in placed(&self.rows.error) {
-            if idle(offset) {
+            // Whether a code of a range means something else is not for a schema to say.
+            if rule.code.single().is_some() && rule.method.is_none() && idle(offset) {
                 let problem = "both revisions have the code, or neither (spec/errors.toml)";
                 errors.push(self.error(offset, &rule.id, problem, &rule.reason));
             }
         }
         for (offset, rule) in placed(&self.rows.method) {
-            if idle(offset) {
-                errors.push(self.error(offset, &rule.id, help, &rule.reason));
+            for (at, name) in rule.name.all().iter().enumerate() {
+                if idle_at(offset, at) {
+                    let problem = format!("{help}: `{name}`");
+                    errors.push(self.error(offset, &rule.id, &problem, &rule.reason));
+                }
             }
         }
         errors
     }
+}
+
+/// A decision about a place where there may be no need of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offer<'r> {
+    /// The rule.
+    pub(super) rule: &'r Rule,
+    /// What it says.
+    pub(super) action: &'r Action,
+    key: (usize, usize, Way),
+}
+
+impl Offer<'_> {
+    /// Where the rule stands in its file.
+    pub(super) fn offset(&self) -> usize {
+        self.key.0
+    }
+}
+
+/// Which of the places that a rule speaks of this is.
+fn at(rule: &Rule, place: &str) -> Option<usize> {
+    rule.at
+        .all()
+        .iter()
+        .position(|pattern| matches(pattern, place))
 }
 
 /// A place, or `*` and the rest of one.

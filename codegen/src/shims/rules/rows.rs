@@ -1,7 +1,5 @@
 //! The rows of `spec/shims/<old>..<new>.toml`, as they are written.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
@@ -67,8 +65,8 @@ impl Rename {
 pub struct Rule {
     /// The name under which losses and people speak of it.
     pub id: String,
-    /// `Type.member`, `Type|Variant` or `Type`; `*` stands for any type.
-    pub at: String,
+    /// `Type.member`, `Type|Variant` or `Type`, or a list of them; `*` stands for any type.
+    pub at: OneOrMany<String>,
     /// What happens on the way to the newer revision.
     #[serde(default)]
     pub up: Option<Action>,
@@ -78,6 +76,19 @@ pub struct Rule {
     /// How much the loss matters, where something is lost.
     #[serde(default)]
     pub loss: Option<Loss>,
+    /// How much it matters where what counts is not among what is lost: a hook says so, or `trivial` does.
+    #[serde(default)]
+    pub lesser: Option<Loss>,
+    /// The values that are lost with the lesser kind.
+    #[serde(default)]
+    pub trivial: Option<Trivial>,
+    /// Whether a member that is dropped travels as an unknown one under the policy that carries, and is taken back:
+    /// not where an older peer would take it for something else.
+    #[serde(default = "yes")]
+    pub carry: bool,
+    /// What it comes to, on a value of one revision.
+    #[serde(default)]
+    pub example: Option<Example>,
     /// The hooks, as `id@place`, without which this would lose more than it says, or stop where it need not.
     #[serde(default)]
     pub with: Vec<String>,
@@ -90,19 +101,83 @@ pub struct Rule {
     pub source: String,
 }
 
-/// A decision about a method that only one of the two revisions has.
+fn yes() -> bool {
+    true
+}
+
+/// Values whose loss is of a rule's lesser kind.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+#[derive(Default)]
+pub struct Trivial {
+    /// These.
+    pub values: Vec<Value>,
+    /// Objects that have no other members than these.
+    pub members: Option<Vec<String>>,
+}
+
+/// What a rule comes to, on one value.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The definition that the value is one of; of a method, the part of its messages: `params`, `result`, `error`.
+    pub of: String,
+    /// The way that it goes; that which the rule speaks of, where it speaks of one.
+    #[serde(default)]
+    pub way: Option<Way>,
+    /// The method, where it matters.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// JSON of the source.
+    pub input: String,
+    /// JSON of the target, or how the conversion ends: `needs handshake`, `rejected -32602`, `swallowed`.
+    pub output: String,
+}
+
+/// One, or a list.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    /// One.
+    One(T),
+    /// Several.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &[T] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// A decision about methods that only one of the two revisions has, or that mean something else in the other.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MethodRule {
-    /// The method.
-    pub name: String,
+    /// The method, or a list of them.
+    pub name: OneOrMany<String>,
     /// Who sends it, where that matters.
     #[serde(default)]
     pub direction: Option<Sender>,
     /// Its name in rule tables.
     pub id: String,
-    /// What becomes of it.
-    pub action: MethodAction,
+    /// What becomes of it, on either way, where only one revision has it.
+    #[serde(default)]
+    pub action: Option<MethodAction>,
+    /// What becomes of it on the way up, where both have it.
+    #[serde(default)]
+    pub up: Option<MethodAction>,
+    /// What becomes of it on the way down, where both have it.
+    #[serde(default)]
+    pub down: Option<MethodAction>,
+    /// What it comes to.
+    #[serde(default)]
+    pub example: Option<Example>,
     /// The types that its adapter converts although no method of both revisions reaches them.
     #[serde(default)]
     pub with: Vec<String>,
@@ -116,13 +191,16 @@ pub struct MethodRule {
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ErrorRule {
-    /// The code.
-    pub code: i64,
+    /// The code, a range of them (the lowest and the highest), or any.
+    pub code: Codes,
     /// Its name in rule tables and losses.
     pub id: String,
-    /// The method that it answers, where it means something else elsewhere.
+    /// The methods that it answers, where it means something else elsewhere.
     #[serde(default)]
-    pub method: Option<String>,
+    pub method: Option<OneOrMany<String>>,
+    /// What it comes to.
+    #[serde(default)]
+    pub example: Option<Example>,
     /// What it becomes on the way up.
     #[serde(default)]
     pub up: Option<ErrorFate>,
@@ -133,6 +211,93 @@ pub struct ErrorRule {
     pub reason: String,
     /// The page that it rests on.
     pub source: String,
+}
+
+/// The codes that a rule speaks of: `-32002`, `[-32099, -32020]` or `"any"`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "RawCodes", into = "RawCodes")]
+pub struct Codes {
+    /// The lowest.
+    pub from: i64,
+    /// The highest.
+    pub to: i64,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(untagged)]
+enum RawCodes {
+    One(i64),
+    Range([i64; 2]),
+    Word(String),
+}
+
+impl Codes {
+    const ANY: Self = Self {
+        from: i64::MIN,
+        to: i64::MAX,
+    };
+
+    /// One code.
+    #[must_use]
+    pub const fn one(code: i64) -> Self {
+        Self {
+            from: code,
+            to: code,
+        }
+    }
+
+    /// Whether a code is among them.
+    #[must_use]
+    pub fn contains(&self, code: i64) -> bool {
+        (self.from..=self.to).contains(&code)
+    }
+
+    /// The code, if it is one.
+    #[must_use]
+    pub fn single(&self) -> Option<i64> {
+        (self.from == self.to).then_some(self.from)
+    }
+}
+
+impl TryFrom<RawCodes> for Codes {
+    type Error = String;
+
+    fn try_from(raw: RawCodes) -> Result<Self, String> {
+        match raw {
+            RawCodes::One(code) => Ok(Self {
+                from: code,
+                to: code,
+            }),
+            RawCodes::Range([from, to]) if from < to => Ok(Self { from, to }),
+            RawCodes::Range([from, to]) => Err(format!(
+                "a range of codes goes from the lowest to the highest, not from {from} to {to}"
+            )),
+            RawCodes::Word(word) if word == "any" => Ok(Self::ANY),
+            RawCodes::Word(word) => Err(format!(
+                "a code is a number, a range `[LOWEST, HIGHEST]` or `\"any\"`, not `{word}`"
+            )),
+        }
+    }
+}
+
+impl From<Codes> for RawCodes {
+    fn from(codes: Codes) -> Self {
+        match codes {
+            Codes::ANY => Self::Word("any".to_owned()),
+            Codes { from, to } if from == to => Self::One(from),
+            Codes { from, to } => Self::Range([from, to]),
+        }
+    }
+}
+
+impl std::fmt::Display for Codes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            &Self::ANY => f.pad("any"),
+            Self { from, to } if from == to => write!(f, "{from}"),
+            Self { from, to } => write!(f, "{from} to {to}"),
+        }
+    }
 }
 
 /// What an error becomes.
@@ -163,6 +328,10 @@ pub enum Action {
     Drop,
     /// A member travels as an unknown one under either policy: the older schema is open, and nothing is lost.
     Pass,
+    /// A member that the source does not name is taken out of its unknown ones: it says the same there.
+    Adopt,
+    /// Without the member, which the target must have, a notification ends here.
+    Swallow,
     /// An absent member that must be there is made from an empty one.
     Empty,
     /// Items of a list that this hand-written function refuses are left out, and recorded.
@@ -171,9 +340,10 @@ pub enum Action {
     Default(Value),
     /// On the way down a member with this value is left out, and comes back on the way up; another value is lost.
     Implied(Value),
-    /// On the way down a member with this value is left out; another one needs the adapter or is rejected.
+    /// On the way down a member with this value is left out; another one is rejected.
     Only(Only),
-    /// The value comes from what a handshake settled; without that, the handshake adapter has to help.
+    /// The value comes from what a session knows; without that an optional member is absent, and for one that must be
+    /// there the handshake adapter has to help.
     Session(SessionFact),
     /// An adapter of the runtime has to do it.
     NeedsState(Adapter),
@@ -187,7 +357,7 @@ pub enum Action {
     After(String),
 }
 
-/// What becomes of a method that the other revision lacks.
+/// What becomes of a method that the other revision lacks, or understands otherwise.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodAction {
@@ -195,6 +365,8 @@ pub enum MethodAction {
     Drop,
     /// An adapter of the runtime has to do it.
     NeedsState(Adapter),
+    /// The subscription adapter has to do it, unless the session says for which stream it is.
+    Subscribed,
     /// This error answers it.
     Reject(Reject),
 }
@@ -205,9 +377,9 @@ pub enum MethodAction {
 pub struct Only {
     /// The value that goes without saying.
     pub value: Value,
-    /// Values that an adapter takes, and which.
+    /// Other values that the newer revision itself has, for those places that may hold them.
     #[serde(default)]
-    pub adapters: BTreeMap<String, Adapter>,
+    pub known: Vec<String>,
     /// The error for any other.
     pub otherwise: Reject,
 }
@@ -226,10 +398,12 @@ pub struct Reject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionFact {
-    /// The version that requests claim.
-    ProtocolVersion,
     /// What the client can do.
     ClientCapabilities,
+    /// Which client it is.
+    ClientInfo,
+    /// For which stream a notification is.
+    SubscriptionId,
 }
 
 /// How much a loss matters.
@@ -333,6 +507,16 @@ impl Rule {
     }
 }
 
+impl MethodRule {
+    /// What it says of one way.
+    #[must_use]
+    pub fn action(&self, way: Way) -> Option<&MethodAction> {
+        self.action
+            .as_ref()
+            .or_else(|| way.of(&self.up, &self.down).as_ref())
+    }
+}
+
 impl ErrorRule {
     /// What the code becomes on one way.
     #[must_use]
@@ -363,6 +547,11 @@ impl Action {
         )
     }
 
+    /// Whether a conversion ends by it.
+    pub(crate) fn stops(&self) -> bool {
+        matches!(self, Self::NeedsState(_) | Self::Reject(_) | Self::Swallow)
+    }
+
     /// Whether it says what a member that must be there gets, where the source has none.
     pub(crate) fn fills(&self) -> bool {
         matches!(
@@ -370,6 +559,7 @@ impl Action {
             Self::Default(_)
                 | Self::Empty
                 | Self::Session(_)
+                | Self::Swallow
                 | Self::Implied(_)
                 | Self::Only(_)
                 | Self::NeedsState(_)

@@ -1,5 +1,7 @@
 //! What is wrong with the rules of a pair before any model is looked at.
 
+use std::collections::BTreeSet;
+
 use super::rows::{Action, Rows, Rule, error, placed};
 use crate::Error;
 use crate::shims::pair::Way;
@@ -14,7 +16,8 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
         problems(rule).iter().for_each(|problem| fault(problem));
         for place in &rule.with {
             for way in Way::BOTH {
-                if rule.action(way).is_some() && !has_hook(rows, place, way) {
+                let loses = |action: &Action| *action != Action::Adopt;
+                if rule.action(way).is_some_and(loses) && !has_hook(rows, place, way) {
                     fault(&format!(
                         "it relies on a hook `{place}` on the way {way}, which is not there"
                     ));
@@ -37,12 +40,38 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
             errors.push(error(file, offset, &rule.id, SILENT, &rule.reason));
         }
     }
+    errors.extend(said_twice(file, rows));
+    for (offset, rule) in placed(&rows.method) {
+        let either = rule.action.is_some();
+        let one_way = rule.up.is_some() || rule.down.is_some();
+        if either == one_way {
+            let problem = "it says what becomes of a method by `action`, or by `up` and `down`";
+            errors.push(error(file, offset, &rule.id, problem, &rule.reason));
+        }
+    }
     for (offset, id, what) in unfounded(rows) {
         let problem = format!("it gives no {what}");
         errors.push(error(file, offset, &id, &problem, ""));
     }
     errors.sort_by_key(line);
     errors
+}
+
+/// Every id that a second row bears: what a rule is for is said in one place.
+fn said_twice(file: &RuleFile, rows: &Rows) -> Vec<Error> {
+    let rules = placed(&rows.rule).map(|(offset, row)| (offset, &row.id, &row.reason));
+    let methods = placed(&rows.method).map(|(offset, row)| (offset, &row.id, &row.reason));
+    let errors = placed(&rows.error).map(|(offset, row)| (offset, &row.id, &row.reason));
+    let mut all: Vec<_> = rules.chain(methods).chain(errors).collect();
+    all.sort_unstable();
+    let mut seen = BTreeSet::new();
+    all.into_iter()
+        .filter(|(_, id, _)| !seen.insert(*id))
+        .map(|(offset, id, reason)| {
+            let problem = "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart";
+            error(file, offset, id, problem, reason)
+        })
+        .collect()
 }
 
 /// A row that speaks of neither way.
@@ -81,11 +110,12 @@ fn unfounded(rows: &Rows) -> Vec<(usize, String, &'static str)> {
 }
 
 /// Every hook and every type of an adapter that no other rule asks for.
-pub(super) fn idle(file: &RuleFile, rows: &Rows) -> Vec<Error> {
+pub(super) fn idle(file: &RuleFile, rows: &Rows, asked: &BTreeSet<String>) -> Vec<Error> {
     let mut errors = Vec::new();
     for (offset, rule) in placed(&rows.rule) {
-        if is_hook(rule) && rule.covers.is_empty() && !is_relied_on(rows, rule) {
-            let problem = "nothing relies on it: name it as `ID@PLACE` in the `with` of a rule, or what it `covers`";
+        let wanted = asked.contains(&rule.id) || is_relied_on(rows, rule);
+        if is_hook(rule) && rule.covers.is_empty() && !wanted {
+            let problem = "nothing relies on it: name it as `ID@PLACE` in the `with` of a rule, what it `covers`, or it in the answer to a change of the prose (changes.toml)";
             errors.push(error(file, offset, &rule.id, problem, &rule.reason));
         }
     }
@@ -113,6 +143,9 @@ fn problems(rule: &Rule) -> Vec<String> {
     if loses && rule.loss.is_none() {
         problems.push("it drops something and does not say what kind of loss that is".to_owned());
     }
+    if rule.trivial.is_some() && rule.lesser.is_none() {
+        problems.push("it names trivial values, and no `lesser` kind of loss for them".to_owned());
+    }
     if !rule.covers.is_empty() && !is_hook(rule) {
         problems.push("only a hook (`before`, `after`) covers members of its type".to_owned());
     }
@@ -124,16 +157,17 @@ fn is_hook(rule: &Rule) -> bool {
 }
 
 fn has_hook(rows: &Rows, place: &str, way: Way) -> bool {
-    placed(&rows.rule)
-        .any(|(_, rule)| label(rule) == place && rule.action(way).is_some_and(Action::is_hook))
+    placed(&rows.rule).any(|(_, rule)| {
+        labels(rule).any(|label| label == place) && rule.action(way).is_some_and(Action::is_hook)
+    })
 }
 
 fn is_relied_on(rows: &Rows, hook: &Rule) -> bool {
-    let label = label(hook);
-    placed(&rows.rule).any(|(_, rule)| rule.with.contains(&label))
+    labels(hook).all(|label| placed(&rows.rule).any(|(_, rule)| rule.with.contains(&label)))
 }
 
 /// How `with` names a rule.
-fn label(rule: &Rule) -> String {
-    format!("{}@{}", rule.id, rule.at)
+fn labels(rule: &Rule) -> impl Iterator<Item = String> {
+    let places = rule.at.all().iter();
+    places.map(|place| format!("{}@{place}", rule.id))
 }

@@ -4,6 +4,7 @@
 //! Between 2024-11-05 and 2025-03-26.
 
 pub(crate) mod down;
+pub(crate) mod rules;
 pub(crate) mod up;
 
 use mcp_convert::dynamic::Pair;
@@ -16,6 +17,8 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2025-03-26..2024-11-05",
     up: up::HOPS,
     down: down::HOPS,
-    gone: &[],
+    methods: &[],
     errors: &[],
+    open_results: None,
+    rules: rules::ALL,
 };

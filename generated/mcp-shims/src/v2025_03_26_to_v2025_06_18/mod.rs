@@ -4,9 +4,10 @@
 //! Between 2025-03-26 and 2025-06-18.
 
 pub(crate) mod down;
+pub(crate) mod rules;
 pub(crate) mod up;
 
-use mcp_convert::dynamic::{Gone, GoneFate, Pair};
+use mcp_convert::dynamic::{Pair, MethodFate, MethodHop};
 use mcp_wire::Direction;
 
 /// What the tables know of the pair.
@@ -17,17 +18,27 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2025-06-18..2025-03-26",
     up: up::HOPS,
     down: down::HOPS,
-    gone: &[
-        Gone {
+    methods: &[
+        MethodHop {
             method: "elicitation/create",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "elicitation-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "elicitation/create is not part of revision 2025-03-26",
+            rule: &rules::ELICITATION_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "elicitation/create is not part of revision 2025-03-26",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "elicitation/create is not part of revision 2025-03-26",
+                ),
             ),
         },
     ],
     errors: &[],
+    open_results: None,
+    rules: rules::ALL,
 };

@@ -4,11 +4,11 @@
 //! Between 2025-06-18 and 2025-11-25.
 
 pub(crate) mod down;
+pub(crate) mod rules;
 pub(crate) mod up;
 
-use mcp_convert::dynamic::{Gone, GoneFate, Pair};
+use mcp_convert::dynamic::{Pair, ErrorFate, ErrorHop, MethodFate, MethodHop};
 use mcp_wire::Direction;
-use mcp_convert::dynamic::{ErrorHop, ErrorFate};
 
 /// What the tables know of the pair.
 pub(crate) const PAIR: Pair = Pair {
@@ -18,116 +18,137 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2025-11-25..2025-06-18",
     up: up::HOPS,
     down: down::HOPS,
-    gone: &[
-        Gone {
+    methods: &[
+        MethodHop {
             method: "notifications/elicitation/complete",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "elicitation-complete",
-            fate: GoneFate::Drop,
+            rule: &rules::ELICITATION_COMPLETE,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
             method: "notifications/tasks/status",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "task-status",
-            fate: GoneFate::Drop,
+            rule: &rules::TASK_STATUS,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
             method: "notifications/tasks/status",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "task-status",
-            fate: GoneFate::Drop,
+            rule: &rules::TASK_STATUS,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
             method: "tasks/cancel",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/cancel",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/get",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/get",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/list",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/list",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/result",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/result",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of revision 2025-06-18",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
+            ),
+            down: Some(
+                MethodFate::Reject(-32601, "tasks are not part of revision 2025-06-18"),
             ),
         },
     ],
     errors: &[
         ErrorHop {
-            code: -32042,
-            method: None,
-            rule: "url-elicitation-required",
+            codes: (-32042, -32042),
+            methods: &[],
+            rule: &rules::URL_ELICITATION_REQUIRED,
             up: None,
             down: Some(ErrorFate::Code(-32603)),
         },
     ],
+    open_results: None,
+    rules: rules::ALL,
 };

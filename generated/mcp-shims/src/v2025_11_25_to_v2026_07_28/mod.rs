@@ -4,12 +4,14 @@
 //! Between 2025-11-25 and 2026-07-28.
 
 pub(crate) mod down;
+pub(crate) mod rules;
 pub(crate) mod up;
 
 use mcp_convert::Adapter;
-use mcp_convert::dynamic::{Gone, GoneFate, Pair};
+use mcp_convert::dynamic::{
+    Pair, ErrorFate, ErrorHop, MethodFate, MethodHop, OpenResults,
+};
 use mcp_wire::Direction;
-use mcp_convert::dynamic::{ErrorHop, ErrorFate};
 
 /// What the tables know of the pair.
 pub(crate) const PAIR: Pair = Pair {
@@ -19,235 +21,391 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2026-07-28..2025-11-25",
     up: up::HOPS,
     down: down::HOPS,
-    gone: &[
-        Gone {
+    methods: &[
+        MethodHop {
             method: "initialize",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "handshake",
-            fate: GoneFate::NeedsState(Adapter::Handshake),
+            rule: &rules::HANDSHAKE,
+            up: Some(MethodFate::NeedsState(Adapter::Handshake)),
+            down: Some(MethodFate::NeedsState(Adapter::Handshake)),
         },
-        Gone {
+        MethodHop {
             method: "logging/setLevel",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "log-level",
-            fate: GoneFate::NeedsState(Adapter::LogLevel),
+            rule: &rules::LOG_LEVEL,
+            up: Some(MethodFate::NeedsState(Adapter::LogLevel)),
+            down: Some(MethodFate::NeedsState(Adapter::LogLevel)),
         },
-        Gone {
+        MethodHop {
+            method: "notifications/cancelled",
+            direction: Direction::ServerToClient,
+            stays_the_other_way: true,
+            rule: &rules::SERVER_CANCELS,
+            up: Some(MethodFate::NeedsState(Adapter::MultiRoundTrip)),
+            down: Some(MethodFate::NeedsState(Adapter::Subscription)),
+        },
+        MethodHop {
             method: "notifications/elicitation/complete",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "elicitation-complete",
-            fate: GoneFate::Drop,
+            rule: &rules::ELICITATION_COMPLETE,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
             method: "notifications/initialized",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "handshake",
-            fate: GoneFate::NeedsState(Adapter::Handshake),
+            rule: &rules::HANDSHAKE_DONE,
+            up: Some(MethodFate::NeedsState(Adapter::Handshake)),
+            down: Some(MethodFate::NeedsState(Adapter::Handshake)),
         },
-        Gone {
+        MethodHop {
+            method: "notifications/message",
+            direction: Direction::ServerToClient,
+            stays_the_other_way: false,
+            rule: &rules::UNASKED_LOGS,
+            up: Some(MethodFate::NeedsState(Adapter::LogLevel)),
+            down: None,
+        },
+        MethodHop {
             method: "notifications/progress",
             direction: Direction::ClientToServer,
             stays_the_other_way: true,
-            rule: "client-progress",
-            fate: GoneFate::Drop,
+            rule: &rules::CLIENT_PROGRESS,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
+            method: "notifications/prompts/list_changed",
+            direction: Direction::ServerToClient,
+            stays_the_other_way: false,
+            rule: &rules::UNASKED_CHANGES,
+            up: Some(MethodFate::Subscribed),
+            down: None,
+        },
+        MethodHop {
+            method: "notifications/resources/list_changed",
+            direction: Direction::ServerToClient,
+            stays_the_other_way: false,
+            rule: &rules::UNASKED_CHANGES,
+            up: Some(MethodFate::Subscribed),
+            down: None,
+        },
+        MethodHop {
+            method: "notifications/resources/updated",
+            direction: Direction::ServerToClient,
+            stays_the_other_way: false,
+            rule: &rules::UNASKED_CHANGES,
+            up: Some(MethodFate::Subscribed),
+            down: None,
+        },
+        MethodHop {
             method: "notifications/roots/list_changed",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "roots-changed",
-            fate: GoneFate::Drop,
+            rule: &rules::ROOTS_CHANGED,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
             method: "notifications/subscriptions/acknowledged",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "subscription",
-            fate: GoneFate::NeedsState(Adapter::Subscription),
+            rule: &rules::LISTEN_ACKNOWLEDGED,
+            up: Some(MethodFate::NeedsState(Adapter::Subscription)),
+            down: Some(MethodFate::NeedsState(Adapter::Subscription)),
         },
-        Gone {
+        MethodHop {
             method: "notifications/tasks/status",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "task-status",
-            fate: GoneFate::Drop,
+            rule: &rules::TASK_STATUS,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
             method: "notifications/tasks/status",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "task-status",
-            fate: GoneFate::Drop,
+            rule: &rules::TASK_STATUS,
+            up: Some(MethodFate::Drop),
+            down: Some(MethodFate::Drop),
         },
-        Gone {
+        MethodHop {
+            method: "notifications/tools/list_changed",
+            direction: Direction::ServerToClient,
+            stays_the_other_way: false,
+            rule: &rules::UNASKED_CHANGES,
+            up: Some(MethodFate::Subscribed),
+            down: None,
+        },
+        MethodHop {
             method: "ping",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "ping",
-            fate: GoneFate::NeedsState(Adapter::Handshake),
+            rule: &rules::PING,
+            up: Some(MethodFate::NeedsState(Adapter::Handshake)),
+            down: Some(MethodFate::NeedsState(Adapter::Handshake)),
         },
-        Gone {
+        MethodHop {
             method: "ping",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "ping",
-            fate: GoneFate::NeedsState(Adapter::Handshake),
+            rule: &rules::PING,
+            up: Some(MethodFate::NeedsState(Adapter::Handshake)),
+            down: Some(MethodFate::NeedsState(Adapter::Handshake)),
         },
-        Gone {
+        MethodHop {
             method: "resources/subscribe",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "subscription",
-            fate: GoneFate::NeedsState(Adapter::Subscription),
+            rule: &rules::SUBSCRIPTION,
+            up: Some(MethodFate::NeedsState(Adapter::Subscription)),
+            down: Some(MethodFate::NeedsState(Adapter::Subscription)),
         },
-        Gone {
+        MethodHop {
             method: "resources/unsubscribe",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "subscription",
-            fate: GoneFate::NeedsState(Adapter::Subscription),
+            rule: &rules::SUBSCRIPTION,
+            up: Some(MethodFate::NeedsState(Adapter::Subscription)),
+            down: Some(MethodFate::NeedsState(Adapter::Subscription)),
         },
-        Gone {
+        MethodHop {
             method: "server/discover",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "handshake",
-            fate: GoneFate::NeedsState(Adapter::Handshake),
+            rule: &rules::DISCOVER,
+            up: Some(MethodFate::NeedsState(Adapter::Handshake)),
+            down: Some(MethodFate::NeedsState(Adapter::Handshake)),
         },
-        Gone {
+        MethodHop {
             method: "subscriptions/listen",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "subscription",
-            fate: GoneFate::NeedsState(Adapter::Subscription),
+            rule: &rules::LISTEN,
+            up: Some(MethodFate::NeedsState(Adapter::Subscription)),
+            down: Some(MethodFate::NeedsState(Adapter::Subscription)),
         },
-        Gone {
+        MethodHop {
             method: "tasks/cancel",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/cancel",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/get",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/get",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/list",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/list",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/result",
             direction: Direction::ClientToServer,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
-        Gone {
+        MethodHop {
             method: "tasks/result",
             direction: Direction::ServerToClient,
             stays_the_other_way: false,
-            rule: "tasks-unknown",
-            fate: GoneFate::Reject(
-                -32601i64,
-                "tasks are not part of the core of revision 2026-07-28",
+            rule: &rules::TASKS_UNKNOWN,
+            up: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
+            ),
+            down: Some(
+                MethodFate::Reject(
+                    -32601,
+                    "tasks are not part of the core of revision 2026-07-28",
+                ),
             ),
         },
     ],
     errors: &[
         ErrorHop {
-            code: -32002,
-            method: Some("resources/read"),
-            rule: "resource-not-found",
+            codes: (-32042, -32042),
+            methods: &["tools/call", "prompts/get", "resources/read"],
+            rule: &rules::URL_ELICITATION_REQUIRED,
+            up: Some(ErrorFate::NeedsState(Adapter::MultiRoundTrip)),
+            down: None,
+        },
+        ErrorHop {
+            codes: (-32002, -32002),
+            methods: &["resources/read"],
+            rule: &rules::RESOURCE_NOT_FOUND,
             up: Some(ErrorFate::Code(-32602)),
             down: None,
         },
         ErrorHop {
-            code: -32042,
-            method: None,
-            rule: "url-elicitation-required",
+            codes: (i64::MIN, i64::MAX),
+            methods: &["elicitation/create", "roots/list", "sampling/createMessage"],
+            rule: &rules::REFUSED_QUESTION,
             up: Some(ErrorFate::NeedsState(Adapter::MultiRoundTrip)),
             down: None,
         },
         ErrorHop {
-            code: -1,
-            method: Some("sampling/createMessage"),
-            rule: "sampling-rejected",
-            up: Some(ErrorFate::NeedsState(Adapter::MultiRoundTrip)),
+            codes: (-32042, -32042),
+            methods: &[],
+            rule: &rules::URL_ELICITATION_ELSEWHERE,
+            up: Some(ErrorFate::Code(-32603)),
             down: None,
         },
         ErrorHop {
-            code: -32020,
-            method: None,
-            rule: "header-mismatch",
+            codes: (-32022, -32022),
+            methods: &[],
+            rule: &rules::UNSUPPORTED_PROTOCOL_VERSION,
+            up: None,
+            down: Some(ErrorFate::Code(-32602)),
+        },
+        ErrorHop {
+            codes: (-32021, -32021),
+            methods: &[],
+            rule: &rules::MISSING_CLIENT_CAPABILITY,
+            up: None,
+            down: Some(ErrorFate::Code(-32602)),
+        },
+        ErrorHop {
+            codes: (-32020, -32020),
+            methods: &[],
+            rule: &rules::HEADER_MISMATCH,
             up: None,
             down: Some(ErrorFate::Code(-32603)),
         },
         ErrorHop {
-            code: -32021,
-            method: None,
-            rule: "missing-client-capability",
-            up: None,
-            down: Some(ErrorFate::Code(-32602)),
+            codes: (-32002, -32002),
+            methods: &[],
+            rule: &rules::NOT_FOUND_ELSEWHERE,
+            up: Some(ErrorFate::Code(-32603)),
+            down: None,
         },
         ErrorHop {
-            code: -32022,
-            method: None,
-            rule: "unsupported-protocol-version",
-            up: None,
-            down: Some(ErrorFate::Code(-32602)),
+            codes: (-32099, -32020),
+            methods: &[],
+            rule: &rules::RESERVED_CODE,
+            up: Some(ErrorFate::Code(-32603)),
+            down: None,
         },
     ],
+    open_results: Some(OpenResults {
+        member: "resultType",
+        known: &["complete", "input_required"],
+        rule: &rules::RESULT_TYPE,
+        code: -32603,
+        message: "a result of a type that revision 2025-11-25 does not have",
+    }),
+    rules: rules::ALL,
 };

@@ -2,15 +2,15 @@
 
 mod booleans;
 mod properties;
+mod references;
 mod wrap;
 
-use mcp_convert::{Context, LossKind, Stop};
-use mcp_wire::Json;
+use mcp_convert::{Ruled, Stop};
 
 pub use crate::v2025_06_18_to_v2025_11_25::works_without_tasks;
 pub use properties::spell_out_booleans;
 pub use wrap::{
-    WRAPPED, structured_object, unwrap_output_schema, unwrap_structured, unwrap_structured_block,
+    structured_object, unwrap_output_schema, unwrap_structured, unwrap_structured_block,
     wrap_output_schema, wrap_structured, wrap_structured_block,
 };
 
@@ -23,27 +23,17 @@ const MOST_VALUES: usize = 100;
 /// None.
 pub fn truncate_values(
     completion: &mut mcp_2025_11_25::CompleteResultCompletion,
-    cx: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<(), Stop> {
     if completion.values.len() <= MOST_VALUES {
         return Ok(());
     }
-    cx.replace(
-        "completion-limit",
-        LossKind::Semantic,
-        "/values",
-        Json::of(&completion.values),
-    );
+    cx.replace("/values", completion.values.clone());
     completion.values.truncate(MOST_VALUES);
     match completion.has_more {
         Some(true) => {}
-        Some(false) => cx.replace(
-            "completion-limit",
-            LossKind::Cosmetic,
-            "/hasMore",
-            Json::from(false),
-        ),
-        None => cx.add("completion-limit", LossKind::Cosmetic, "/hasMore"),
+        Some(false) => cx.lesser().replace("/hasMore", false),
+        None => cx.lesser().add("/hasMore"),
     }
     completion.has_more = Some(true);
     Ok(())

@@ -1,6 +1,6 @@
 //! Properties of schemas that are booleans.
 
-use mcp_convert::{Context, LossKind, Stop, pointer_to};
+use mcp_convert::{Context, Ruled, Stop, pointer_to};
 use mcp_wire::{Extra, Json, JsonObject};
 
 use super::booleans;
@@ -9,7 +9,7 @@ use super::booleans;
 ///
 /// # Errors
 /// None.
-pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> Result<(), Stop> {
+pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if let Some(schema) = spelled_out(&tool.input_schema, "/inputSchema", cx) {
         tool.input_schema = schema;
     }
@@ -24,7 +24,7 @@ pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> 
 }
 
 /// The schema with objects for boolean properties; none if it has no such property.
-fn spelled_out(schema: &JsonObject, at: &str, cx: &mut Context) -> Option<JsonObject> {
+fn spelled_out(schema: &JsonObject, at: &str, cx: &mut Ruled<'_>) -> Option<JsonObject> {
     if !booleans::may_be_properties(schema.text()) {
         return None;
     }
@@ -42,12 +42,7 @@ fn spelled_out(schema: &JsonObject, at: &str, cx: &mut Context) -> Option<JsonOb
             continue;
         };
         let pointer = format!("{at}/properties{}", pointer_to(name));
-        cx.replace(
-            "schema-booleans",
-            LossKind::Cosmetic,
-            pointer,
-            std::mem::replace(value, object),
-        );
+        cx.replace(pointer, std::mem::replace(value, object));
         changed = true;
     }
     if !changed {

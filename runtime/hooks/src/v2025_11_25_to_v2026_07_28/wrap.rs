@@ -1,28 +1,34 @@
 //! What 2025-11-25 wants to be an object is wrapped into one, and marked, so that it can be undone.
+//!
+//! Nobody who converts a result knows the schema of its tool, nor the other way round. So what becomes of either is
+//! decided by itself alone, in a way that fits whatever was decided of the other: a value that is no object becomes
+//! one that holds it as `result`, an object stays; and a schema takes all that its values can have become.
 
-use mcp_convert::{Context, LossKind, Stop};
-use mcp_wire::{Extra, Json, JsonObject, Kind, Map};
+use mcp_2026_07_28 as new;
+use mcp_convert::{Ruled, Stop};
+use mcp_wire::{Json, JsonObject, Kind, Map};
 use serde_json::{Value, json};
 
-/// The key in `_meta` that marks what was wrapped into an object, so that it can be undone.
-pub const WRAPPED: &str = "mcp-revisions/wrapped";
+use super::references::{Schema, moved};
+use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
 
 /// Structured content that is no object becomes an object that holds it as `result`, and is marked.
 ///
 /// # Errors
 /// None.
-pub fn wrap_structured(
-    result: &mut mcp_2026_07_28::CallToolResult,
-    _: &mut Context,
-) -> Result<(), Stop> {
-    if let Some(wrapped) = result.structured_content.as_ref().and_then(wrapped) {
-        result.structured_content = Some(wrapped.into());
-        let mark = mark(result.meta.is_none(), None);
-        let meta = result
-            .meta
-            .get_or_insert_with(mcp_2026_07_28::ResultMetaObject::new);
-        meta.extra.insert(WRAPPED, mark);
+pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+    if let Some(meta) = &mut result.meta {
+        drop_stray_mark(&mut meta.extra, cx);
     }
+    let Some(wrapped) = result.structured_content.as_ref().and_then(wrapped) else {
+        return Ok(());
+    };
+    if let Some(value) = result.structured_content.replace(wrapped.into()) {
+        cx.reshape("/structuredContent", value);
+    }
+    let mark = mark(result.meta.is_none(), None);
+    let meta = result.meta.get_or_insert_with(new::ResultMetaObject::new);
+    meta.extra.insert(WRAPPED, mark);
     Ok(())
 }
 
@@ -30,10 +36,7 @@ pub fn wrap_structured(
 ///
 /// # Errors
 /// None.
-pub fn unwrap_structured(
-    result: &mut mcp_2026_07_28::CallToolResult,
-    _: &mut Context,
-) -> Result<(), Stop> {
+pub fn unwrap_structured(result: &mut new::CallToolResult, _: &mut Ruled<'_>) -> Result<(), Stop> {
     let Some(meta) = &mut result.meta else {
         return Ok(());
     };
@@ -56,17 +59,23 @@ pub fn unwrap_structured(
 /// # Errors
 /// None.
 pub fn wrap_structured_block(
-    block: &mut mcp_2026_07_28::ToolResultContent,
-    _: &mut Context,
+    block: &mut new::ToolResultContent,
+    cx: &mut Ruled<'_>,
 ) -> Result<(), Stop> {
-    if let Some(wrapped) = block.structured_content.as_ref().and_then(wrapped) {
-        block.structured_content = Some(wrapped.into());
-        let mark = mark(block.meta.is_none(), None);
-        block
-            .meta
-            .get_or_insert_with(Map::new)
-            .insert(WRAPPED, mark);
+    if let Some(meta) = &mut block.meta {
+        drop_stray_mark(meta, cx);
     }
+    let Some(wrapped) = block.structured_content.as_ref().and_then(wrapped) else {
+        return Ok(());
+    };
+    if let Some(value) = block.structured_content.replace(wrapped.into()) {
+        cx.reshape("/structuredContent", value);
+    }
+    let mark = mark(block.meta.is_none(), None);
+    block
+        .meta
+        .get_or_insert_with(Map::new)
+        .insert(WRAPPED, mark);
     Ok(())
 }
 
@@ -75,8 +84,8 @@ pub fn wrap_structured_block(
 /// # Errors
 /// None.
 pub fn unwrap_structured_block(
-    block: &mut mcp_2026_07_28::ToolResultContent,
-    _: &mut Context,
+    block: &mut new::ToolResultContent,
+    _: &mut Ruled<'_>,
 ) -> Result<(), Stop> {
     let Some(meta) = &mut block.meta else {
         return Ok(());
@@ -101,13 +110,13 @@ pub fn unwrap_structured_block(
 /// None.
 pub fn structured_object(
     value: Option<Json>,
-    cx: &mut Context,
+    cx: &mut Ruled<'_>,
 ) -> Result<Option<JsonObject>, Stop> {
     let Some(value) = value else { return Ok(None) };
     match JsonObject::try_from(value.clone()) {
         Ok(object) => Ok(Some(object)),
         Err(_) => {
-            cx.lose("structured-any", LossKind::Semantic, "", value);
+            cx.lose("", value);
             Ok(None)
         }
     }
@@ -116,63 +125,51 @@ pub fn structured_object(
 fn wrapped(value: &Json) -> Option<JsonObject> {
     match value.kind() {
         Kind::Object => None,
-        _ => JsonObject::from_text(&format!("{{\"result\":{}}}", value.text())).ok(),
+        _ => JsonObject::from_text(&format!("{{\"{RESULT}\":{}}}", value.text())).ok(),
     }
 }
 
-/// What was wrapped; none if this is no wrap.
-fn unwrapped(value: &Json) -> Option<Json> {
-    let members: Extra = value.read().ok()?;
-    match members.len() {
-        1 => members.get("result").cloned(),
-        _ => None,
+/// A mark that is not ours would be undone on the way back.
+fn drop_stray_mark(meta: &mut Map<Json>, cx: &mut Ruled<'_>) {
+    if meta
+        .get(WRAPPED)
+        .is_some_and(|mark| read_mark(mark).is_some())
+        && let Some(mark) = meta.remove(WRAPPED)
+    {
+        cx.lesser().lose("/_meta/mcp-revisions~1wrapped", mark);
     }
 }
 
-/// An output schema whose root is no object becomes the schema of an object that holds it as `result`.
+/// An output schema that takes anything but objects becomes one of objects: those that its values become.
 ///
 /// # Errors
 /// None.
-pub fn wrap_output_schema(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> Result<(), Stop> {
+pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+    if let Some(meta) = &mut tool.meta {
+        drop_stray_mark(meta, cx);
+    }
     let Some(schema) = &tool.output_schema else {
         return Ok(());
     };
-    let is_object = schema
-        .get("type")
-        .is_some_and(|kind| kind.as_str().as_deref() == Some("object"));
-    if is_object {
+    let takes = takes(schema);
+    if takes == Takes::Objects {
         return Ok(());
     }
-    let Ok(mut inner) = schema.parse::<Value>() else {
+    let Ok(inner) = schema.parse::<Value>() else {
         // A schema that no JSON value can hold cannot be rewritten either.
-        cx.lose(
-            "output-schema-root",
-            LossKind::Semantic,
-            "/outputSchema",
-            schema.clone().into(),
-        );
+        cx.lose("/outputSchema", schema.clone());
         tool.output_schema = None;
         return Ok(());
     };
-    let dialect = inner
-        .as_object_mut()
-        .and_then(|schema| schema.remove("$schema"));
-    move_references(&mut inner);
-    let mut whole = json!({
-        "type": "object",
-        "properties": { "result": inner },
-        "required": ["result"],
-    });
-    if let (Some(dialect), Some(whole)) = (dialect, whole.as_object_mut()) {
-        whole.insert("$schema".to_owned(), dialect);
-    }
-    let Ok(wrapped) = JsonObject::from_value(&whole) else {
+    let Ok(wrapped) = JsonObject::from_value(&takes.wrap(inner)) else {
         return Ok(());
     };
     // The mark holds the schema as it was: nothing has to be guessed on the way back.
     let mark = mark(tool.meta.is_none(), Some(schema));
     tool.meta.get_or_insert_with(Map::new).insert(WRAPPED, mark);
-    tool.output_schema = Some(wrapped);
+    if let Some(schema) = tool.output_schema.replace(wrapped) {
+        cx.reshape("/outputSchema", schema);
+    }
     Ok(())
 }
 
@@ -180,8 +177,8 @@ pub fn wrap_output_schema(tool: &mut mcp_2026_07_28::Tool, cx: &mut Context) -> 
 ///
 /// # Errors
 /// None.
-pub fn unwrap_output_schema(tool: &mut mcp_2026_07_28::Tool, _: &mut Context) -> Result<(), Stop> {
-    let Some(meta) = &mut tool.meta else {
+pub fn unwrap_output_schema(tool: &mut new::Tool, _: &mut Ruled<'_>) -> Result<(), Stop> {
+    let (Some(meta), Some(_)) = (&mut tool.meta, &tool.output_schema) else {
         return Ok(());
     };
     let Some(mark) = meta.get(WRAPPED).and_then(read_mark) else {
@@ -198,60 +195,63 @@ pub fn unwrap_output_schema(tool: &mut mcp_2026_07_28::Tool, _: &mut Context) ->
     Ok(())
 }
 
-/// What a mark under [`WRAPPED`] says.
-struct Mark {
-    /// Whether `_meta` was made for the mark.
-    alone: bool,
-    /// The schema that was wrapped.
-    schema: Option<JsonObject>,
+/// What a schema takes, by the type that its root states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// Objects alone.
+    Objects,
+    /// Anything but objects.
+    Others,
+    /// Both, as far as can be told without following it.
+    Both,
 }
 
-/// A mark: whether `_meta` is made for it, and the schema that was wrapped.
-fn mark(alone: bool, schema: Option<&JsonObject>) -> Json {
-    let mut members = Extra::new();
-    if let Some(schema) = schema {
-        members.insert("schema", Json::from(schema.clone()));
-    }
-    if alone {
-        members.insert("alone", Json::from(true));
-    }
-    Json::of(&members)
-}
-
-/// Reads a mark; none if somebody else wrote it.
-fn read_mark(mark: &Json) -> Option<Mark> {
-    let mut members: Extra = mark.read().ok()?;
-    let alone = members.remove("alone").is_some();
-    let schema = match members.remove("schema") {
-        Some(schema) => Some(JsonObject::try_from(schema).ok()?),
-        None => None,
+fn takes(schema: &JsonObject) -> Takes {
+    let Some(kind) = schema.get("type") else {
+        return Takes::Both;
     };
-    members.is_empty().then_some(Mark { alone, schema })
+    if let Some(kind) = kind.as_str() {
+        return match &*kind {
+            "object" => Takes::Objects,
+            _ => Takes::Others,
+        };
+    }
+    match kind.read::<Vec<String>>() {
+        Ok(kinds) if !kinds.iter().any(|kind| kind == "object") => Takes::Others,
+        Ok(_) | Err(_) => Takes::Both,
+    }
 }
 
-/// References to the root point below `result` now; those inside a schema with an `$id` of its own stay.
-fn move_references(schema: &mut Value) {
-    match schema {
-        Value::Object(members) => {
-            if members.contains_key("$id") {
-                return;
-            }
-            for (name, value) in members {
-                match value {
-                    Value::String(target) if name == "$ref" || name == "$dynamicRef" => {
-                        if let Some(rest) = target.strip_prefix('#')
-                            && (rest.is_empty() || rest.starts_with('/'))
-                        {
-                            *target = format!("#/properties/result{rest}");
-                        }
-                    }
-                    // Values that are data, not schemas.
-                    _ if matches!(name.as_str(), "const" | "enum" | "default" | "examples") => {}
-                    value => move_references(value),
-                }
-            }
+impl Takes {
+    /// The schema of what values of a schema have become.
+    fn wrap(self, mut inner: Value) -> Value {
+        let dialect = inner
+            .as_object_mut()
+            .and_then(|schema| schema.remove("$schema"));
+        let mut whole = match self {
+            Self::Objects => inner,
+            Self::Others => json!({
+                "type": "object",
+                "properties": { RESULT: moved(inner, &Schema::at("#/properties/result")) },
+                "required": [RESULT],
+            }),
+            // An object is still there as it was, anything else as `result`.
+            Self::Both => json!({
+                "type": "object",
+                "anyOf": [
+                    { "$ref": "#/$defs/value" },
+                    {
+                        "properties": { RESULT: { "$ref": "#/$defs/value" } },
+                        "required": [RESULT],
+                        "additionalProperties": false,
+                    },
+                ],
+                "$defs": { "value": moved(inner, &Schema::at("#/$defs/value")) },
+            }),
+        };
+        if let (Some(dialect), Some(whole)) = (dialect, whole.as_object_mut()) {
+            whole.insert("$schema".to_owned(), dialect);
         }
-        Value::Array(items) => items.iter_mut().for_each(move_references),
-        _ => {}
+        whole
     }
 }

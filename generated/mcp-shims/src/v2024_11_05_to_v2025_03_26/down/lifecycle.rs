@@ -5,7 +5,9 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{shared::progress_token_down, shared::request_meta_object_down};
 
@@ -258,13 +260,7 @@ pub(crate) fn progress_notification_params_down(
         total,
         mut extra,
     } = value;
-    cx.drop_member(
-        "progress-message",
-        LossKind::Cosmetic,
-        "message",
-        message,
-        &mut extra,
-    );
+    cx.drop_member(&rules::PROGRESS_MESSAGE, "message", message, &mut extra);
     Ok(old::ProgressNotificationParams {
         meta,
         progress,
@@ -300,8 +296,7 @@ pub(crate) fn server_capabilities_down(
         mut extra,
     } = value;
     cx.drop_member(
-        "completions-capability",
-        LossKind::Cosmetic,
+        &rules::COMPLETIONS_CAPABILITY,
         "completions",
         completions,
         &mut extra,

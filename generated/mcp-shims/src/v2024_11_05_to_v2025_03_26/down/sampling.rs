@@ -7,6 +7,8 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
+use super::super::rules;
+
 use super::{
     shared::image_content_down, shared::request_meta_object_down, shared::role_down,
     shared::text_content_down,
@@ -168,7 +170,12 @@ pub(crate) fn sampling_content_down(
         }
         new::SamplingContent::Audio(_) => {
             Err(
-                cx.reject(-32602, "audio in sampling is not part of revision 2024-11-05"),
+                cx
+                    .reject(
+                        &rules::AUDIO_SAMPLING,
+                        -32602,
+                        "audio in sampling is not part of revision 2024-11-05",
+                    ),
             )
         }
     }

@@ -8,6 +8,8 @@ use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 use mcp_hooks::v2024_11_05_to_v2025_03_26 as hooks;
 
+use super::super::rules;
+
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
     let new::Annotations { audience, priority, extra } = value;
@@ -91,7 +93,9 @@ pub(crate) fn content_block_down(
         new::ContentBlock::Image(value) => {
             Ok(old::ContentBlock::Image(image_content_down(value)))
         }
-        new::ContentBlock::Audio(value) => hooks::audio_to_text(value, cx),
+        new::ContentBlock::Audio(value) => {
+            hooks::audio_to_text(value, &mut cx.under(&rules::AUDIO_BLOCK))
+        }
         new::ContentBlock::Resource(value) => {
             Ok(old::ContentBlock::Resource(embedded_resource_down(value)))
         }

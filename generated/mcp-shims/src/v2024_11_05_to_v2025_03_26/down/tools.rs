@@ -5,7 +5,9 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{shared::content_block_down, shared::request_meta_object_down};
 
@@ -107,13 +109,7 @@ impl crate::Downgrade<old::ListToolsResult> for new::ListToolsResult {
 /// `Tool` to `Tool`.
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
     let new::Tool { annotations, description, input_schema, name, mut extra } = value;
-    cx.drop_member(
-        "tool-annotations",
-        LossKind::Safety,
-        "annotations",
-        annotations,
-        &mut extra,
-    );
+    cx.drop_member(&rules::TOOL_ANNOTATIONS, "annotations", annotations, &mut extra);
     Ok(old::Tool {
         description,
         input_schema,

@@ -251,7 +251,7 @@ pub(crate) fn progress_notification_params_up(
     } = value;
     Ok(new::ProgressNotificationParams {
         meta,
-        message: cx.adopt("message", &mut extra),
+        message: cx.carried("message", &mut extra),
         progress,
         progress_token: progress_token_up(progress_token),
         total,
@@ -284,7 +284,7 @@ pub(crate) fn server_capabilities_up(
         mut extra,
     } = value;
     Ok(new::ServerCapabilities {
-        completions: cx.adopt("completions", &mut extra),
+        completions: cx.carried("completions", &mut extra),
         experimental,
         logging,
         prompts: prompts.map(server_capabilities_prompts_up),

@@ -112,7 +112,7 @@ impl crate::Upgrade<new::ListToolsResult> for old::ListToolsResult {
 pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
     let old::Tool { description, input_schema, name, mut extra } = value;
     Ok(new::Tool {
-        annotations: cx.adopt("annotations", &mut extra),
+        annotations: cx.carried("annotations", &mut extra),
         description,
         input_schema,
         name,

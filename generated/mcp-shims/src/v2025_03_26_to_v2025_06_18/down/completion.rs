@@ -5,7 +5,9 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::shared::request_meta_object_down;
 
@@ -15,13 +17,7 @@ pub(crate) fn complete_request_params_down(
     cx: &mut Context,
 ) -> Result<old::CompleteRequestParams, Stop> {
     let new::CompleteRequestParams { argument, context, meta, reference, mut extra } = value;
-    cx.drop_member(
-        "completion-context",
-        LossKind::Semantic,
-        "context",
-        context,
-        &mut extra,
-    );
+    cx.drop_member(&rules::COMPLETION_CONTEXT, "context", context, &mut extra);
     Ok(old::CompleteRequestParams {
         meta: meta.map(request_meta_object_down),
         argument: complete_request_params_argument_down(argument),
@@ -155,7 +151,7 @@ pub(crate) fn prompt_reference_down(
     cx: &mut Context,
 ) -> Result<old::PromptReference, Stop> {
     let new::PromptReference { name, title, mut extra } = value;
-    cx.drop_member("title", LossKind::Cosmetic, "title", title, &mut extra);
+    cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::PromptReference {
         name,
         extra,

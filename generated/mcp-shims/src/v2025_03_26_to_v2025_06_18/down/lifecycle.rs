@@ -5,7 +5,9 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{shared::progress_token_down, shared::request_meta_object_down};
 
@@ -54,8 +56,7 @@ pub(crate) fn client_capabilities_down(
         mut extra,
     } = value;
     cx.drop_member(
-        "elicitation-capability",
-        LossKind::Interaction,
+        &rules::ELICITATION_CAPABILITY,
         "elicitation",
         elicitation,
         &mut extra,
@@ -110,7 +111,7 @@ pub(crate) fn implementation_down(
     cx: &mut Context,
 ) -> Result<old::Implementation, Stop> {
     let new::Implementation { name, title, version, mut extra } = value;
-    cx.drop_member("title", LossKind::Cosmetic, "title", title, &mut extra);
+    cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::Implementation {
         name,
         version,

@@ -5,7 +5,9 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{
     shared::content_block_down, shared::request_meta_object_down, shared::role_down,
@@ -117,7 +119,7 @@ pub(crate) fn prompt_down(
 ) -> Result<old::Prompt, Stop> {
     let new::Prompt { arguments, description, meta, name, title, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
-    cx.drop_member("title", LossKind::Cosmetic, "title", title, &mut extra);
+    cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::Prompt {
         arguments: match arguments {
             Some(value) => {
@@ -144,7 +146,7 @@ pub(crate) fn prompt_argument_down(
     cx: &mut Context,
 ) -> Result<old::PromptArgument, Stop> {
     let new::PromptArgument { description, name, required, title, mut extra } = value;
-    cx.drop_member("title", LossKind::Cosmetic, "title", title, &mut extra);
+    cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::PromptArgument {
         description,
         name,

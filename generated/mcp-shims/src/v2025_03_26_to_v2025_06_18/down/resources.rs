@@ -5,7 +5,9 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{
     shared::annotations_down, shared::request_meta_object_down,
@@ -203,7 +205,7 @@ pub(crate) fn resource_down(
         mut extra,
     } = value;
     Context::pass("_meta", meta, &mut extra);
-    cx.drop_member("title", LossKind::Cosmetic, "title", title, &mut extra);
+    cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::Resource {
         annotations: match annotations {
             Some(value) => {
@@ -273,7 +275,7 @@ pub(crate) fn resource_template_down(
         mut extra,
     } = value;
     Context::pass("_meta", meta, &mut extra);
-    cx.drop_member("title", LossKind::Cosmetic, "title", title, &mut extra);
+    cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::ResourceTemplate {
         annotations: match annotations {
             Some(value) => {

@@ -5,8 +5,10 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
+
+use super::super::rules;
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_down(
@@ -14,13 +16,7 @@ pub(crate) fn annotations_down(
     cx: &mut Context,
 ) -> Result<old::Annotations, Stop> {
     let new::Annotations { audience, last_modified, priority, mut extra } = value;
-    cx.drop_member(
-        "last-modified",
-        LossKind::Cosmetic,
-        "lastModified",
-        last_modified,
-        &mut extra,
-    );
+    cx.drop_member(&rules::LAST_MODIFIED, "lastModified", last_modified, &mut extra);
     Ok(old::Annotations {
         audience: audience.map(|value| value.into_iter().map(role_down).collect()),
         priority,
@@ -125,7 +121,12 @@ pub(crate) fn content_block_down(
         new::ContentBlock::Audio(value) => {
             Ok(old::ContentBlock::Audio(audio_content_down(value, cx)?))
         }
-        new::ContentBlock::ResourceLink(value) => hooks::resource_link_to_text(value, cx),
+        new::ContentBlock::ResourceLink(value) => {
+            hooks::resource_link_to_text(
+                value,
+                &mut cx.under(&rules::RESOURCE_LINK_BLOCK),
+            )
+        }
         new::ContentBlock::Resource(value) => {
             Ok(old::ContentBlock::Resource(embedded_resource_down(value, cx)?))
         }

@@ -5,8 +5,10 @@
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
+
+use super::super::rules;
 
 use super::{shared::content_block_down, shared::request_meta_object_down};
 
@@ -43,11 +45,13 @@ pub(crate) fn call_tool_result_down(
     cx: &mut Context,
 ) -> Result<old::CallToolResult, Stop> {
     let mut value = value;
-    hooks::structured_to_text(&mut value, cx)?;
+    hooks::structured_to_text(
+        &mut value,
+        &mut cx.under(&rules::STRUCTURED_CONTENT_TEXT),
+    )?;
     let new::CallToolResult { content, is_error, meta, structured_content, mut extra } = value;
     cx.drop_member(
-        "structured-content",
-        LossKind::Semantic,
+        &rules::STRUCTURED_CONTENT,
         "structuredContent",
         structured_content,
         &mut extra,
@@ -117,7 +121,8 @@ impl crate::Downgrade<old::ListToolsResult> for new::ListToolsResult {
 /// `Tool` to `Tool`.
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
     let mut value = value;
-    hooks::title_to_annotations(&mut value, cx)?;
+    hooks::drop_schema_mark(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_MARK))?;
+    hooks::title_to_annotations(&mut value, &mut cx.under(&rules::TOOL_TITLE))?;
     let new::Tool {
         annotations,
         description,
@@ -129,14 +134,8 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         mut extra,
     } = value;
     Context::pass("_meta", meta, &mut extra);
-    cx.drop_member(
-        "output-schema",
-        LossKind::Semantic,
-        "outputSchema",
-        output_schema,
-        &mut extra,
-    );
-    cx.drop_member("title", LossKind::Cosmetic, "title", title, &mut extra);
+    cx.drop_member(&rules::OUTPUT_SCHEMA, "outputSchema", output_schema, &mut extra);
+    cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::Tool {
         annotations: annotations.map(tool_annotations_down),
         description,

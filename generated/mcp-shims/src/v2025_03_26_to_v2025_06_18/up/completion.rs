@@ -18,7 +18,7 @@ pub(crate) fn complete_request_params_up(
     Ok(new::CompleteRequestParams {
         meta: meta.map(request_meta_object_up),
         argument: complete_request_params_argument_up(argument),
-        context: cx.adopt("context", &mut extra),
+        context: cx.carried("context", &mut extra),
         reference: cx.member("ref", |cx| completion_reference_up(reference, cx))?,
         extra,
     })

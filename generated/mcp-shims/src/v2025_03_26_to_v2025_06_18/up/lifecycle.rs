@@ -48,7 +48,7 @@ pub(crate) fn client_capabilities_up(
 ) -> Result<new::ClientCapabilities, Stop> {
     let old::ClientCapabilities { experimental, roots, sampling, mut extra } = value;
     Ok(new::ClientCapabilities {
-        elicitation: cx.adopt("elicitation", &mut extra),
+        elicitation: cx.carried("elicitation", &mut extra),
         experimental,
         roots: roots.map(client_capabilities_roots_up),
         sampling,

@@ -46,7 +46,7 @@ pub(crate) fn call_tool_result_up(
         meta,
         content: cx.member("content", |cx| cx.list(content, content_block_up))?,
         is_error,
-        structured_content: cx.adopt("structuredContent", &mut extra),
+        structured_content: cx.carried("structuredContent", &mut extra),
         extra,
     })
 }
@@ -114,7 +114,7 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         description,
         input_schema,
         name,
-        output_schema: cx.adopt("outputSchema", &mut extra),
+        output_schema: cx.carried("outputSchema", &mut extra),
         title: cx.adopt("title", &mut extra),
         extra,
     })

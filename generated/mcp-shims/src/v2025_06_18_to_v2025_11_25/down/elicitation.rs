@@ -5,8 +5,10 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
+
+use super::super::rules;
 
 use super::shared::request_meta_object_down;
 
@@ -65,7 +67,9 @@ pub(crate) fn elicit_outcome_down(
 ) -> Result<old::ElicitResult, Stop> {
     match value {
         new::ElicitOutcome::Elicit(value) => Ok(elicit_result_down(value, cx)?),
-        new::ElicitOutcome::CreateTask(_) => Err(cx.needs("task-result", Adapter::Tasks)),
+        new::ElicitOutcome::CreateTask(_) => {
+            Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
+        }
     }
 }
 
@@ -89,8 +93,8 @@ pub(crate) fn elicit_request_form_params_down(
         task,
         mut extra,
     } = value;
-    cx.drop_member("elicitation-mode", LossKind::Cosmetic, "mode", mode, &mut extra);
-    cx.drop_member("task-request", LossKind::Semantic, "task", task, &mut extra);
+    cx.drop_member(&rules::ELICITATION_MODE, "mode", mode, &mut extra);
+    cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(old::ElicitRequestParams {
         meta: meta.map(request_meta_object_down),
         message,
@@ -124,13 +128,7 @@ pub(crate) fn elicit_request_form_params_requested_schema_down(
         schema,
         mut extra,
     } = value;
-    cx.drop_member(
-        "elicitation-dialect",
-        LossKind::Cosmetic,
-        "$schema",
-        schema,
-        &mut extra,
-    );
+    cx.drop_member(&rules::ELICITATION_DIALECT, "$schema", schema, &mut extra);
     Ok(old::ElicitRequestParamsRequestedSchema {
         properties: cx
             .member(
@@ -163,6 +161,7 @@ pub(crate) fn elicit_request_params_down(
             Err(
                 cx
                     .reject(
+                        &rules::ELICITATION_URL,
                         -32602,
                         "elicitation by URL is not part of revision 2025-06-18",
                     ),
@@ -217,6 +216,7 @@ pub(crate) fn elicit_value_down(
             Err(
                 cx
                     .reject(
+                        &rules::ELICITATION_LIST,
                         -32602,
                         "a list as an answer is not part of revision 2025-06-18",
                     ),
@@ -249,7 +249,7 @@ pub(crate) fn number_schema_down(
         title,
         mut extra,
     } = value;
-    cx.drop_member("form-default", LossKind::Semantic, "default", default, &mut extra);
+    cx.drop_member(&rules::FORM_DEFAULT, "default", default, &mut extra);
     Ok(old::NumberSchema {
         description,
         maximum,
@@ -307,15 +307,16 @@ pub(crate) fn primitive_schema_definition_down(
             Ok(old::PrimitiveSchemaDefinition::Boolean(boolean_schema_down(value)))
         }
         new::PrimitiveSchemaDefinition::UntitledSingleSelectEnum(value) => {
-            hooks::untitled_down(value, cx)
+            hooks::untitled_down(value, &mut cx.under(&rules::ENUM_UNTITLED))
         }
         new::PrimitiveSchemaDefinition::TitledSingleSelectEnum(value) => {
-            hooks::titled_down(value, cx)
+            hooks::titled_down(value, &mut cx.under(&rules::ENUM_TITLED))
         }
         new::PrimitiveSchemaDefinition::UntitledMultiSelectEnum(_) => {
             Err(
                 cx
                     .reject(
+                        &rules::ENUM_MULTI,
                         -32602,
                         "a choice of several values is not part of revision 2025-06-18",
                     ),
@@ -325,13 +326,14 @@ pub(crate) fn primitive_schema_definition_down(
             Err(
                 cx
                     .reject(
+                        &rules::ENUM_MULTI,
                         -32602,
                         "a choice of several values is not part of revision 2025-06-18",
                     ),
             )
         }
         new::PrimitiveSchemaDefinition::LegacyTitledEnum(value) => {
-            hooks::legacy_down(value, cx)
+            hooks::legacy_down(value, &mut cx.under(&rules::ENUM_LEGACY))
         }
     }
 }
@@ -361,7 +363,7 @@ pub(crate) fn string_schema_down(
         title,
         mut extra,
     } = value;
-    cx.drop_member("form-default", LossKind::Semantic, "default", default, &mut extra);
+    cx.drop_member(&rules::FORM_DEFAULT, "default", default, &mut extra);
     Ok(old::StringSchema {
         description,
         format: format.map(string_schema_format_down),

@@ -5,9 +5,11 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 use mcp_wire::JsonObject;
+
+use super::super::rules;
 
 use super::{shared::progress_token_down, shared::request_meta_object_down};
 
@@ -22,7 +24,7 @@ pub(crate) fn cancelled_notification_params_down(
         reason,
         request_id: match request_id {
             Some(value) => value,
-            None => return Err(cx.needs("cancel-without-id", Adapter::Tasks)),
+            None => return Err(cx.swallow(&rules::CANCEL_WITHOUT_ID)),
         },
         extra,
     })
@@ -52,10 +54,16 @@ pub(crate) fn client_capabilities_down(
         tasks,
         mut extra,
     } = value;
-    cx.drop_member("tasks-capability", LossKind::Semantic, "tasks", tasks, &mut extra);
+    cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
     Ok(old::ClientCapabilities {
         elicitation: cx
-            .member("elicitation", |cx| hooks::capability_down(elicitation, cx))?,
+            .member(
+                "elicitation",
+                |cx| hooks::capability_down(
+                    elicitation,
+                    &mut cx.under(&rules::ELICITATION_CAPABILITY),
+                ),
+            )?,
         experimental,
         roots: roots.map(client_capabilities_roots_down),
         sampling: match sampling {
@@ -119,20 +127,8 @@ pub(crate) fn client_capabilities_sampling_to_json_object_down(
     cx: &mut Context,
 ) -> Result<JsonObject, Stop> {
     let new::ClientCapabilitiesSampling { context, tools, mut extra } = value;
-    cx.drop_member(
-        "sampling-capability",
-        LossKind::Semantic,
-        "context",
-        context,
-        &mut extra,
-    );
-    cx.drop_member(
-        "sampling-capability",
-        LossKind::Semantic,
-        "tools",
-        tools,
-        &mut extra,
-    );
+    cx.drop_member(&rules::SAMPLING_CAPABILITY, "context", context, &mut extra);
+    cx.drop_member(&rules::SAMPLING_CAPABILITY, "tools", tools, &mut extra);
     Ok(Context::close(&extra))
 }
 
@@ -151,16 +147,14 @@ pub(crate) fn implementation_down(
         mut extra,
     } = value;
     cx.drop_member(
-        "implementation-description",
-        LossKind::Cosmetic,
+        &rules::IMPLEMENTATION_DESCRIPTION,
         "description",
         description,
         &mut extra,
     );
-    cx.drop_member("icons", LossKind::Cosmetic, "icons", icons, &mut extra);
+    cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     cx.drop_member(
-        "implementation-website",
-        LossKind::Cosmetic,
+        &rules::IMPLEMENTATION_WEBSITE,
         "websiteUrl",
         website_url,
         &mut extra,
@@ -299,7 +293,7 @@ pub(crate) fn server_capabilities_down(
         tools,
         mut extra,
     } = value;
-    cx.drop_member("tasks-capability", LossKind::Semantic, "tasks", tasks, &mut extra);
+    cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
     Ok(old::ServerCapabilities {
         completions,
         experimental,

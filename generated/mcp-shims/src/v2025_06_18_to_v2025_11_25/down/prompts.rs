@@ -5,7 +5,9 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{
     shared::content_block_down, shared::request_meta_object_down, shared::role_down,
@@ -86,7 +88,7 @@ pub(crate) fn prompt_down(
     cx: &mut Context,
 ) -> Result<old::Prompt, Stop> {
     let new::Prompt { arguments, description, icons, meta, name, title, mut extra } = value;
-    cx.drop_member("icons", LossKind::Cosmetic, "icons", icons, &mut extra);
+    cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::Prompt {
         meta,
         arguments: arguments

@@ -5,7 +5,9 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{
     shared::annotations_down, shared::request_meta_object_down,
@@ -141,7 +143,7 @@ pub(crate) fn resource_down(
         uri,
         mut extra,
     } = value;
-    cx.drop_member("icons", LossKind::Cosmetic, "icons", icons, &mut extra);
+    cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::Resource {
         meta,
         annotations: annotations.map(annotations_down),
@@ -178,7 +180,7 @@ pub(crate) fn resource_template_down(
         uri_template,
         mut extra,
     } = value;
-    cx.drop_member("icons", LossKind::Cosmetic, "icons", icons, &mut extra);
+    cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::ResourceTemplate {
         meta,
         annotations: annotations.map(annotations_down),

@@ -5,8 +5,10 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
+
+use super::super::rules;
 
 use super::{
     shared::audio_content_down, shared::image_content_down,
@@ -23,7 +25,7 @@ pub(crate) fn create_message_outcome_down(
             Ok(create_message_result_down(value, cx)?)
         }
         new::CreateMessageOutcome::Task(_) => {
-            Err(cx.needs("task-result", Adapter::Tasks))
+            Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
         }
     }
 }
@@ -41,7 +43,7 @@ pub(crate) fn create_message_request_params_down(
     cx: &mut Context,
 ) -> Result<old::CreateMessageRequestParams, Stop> {
     let mut value = value;
-    hooks::split_messages(&mut value, cx)?;
+    hooks::split_messages(&mut value, &mut cx.under(&rules::SAMPLING_SPLIT))?;
     let new::CreateMessageRequestParams {
         include_context,
         max_tokens,
@@ -57,15 +59,25 @@ pub(crate) fn create_message_request_params_down(
         tools,
         mut extra,
     } = value;
-    cx.drop_member("task-request", LossKind::Semantic, "task", task, &mut extra);
+    cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     if tool_choice.is_some() {
         return Err(
-            cx.reject(-32602, "tools in sampling are not part of revision 2025-06-18"),
+            cx
+                .reject(
+                    &rules::SAMPLING_TOOL_CHOICE,
+                    -32602,
+                    "tools in sampling are not part of revision 2025-06-18",
+                ),
         );
     }
     if tools.is_some() {
         return Err(
-            cx.reject(-32602, "tools in sampling are not part of revision 2025-06-18"),
+            cx
+                .reject(
+                    &rules::SAMPLING_TOOLS,
+                    -32602,
+                    "tools in sampling are not part of revision 2025-06-18",
+                ),
         );
     }
     Ok(old::CreateMessageRequestParams {
@@ -99,7 +111,7 @@ pub(crate) fn create_message_result_down(
     cx: &mut Context,
 ) -> Result<old::CreateMessageResult, Stop> {
     let mut value = value;
-    hooks::join_blocks(&mut value, cx)?;
+    hooks::join_blocks(&mut value, &mut cx.under(&rules::SAMPLING_JOIN))?;
     let new::CreateMessageResult { content, meta, model, role, stop_reason, extra } = value;
     Ok(old::CreateMessageResult {
         meta,
@@ -214,6 +226,7 @@ pub(crate) fn sampling_content_down(
             Err(
                 cx
                     .reject(
+                        &rules::SAMPLING_TOOL_USE,
                         -32602,
                         "tools in sampling are not part of revision 2025-06-18",
                     ),
@@ -223,6 +236,7 @@ pub(crate) fn sampling_content_down(
             Err(
                 cx
                     .reject(
+                        &rules::SAMPLING_TOOL_RESULT,
                         -32602,
                         "tools in sampling are not part of revision 2025-06-18",
                     ),
@@ -232,6 +246,7 @@ pub(crate) fn sampling_content_down(
             Err(
                 cx
                     .reject(
+                        &rules::SAMPLING_MIXTURE,
                         -32602,
                         "several blocks in one message are not part of revision 2025-06-18",
                     ),

@@ -5,7 +5,9 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
@@ -570,7 +572,7 @@ pub(crate) fn resource_link_down(
         uri,
         mut extra,
     } = value;
-    cx.drop_member("icons", LossKind::Cosmetic, "icons", icons, &mut extra);
+    cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::ResourceLink {
         meta,
         annotations: annotations.map(annotations_down),
@@ -708,14 +710,8 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         title,
         mut extra,
     } = value;
-    cx.drop_member(
-        "tool-execution",
-        LossKind::Semantic,
-        "execution",
-        execution,
-        &mut extra,
-    );
-    cx.drop_member("icons", LossKind::Cosmetic, "icons", icons, &mut extra);
+    cx.drop_member(&rules::TOOL_EXECUTION, "execution", execution, &mut extra);
+    cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::Tool {
         meta,
         annotations: annotations.map(tool_annotations_down),

@@ -5,8 +5,10 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
+
+use super::super::rules;
 
 use super::{
     shared::content_block_down, shared::request_meta_object_down, shared::tool_down,
@@ -20,7 +22,7 @@ pub(crate) fn call_tool_outcome_down(
     match value {
         new::CallToolOutcome::CallTool(value) => Ok(call_tool_result_down(value, cx)?),
         new::CallToolOutcome::CreateTask(_) => {
-            Err(cx.needs("task-result", Adapter::Tasks))
+            Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
         }
     }
 }
@@ -38,7 +40,7 @@ pub(crate) fn call_tool_request_params_down(
     cx: &mut Context,
 ) -> Result<old::CallToolRequestParams, Stop> {
     let new::CallToolRequestParams { arguments, meta, name, task, mut extra } = value;
-    cx.drop_member("task-request", LossKind::Semantic, "task", task, &mut extra);
+    cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(old::CallToolRequestParams {
         meta: meta.map(request_meta_object_down),
         arguments,
@@ -91,8 +93,7 @@ pub(crate) fn list_tools_result_down(
                 |cx| {
                     cx
                         .list_keeping(
-                            "task-tools",
-                            LossKind::Semantic,
+                            &rules::TASK_TOOLS,
                             tools,
                             hooks::works_without_tasks,
                             tool_down,

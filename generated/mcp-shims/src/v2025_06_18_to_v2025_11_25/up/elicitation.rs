@@ -8,6 +8,8 @@ use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
+use super::super::rules;
+
 use super::shared::request_meta_object_up;
 
 /// `BooleanSchema` to `BooleanSchema`.
@@ -67,13 +69,13 @@ pub(crate) fn elicit_request_params_to_elicit_request_form_params_up(
     Ok(new::ElicitRequestFormParams {
         meta: meta.map(request_meta_object_up),
         message,
-        mode: cx.adopt("mode", &mut extra),
+        mode: cx.carried("mode", &mut extra),
         requested_schema: cx
             .member(
                 "requestedSchema",
                 |cx| elicit_request_params_requested_schema_up(requested_schema, cx),
             )?,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         extra,
     })
 }
@@ -111,7 +113,7 @@ pub(crate) fn elicit_request_params_requested_schema_up(
 ) -> Result<new::ElicitRequestFormParamsRequestedSchema, Stop> {
     let old::ElicitRequestParamsRequestedSchema { properties, required, mut extra } = value;
     Ok(new::ElicitRequestFormParamsRequestedSchema {
-        schema: cx.adopt("$schema", &mut extra),
+        schema: cx.carried("$schema", &mut extra),
         properties: cx
             .member(
                 "properties",
@@ -215,7 +217,7 @@ pub(crate) fn number_schema_up(
 ) -> Result<new::NumberSchema, Stop> {
     let old::NumberSchema { description, kind, maximum, minimum, title, mut extra } = value;
     Ok(new::NumberSchema {
-        default: cx.adopt("default", &mut extra),
+        default: cx.carried("default", &mut extra),
         description,
         maximum,
         minimum,
@@ -271,7 +273,9 @@ pub(crate) fn primitive_schema_definition_up(
         old::PrimitiveSchemaDefinition::Boolean(value) => {
             Ok(new::PrimitiveSchemaDefinition::Boolean(boolean_schema_up(value)))
         }
-        old::PrimitiveSchemaDefinition::Enum(value) => hooks::enum_up(value, cx),
+        old::PrimitiveSchemaDefinition::Enum(value) => {
+            hooks::enum_up(value, &mut cx.under(&rules::ENUM_SPELLING))
+        }
     }
 }
 
@@ -299,7 +303,7 @@ pub(crate) fn string_schema_up(
         mut extra,
     } = value;
     Ok(new::StringSchema {
-        default: cx.adopt("default", &mut extra),
+        default: cx.carried("default", &mut extra),
         description,
         format: format.map(string_schema_format_up),
         max_length,

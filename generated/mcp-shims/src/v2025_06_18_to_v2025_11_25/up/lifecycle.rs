@@ -87,7 +87,7 @@ pub(crate) fn client_capabilities_up(
             }
             None => None,
         },
-        tasks: cx.adopt("tasks", &mut extra),
+        tasks: cx.carried("tasks", &mut extra),
         extra,
     })
 }
@@ -320,7 +320,7 @@ pub(crate) fn server_capabilities_up(
         logging,
         prompts: prompts.map(server_capabilities_prompts_up),
         resources: resources.map(server_capabilities_resources_up),
-        tasks: cx.adopt("tasks", &mut extra),
+        tasks: cx.carried("tasks", &mut extra),
         tools: tools.map(server_capabilities_tools_up),
         extra,
     })
@@ -425,8 +425,8 @@ pub(crate) fn json_object_to_client_capabilities_elicitation_up(
 ) -> Result<new::ClientCapabilitiesElicitation, Stop> {
     let mut extra = cx.open(value)?;
     Ok(new::ClientCapabilitiesElicitation {
-        form: cx.adopt("form", &mut extra),
-        url: cx.adopt("url", &mut extra),
+        form: cx.carried("form", &mut extra),
+        url: cx.carried("url", &mut extra),
         extra,
     })
 }
@@ -438,8 +438,8 @@ pub(crate) fn json_object_to_client_capabilities_sampling_up(
 ) -> Result<new::ClientCapabilitiesSampling, Stop> {
     let mut extra = cx.open(value)?;
     Ok(new::ClientCapabilitiesSampling {
-        context: cx.adopt("context", &mut extra),
-        tools: cx.adopt("tools", &mut extra),
+        context: cx.carried("context", &mut extra),
+        tools: cx.carried("tools", &mut extra),
         extra,
     })
 }

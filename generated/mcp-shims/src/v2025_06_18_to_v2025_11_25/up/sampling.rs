@@ -38,10 +38,16 @@ pub(crate) fn create_message_request_params_up(
         model_preferences: model_preferences.map(model_preferences_up),
         stop_sequences,
         system_prompt,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         temperature,
-        tool_choice: cx.adopt("toolChoice", &mut extra),
-        tools: cx.adopt("tools", &mut extra),
+        tool_choice: {
+            cx.foreign("toolChoice", &mut extra);
+            None
+        },
+        tools: {
+            cx.foreign("tools", &mut extra);
+            None
+        },
         extra,
     })
 }

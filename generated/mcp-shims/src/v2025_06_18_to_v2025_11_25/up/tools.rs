@@ -6,6 +6,9 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
+use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
+
+use super::super::rules;
 
 use super::{shared::content_block_up, shared::request_meta_object_up};
 
@@ -19,7 +22,7 @@ pub(crate) fn call_tool_request_params_up(
         meta: meta.map(request_meta_object_up),
         arguments,
         name,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         extra,
     })
 }
@@ -127,18 +130,20 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title,
         mut extra,
     } = value;
-    Ok(new::Tool {
+    let mut value = new::Tool {
         meta,
         annotations: annotations.map(tool_annotations_up),
         description,
-        execution: cx.adopt("execution", &mut extra),
+        execution: cx.carried("execution", &mut extra),
         icons: cx.adopt("icons", &mut extra),
         input_schema,
         name,
         output_schema,
         title,
         extra,
-    })
+    };
+    hooks::state_dialect(&mut value, &mut cx.under(&rules::SCHEMA_DIALECT))?;
+    Ok(value)
 }
 
 impl crate::Upgrade<new::Tool> for old::Tool {

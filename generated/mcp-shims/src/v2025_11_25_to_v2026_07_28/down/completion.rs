@@ -5,7 +5,9 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, Stop};
+use mcp_convert::{Context, Stop};
+
+use super::super::rules;
 
 use super::{shared::request_meta_object_down, shared::result_meta_object_to_map_down};
 
@@ -101,23 +103,20 @@ pub(crate) fn complete_result_down(
     cx: &mut Context,
 ) -> Result<old::CompleteResult, Stop> {
     let new::CompleteResult { completion, meta, result_type, extra } = value;
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
     Ok(old::CompleteResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },

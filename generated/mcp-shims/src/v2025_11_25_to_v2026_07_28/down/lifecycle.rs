@@ -19,13 +19,7 @@ pub(crate) fn cancelled_notification_params_down(
     Ok(old::CancelledNotificationParams {
         meta: match meta {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| notification_meta_object_to_map_down(value, cx),
-                        )?,
-                )
+                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -62,13 +56,7 @@ pub(crate) fn progress_notification_params_down(
     Ok(old::ProgressNotificationParams {
         meta: match meta {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| notification_meta_object_to_map_down(value, cx),
-                        )?,
-                )
+                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -113,7 +101,7 @@ pub(crate) fn server_capabilities_down(
         logging,
         prompts: prompts.map(server_capabilities_prompts_down),
         resources: resources.map(server_capabilities_resources_down),
-        tasks: cx.adopt("tasks", &mut extra),
+        tasks: cx.carried("tasks", &mut extra),
         tools: tools.map(server_capabilities_tools_down),
         extra,
     })
@@ -223,7 +211,7 @@ pub(crate) fn json_object_to_client_capabilities_roots_down(
 ) -> Result<old::ClientCapabilitiesRoots, Stop> {
     let mut extra = cx.open(value)?;
     Ok(old::ClientCapabilitiesRoots {
-        list_changed: cx.adopt("listChanged", &mut extra),
+        list_changed: cx.carried("listChanged", &mut extra),
         extra,
     })
 }

@@ -5,7 +5,9 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
+
+use super::super::rules;
 
 use super::{
     shared::content_block_down, shared::icon_down, shared::request_meta_object_down,
@@ -19,7 +21,7 @@ pub(crate) fn get_prompt_outcome_down(
 ) -> Result<old::GetPromptResult, Stop> {
     match value {
         new::GetPromptOutcome::InputRequired(_) => {
-            Err(cx.needs("input-required", Adapter::MultiRoundTrip))
+            Err(cx.needs(&rules::INPUT_REQUIRED, Adapter::MultiRoundTrip))
         }
         new::GetPromptOutcome::GetPrompt(value) => Ok(get_prompt_result_down(value, cx)?),
     }
@@ -46,10 +48,10 @@ pub(crate) fn get_prompt_request_params_down(
         extra,
     } = value;
     if input_responses.is_some() {
-        return Err(cx.needs("input-responses", Adapter::MultiRoundTrip));
+        return Err(cx.needs(&rules::INPUT_RESPONSES, Adapter::MultiRoundTrip));
     }
     if request_state.is_some() {
-        return Err(cx.needs("request-state", Adapter::MultiRoundTrip));
+        return Err(cx.needs(&rules::REQUEST_STATE, Adapter::MultiRoundTrip));
     }
     Ok(old::GetPromptRequestParams {
         meta: Context::unless_implied(
@@ -78,23 +80,20 @@ pub(crate) fn get_prompt_result_down(
     cx: &mut Context,
 ) -> Result<old::GetPromptResult, Stop> {
     let new::GetPromptResult { description, messages, meta, result_type, extra } = value;
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
     Ok(old::GetPromptResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -123,34 +122,28 @@ pub(crate) fn list_prompts_result_down(
         prompts,
         result_type,
         ttl_ms,
-        mut extra,
+        extra,
     } = value;
-    cx.drop_unless(
-        "cache-scope",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::CACHE_SCOPE,
         "cacheScope",
-        Some(cache_scope),
-        "\"private\"",
-        &mut extra,
+        Context::unless_implied(cache_scope, "\"private\""),
     );
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
-    cx.drop_unless("ttl", LossKind::Cosmetic, "ttlMs", Some(ttl_ms), "0", &mut extra);
+    cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListPromptsResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },

@@ -5,7 +5,9 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
+
+use super::super::rules;
 
 use super::{
     shared::annotations_down, shared::icon_down,
@@ -25,34 +27,28 @@ pub(crate) fn list_resource_templates_result_down(
         resource_templates,
         result_type,
         ttl_ms,
-        mut extra,
+        extra,
     } = value;
-    cx.drop_unless(
-        "cache-scope",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::CACHE_SCOPE,
         "cacheScope",
-        Some(cache_scope),
-        "\"private\"",
-        &mut extra,
+        Context::unless_implied(cache_scope, "\"private\""),
     );
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
-    cx.drop_unless("ttl", LossKind::Cosmetic, "ttlMs", Some(ttl_ms), "0", &mut extra);
+    cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListResourceTemplatesResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -88,34 +84,28 @@ pub(crate) fn list_resources_result_down(
         resources,
         result_type,
         ttl_ms,
-        mut extra,
+        extra,
     } = value;
-    cx.drop_unless(
-        "cache-scope",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::CACHE_SCOPE,
         "cacheScope",
-        Some(cache_scope),
-        "\"private\"",
-        &mut extra,
+        Context::unless_implied(cache_scope, "\"private\""),
     );
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
-    cx.drop_unless("ttl", LossKind::Cosmetic, "ttlMs", Some(ttl_ms), "0", &mut extra);
+    cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListResourcesResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -139,7 +129,7 @@ pub(crate) fn read_resource_outcome_down(
 ) -> Result<old::ReadResourceResult, Stop> {
     match value {
         new::ReadResourceOutcome::InputRequired(_) => {
-            Err(cx.needs("input-required", Adapter::MultiRoundTrip))
+            Err(cx.needs(&rules::INPUT_REQUIRED, Adapter::MultiRoundTrip))
         }
         new::ReadResourceOutcome::ReadResource(value) => {
             Ok(read_resource_result_down(value, cx)?)
@@ -167,10 +157,10 @@ pub(crate) fn read_resource_request_params_down(
         extra,
     } = value;
     if input_responses.is_some() {
-        return Err(cx.needs("input-responses", Adapter::MultiRoundTrip));
+        return Err(cx.needs(&rules::INPUT_RESPONSES, Adapter::MultiRoundTrip));
     }
     if request_state.is_some() {
-        return Err(cx.needs("request-state", Adapter::MultiRoundTrip));
+        return Err(cx.needs(&rules::REQUEST_STATE, Adapter::MultiRoundTrip));
     }
     Ok(old::ReadResourceRequestParams {
         meta: Context::unless_implied(
@@ -204,34 +194,28 @@ pub(crate) fn read_resource_result_down(
         meta,
         result_type,
         ttl_ms,
-        mut extra,
+        extra,
     } = value;
-    cx.drop_unless(
-        "cache-scope",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::CACHE_SCOPE,
         "cacheScope",
-        Some(cache_scope),
-        "\"private\"",
-        &mut extra,
+        Context::unless_implied(cache_scope, "\"private\""),
     );
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
-    cx.drop_unless("ttl", LossKind::Cosmetic, "ttlMs", Some(ttl_ms), "0", &mut extra);
+    cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ReadResourceResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -340,13 +324,7 @@ pub(crate) fn resource_updated_notification_params_down(
     Ok(old::ResourceUpdatedNotificationParams {
         meta: match meta {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| notification_meta_object_to_map_down(value, cx),
-                        )?,
-                )
+                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },

@@ -5,9 +5,11 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use mcp_wire::Extra;
+
+use super::super::rules;
 
 use super::lifecycle::json_object_to_client_capabilities_roots_down;
 
@@ -145,7 +147,7 @@ pub(crate) fn client_capabilities_down(
             None => None,
         },
         sampling: sampling.map(client_capabilities_sampling_down),
-        tasks: cx.adopt("tasks", &mut extra),
+        tasks: cx.carried("tasks", &mut extra),
         extra,
     })
 }
@@ -281,7 +283,7 @@ pub(crate) fn create_message_request_params_down(
         model_preferences: model_preferences.map(model_preferences_down),
         stop_sequences,
         system_prompt,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         temperature,
         tool_choice: tool_choice.map(tool_choice_down),
         tools: match tools {
@@ -377,7 +379,7 @@ pub(crate) fn elicit_request_form_params_down(
         requested_schema: elicit_request_form_params_requested_schema_down(
             requested_schema,
         ),
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         extra,
     })
 }
@@ -494,12 +496,14 @@ pub(crate) fn elicit_request_url_params_down(
     let new::ElicitRequestUrlParams { message, url, mut extra } = value;
     Ok(old::ElicitRequestUrlParams {
         meta: cx.adopt("_meta", &mut extra),
-        elicitation_id: match cx.adopt("elicitationId", &mut extra) {
+        elicitation_id: match cx.carried("elicitationId", &mut extra) {
             Some(value) => value,
-            None => return Err(cx.needs("elicitation-id", Adapter::UrlElicitationId)),
+            None => {
+                return Err(cx.needs(&rules::ELICITATION_ID, Adapter::UrlElicitationId));
+            }
         },
         message,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         url,
         extra,
     })
@@ -910,13 +914,11 @@ pub(crate) fn notification_meta_object_to_map_down(
     value: new::NotificationMetaObject,
     cx: &mut Context,
 ) -> Result<Extra, Stop> {
-    let new::NotificationMetaObject { subscription_id, mut extra } = value;
-    cx.drop_member(
-        "subscription-id",
-        LossKind::Semantic,
+    let new::NotificationMetaObject { subscription_id, extra } = value;
+    cx.lose_member(
+        &rules::SUBSCRIPTION_ID,
         "io.modelcontextprotocol/subscriptionId",
         subscription_id,
-        &mut extra,
     );
     Ok(extra)
 }
@@ -930,13 +932,7 @@ pub(crate) fn notification_params_down(
     Ok(old::NotificationParams {
         meta: match meta {
             Some(value) => {
-                Some(
-                    cx
-                        .member(
-                            "_meta",
-                            |cx| notification_meta_object_to_map_down(value, cx),
-                        )?,
-                )
+                cx.prune("_meta", |cx| notification_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -1131,31 +1127,25 @@ pub(crate) fn request_meta_object_down(
         log_level,
         progress_token,
         protocol_version,
-        mut extra,
+        extra,
     } = value;
-    cx.drop_member(
-        "client-capabilities",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::CLIENT_CAPABILITIES,
         "io.modelcontextprotocol/clientCapabilities",
         Some(client_capabilities),
-        &mut extra,
     );
-    cx.drop_member(
-        "client-info",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::CLIENT_INFO,
         "io.modelcontextprotocol/clientInfo",
         client_info,
-        &mut extra,
     );
     if log_level.is_some() {
-        return Err(cx.needs("log-level", Adapter::LogLevel));
+        return Err(cx.needs(&rules::LOG_LEVEL_REQUEST, Adapter::LogLevel));
     }
-    cx.drop_member(
-        "protocol-version",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::PROTOCOL_VERSION,
         "io.modelcontextprotocol/protocolVersion",
         Some(protocol_version),
-        &mut extra,
     );
     Ok(old::RequestMetaObject {
         progress_token: progress_token.map(progress_token_down),
@@ -1219,8 +1209,7 @@ pub(crate) fn result_meta_object_to_map_down(
 ) -> Result<Extra, Stop> {
     let new::ResultMetaObject { server_info, mut extra } = value;
     cx.drop_member(
-        "server-info",
-        LossKind::Cosmetic,
+        &rules::SERVER_INFO,
         "io.modelcontextprotocol/serverInfo",
         server_info,
         &mut extra,
@@ -1699,8 +1688,8 @@ for new::TitledSingleSelectEnumSchemaOneOf {
 /// `Tool` to `Tool`.
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
     let mut value = value;
-    hooks::wrap_output_schema(&mut value, cx)?;
-    hooks::spell_out_booleans(&mut value, cx)?;
+    hooks::wrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT))?;
+    hooks::spell_out_booleans(&mut value, &mut cx.under(&rules::SCHEMA_BOOLEANS))?;
     let new::Tool {
         annotations,
         description,
@@ -1716,7 +1705,7 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         meta,
         annotations: annotations.map(tool_annotations_down),
         description,
-        execution: cx.adopt("execution", &mut extra),
+        execution: cx.carried("execution", &mut extra),
         icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
         input_schema,
         name,
@@ -1821,7 +1810,10 @@ pub(crate) fn tool_result_content_down(
     cx: &mut Context,
 ) -> Result<old::ToolResultContent, Stop> {
     let mut value = value;
-    hooks::wrap_structured_block(&mut value, cx)?;
+    hooks::wrap_structured_block(
+        &mut value,
+        &mut cx.under(&rules::STRUCTURED_WRAP_BLOCK),
+    )?;
     let new::ToolResultContent {
         content,
         is_error,
@@ -1837,7 +1829,10 @@ pub(crate) fn tool_result_content_down(
         structured_content: cx
             .member(
                 "structuredContent",
-                |cx| hooks::structured_object(structured_content, cx),
+                |cx| hooks::structured_object(
+                    structured_content,
+                    &mut cx.under(&rules::STRUCTURED_ANY),
+                ),
             )?,
         tool_use_id,
         extra,

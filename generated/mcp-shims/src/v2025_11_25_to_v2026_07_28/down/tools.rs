@@ -5,8 +5,10 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
+
+use super::super::rules;
 
 use super::{
     shared::content_block_down, shared::request_meta_object_down,
@@ -20,7 +22,7 @@ pub(crate) fn call_tool_outcome_down(
 ) -> Result<old::CallToolOutcome, Stop> {
     match value {
         new::CallToolOutcome::InputRequired(_) => {
-            Err(cx.needs("input-required", Adapter::MultiRoundTrip))
+            Err(cx.needs(&rules::INPUT_REQUIRED, Adapter::MultiRoundTrip))
         }
         new::CallToolOutcome::CallTool(value) => {
             Ok(old::CallToolOutcome::CallTool(call_tool_result_down(value, cx)?))
@@ -49,10 +51,10 @@ pub(crate) fn call_tool_request_params_down(
         mut extra,
     } = value;
     if input_responses.is_some() {
-        return Err(cx.needs("input-responses", Adapter::MultiRoundTrip));
+        return Err(cx.needs(&rules::INPUT_RESPONSES, Adapter::MultiRoundTrip));
     }
     if request_state.is_some() {
-        return Err(cx.needs("request-state", Adapter::MultiRoundTrip));
+        return Err(cx.needs(&rules::REQUEST_STATE, Adapter::MultiRoundTrip));
     }
     Ok(old::CallToolRequestParams {
         meta: Context::unless_implied(
@@ -61,7 +63,7 @@ pub(crate) fn call_tool_request_params_down(
         ),
         arguments,
         name,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         extra,
     })
 }
@@ -79,7 +81,7 @@ pub(crate) fn call_tool_result_down(
     cx: &mut Context,
 ) -> Result<old::CallToolResult, Stop> {
     let mut value = value;
-    hooks::wrap_structured(&mut value, cx)?;
+    hooks::wrap_structured(&mut value, &mut cx.under(&rules::STRUCTURED_WRAP))?;
     let new::CallToolResult {
         content,
         is_error,
@@ -88,23 +90,20 @@ pub(crate) fn call_tool_result_down(
         structured_content,
         extra,
     } = value;
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
     Ok(old::CallToolResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },
@@ -113,7 +112,10 @@ pub(crate) fn call_tool_result_down(
         structured_content: cx
             .member(
                 "structuredContent",
-                |cx| hooks::structured_object(structured_content, cx),
+                |cx| hooks::structured_object(
+                    structured_content,
+                    &mut cx.under(&rules::STRUCTURED_ANY),
+                ),
             )?,
         extra,
     })
@@ -138,34 +140,28 @@ pub(crate) fn list_tools_result_down(
         result_type,
         tools,
         ttl_ms,
-        mut extra,
+        extra,
     } = value;
-    cx.drop_unless(
-        "cache-scope",
-        LossKind::Cosmetic,
+    cx.lose_member(
+        &rules::CACHE_SCOPE,
         "cacheScope",
-        Some(cache_scope),
-        "\"private\"",
-        &mut extra,
+        Context::unless_implied(cache_scope, "\"private\""),
     );
-    match &*result_type {
-        "complete" => {}
-        "input_required" => return Err(cx.needs("result-type", Adapter::MultiRoundTrip)),
-        _ => {
-            return Err(
-                cx
-                    .reject(
-                        -32603,
-                        "a result of a type that revision 2025-11-25 does not have",
-                    ),
-            );
-        }
+    if &*result_type != "complete" {
+        return Err(
+            cx
+                .reject(
+                    &rules::RESULT_TYPE,
+                    -32603,
+                    "a result of a type that revision 2025-11-25 does not have",
+                ),
+        );
     }
-    cx.drop_unless("ttl", LossKind::Cosmetic, "ttlMs", Some(ttl_ms), "0", &mut extra);
+    cx.lose_member(&rules::TTL, "ttlMs", Context::unless_implied(ttl_ms, "0"));
     Ok(old::ListToolsResult {
         meta: match meta {
             Some(value) => {
-                Some(cx.member("_meta", |cx| result_meta_object_to_map_down(value, cx))?)
+                cx.prune("_meta", |cx| result_meta_object_to_map_down(value, cx))?
             }
             None => None,
         },

@@ -8,6 +8,8 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
+use super::super::rules;
+
 use super::{shared::map_to_result_meta_object_up, shared::request_meta_object_up};
 
 /// `CompleteRequestParams` to `CompleteRequestParams`.
@@ -113,9 +115,9 @@ pub(crate) fn complete_result_up(
         },
         completion: cx
             .member("completion", |cx| complete_result_completion_up(completion, cx))?,
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
         extra,
     })
@@ -134,7 +136,7 @@ pub(crate) fn complete_result_completion_up(
     cx: &mut Context,
 ) -> Result<new::CompleteResultCompletion, Stop> {
     let mut value = value;
-    hooks::truncate_values(&mut value, cx)?;
+    hooks::truncate_values(&mut value, &mut cx.under(&rules::COMPLETION_LIMIT))?;
     let old::CompleteResultCompletion { has_more, total, values, extra } = value;
     Ok(new::CompleteResultCompletion {
         has_more,

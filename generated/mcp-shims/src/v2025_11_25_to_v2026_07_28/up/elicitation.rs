@@ -5,7 +5,9 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
+
+use super::super::rules;
 
 /// `BooleanSchema` to `BooleanSchema`.
 pub(crate) fn boolean_schema_up(value: old::BooleanSchema) -> new::BooleanSchema {
@@ -62,7 +64,9 @@ pub(crate) fn elicit_outcome_up(
 ) -> Result<new::ElicitResult, Stop> {
     match value {
         old::ElicitOutcome::Elicit(value) => Ok(elicit_result_up(value)),
-        old::ElicitOutcome::CreateTask(_) => Err(cx.needs("task-result", Adapter::Tasks)),
+        old::ElicitOutcome::CreateTask(_) => {
+            Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
+        }
     }
 }
 
@@ -87,7 +91,7 @@ pub(crate) fn elicit_request_form_params_up(
         mut extra,
     } = value;
     Context::pass("_meta", meta, &mut extra);
-    cx.drop_member("task-request", LossKind::Semantic, "task", task, &mut extra);
+    cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(new::ElicitRequestFormParams {
         message,
         mode: mode.map(elicit_request_form_params_mode_up),
@@ -210,13 +214,12 @@ pub(crate) fn elicit_request_url_params_up(
     } = value;
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(
-        "elicitation-id",
-        LossKind::Semantic,
+        &rules::ELICITATION_ID,
         "elicitationId",
         Some(elicitation_id),
         &mut extra,
     );
-    cx.drop_member("task-request", LossKind::Semantic, "task", task, &mut extra);
+    cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(new::ElicitRequestUrlParams {
         message,
         url,

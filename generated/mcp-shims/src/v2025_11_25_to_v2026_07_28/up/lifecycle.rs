@@ -5,8 +5,10 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
 use mcp_wire::JsonObject;
+
+use super::super::rules;
 
 use super::{
     shared::icon_up, shared::map_to_notification_meta_object_up,
@@ -20,7 +22,11 @@ pub(crate) fn cancelled_notification_params_up(
 ) -> Result<new::CancelledNotificationParams, Stop> {
     let old::CancelledNotificationParams { meta, reason, request_id, extra } = value;
     Ok(new::CancelledNotificationParams {
-        meta: match meta {
+        meta: match if cx.session().subscription_id.is_some() {
+            meta.or_else(|| Some(Default::default()))
+        } else {
+            meta
+        } {
             Some(value) => {
                 Some(
                     cx
@@ -35,7 +41,7 @@ pub(crate) fn cancelled_notification_params_up(
         reason,
         request_id: match request_id {
             Some(value) => value,
-            None => return Err(cx.needs("cancel-without-id", Adapter::Tasks)),
+            None => return Err(cx.swallow(&rules::CANCEL_WITHOUT_ID)),
         },
         extra,
     })
@@ -65,7 +71,7 @@ pub(crate) fn client_capabilities_up(
         tasks,
         mut extra,
     } = value;
-    cx.drop_member("tasks-capability", LossKind::Semantic, "tasks", tasks, &mut extra);
+    cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
     Ok(new::ClientCapabilities {
         elicitation: elicitation.map(client_capabilities_elicitation_up),
         experimental,
@@ -131,13 +137,7 @@ pub(crate) fn client_capabilities_roots_to_json_object_up(
     cx: &mut Context,
 ) -> Result<JsonObject, Stop> {
     let old::ClientCapabilitiesRoots { list_changed, mut extra } = value;
-    cx.drop_member(
-        "roots-changed",
-        LossKind::Semantic,
-        "listChanged",
-        list_changed,
-        &mut extra,
-    );
+    cx.drop_member(&rules::ROOTS_CAPABILITY, "listChanged", list_changed, &mut extra);
     Ok(Context::close(&extra))
 }
 
@@ -222,7 +222,11 @@ pub(crate) fn progress_notification_params_up(
         extra,
     } = value;
     Ok(new::ProgressNotificationParams {
-        meta: match meta {
+        meta: match if cx.session().subscription_id.is_some() {
+            meta.or_else(|| Some(Default::default()))
+        } else {
+            meta
+        } {
             Some(value) => {
                 Some(
                     cx
@@ -268,7 +272,7 @@ pub(crate) fn server_capabilities_up(
         tools,
         mut extra,
     } = value;
-    cx.drop_member("tasks-capability", LossKind::Semantic, "tasks", tasks, &mut extra);
+    cx.drop_member(&rules::TASKS_CAPABILITY, "tasks", tasks, &mut extra);
     Ok(new::ServerCapabilities {
         completions,
         experimental,

@@ -44,7 +44,11 @@ pub(crate) fn logging_message_notification_params_up(
 ) -> Result<new::LoggingMessageNotificationParams, Stop> {
     let old::LoggingMessageNotificationParams { data, level, logger, meta, extra } = value;
     Ok(new::LoggingMessageNotificationParams {
-        meta: match meta {
+        meta: match if cx.session().subscription_id.is_some() {
+            meta.or_else(|| Some(Default::default()))
+        } else {
+            meta
+        } {
             Some(value) => {
                 Some(
                     cx

@@ -7,6 +7,8 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
+use super::super::rules;
+
 use super::{
     shared::content_block_up, shared::icon_up, shared::map_to_result_meta_object_up,
     shared::request_meta_object_up, shared::role_up,
@@ -26,9 +28,15 @@ pub(crate) fn get_prompt_request_params_up(
             }
         },
         arguments,
-        input_responses: cx.adopt("inputResponses", &mut extra),
+        input_responses: {
+            cx.foreign("inputResponses", &mut extra);
+            None
+        },
         name,
-        request_state: cx.adopt("requestState", &mut extra),
+        request_state: {
+            cx.foreign("requestState", &mut extra);
+            None
+        },
         extra,
     })
 }
@@ -70,9 +78,9 @@ pub(crate) fn get_prompt_result_up(
         },
         description,
         messages: messages.into_iter().map(prompt_message_up).collect(),
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
         extra,
     })
@@ -98,19 +106,19 @@ pub(crate) fn list_prompts_result_up(
             }
             None => None,
         },
-        cache_scope: match cx.adopt("cacheScope", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("cache-scope", "\"private\"")?,
+        cache_scope: {
+            cx.foreign("cacheScope", &mut extra);
+            cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
         },
         next_cursor,
         prompts: prompts.into_iter().map(prompt_up).collect(),
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
-        ttl_ms: match cx.adopt("ttlMs", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("ttl", "0")?,
+        ttl_ms: {
+            cx.foreign("ttlMs", &mut extra);
+            cx.fill(&rules::TTL, "0")?
         },
         extra,
     })

@@ -7,6 +7,8 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
+use super::super::rules;
+
 use super::{
     shared::annotations_up, shared::icon_up, shared::map_to_notification_meta_object_up,
     shared::map_to_result_meta_object_up, shared::request_meta_object_up,
@@ -31,22 +33,22 @@ pub(crate) fn list_resource_templates_result_up(
             }
             None => None,
         },
-        cache_scope: match cx.adopt("cacheScope", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("cache-scope", "\"private\"")?,
+        cache_scope: {
+            cx.foreign("cacheScope", &mut extra);
+            cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
         },
         next_cursor,
         resource_templates: resource_templates
             .into_iter()
             .map(resource_template_up)
             .collect(),
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
-        ttl_ms: match cx.adopt("ttlMs", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("ttl", "0")?,
+        ttl_ms: {
+            cx.foreign("ttlMs", &mut extra);
+            cx.fill(&rules::TTL, "0")?
         },
         extra,
     })
@@ -76,19 +78,19 @@ pub(crate) fn list_resources_result_up(
             }
             None => None,
         },
-        cache_scope: match cx.adopt("cacheScope", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("cache-scope", "\"private\"")?,
+        cache_scope: {
+            cx.foreign("cacheScope", &mut extra);
+            cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
         },
         next_cursor,
         resources: resources.into_iter().map(resource_up).collect(),
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
-        ttl_ms: match cx.adopt("ttlMs", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("ttl", "0")?,
+        ttl_ms: {
+            cx.foreign("ttlMs", &mut extra);
+            cx.fill(&rules::TTL, "0")?
         },
         extra,
     })
@@ -114,8 +116,14 @@ pub(crate) fn read_resource_request_params_up(
                 cx.member("_meta", |cx| request_meta_object_up(Default::default(), cx))?
             }
         },
-        input_responses: cx.adopt("inputResponses", &mut extra),
-        request_state: cx.adopt("requestState", &mut extra),
+        input_responses: {
+            cx.foreign("inputResponses", &mut extra);
+            None
+        },
+        request_state: {
+            cx.foreign("requestState", &mut extra);
+            None
+        },
         uri,
         extra,
     })
@@ -159,18 +167,18 @@ pub(crate) fn read_resource_result_up(
             }
             None => None,
         },
-        cache_scope: match cx.adopt("cacheScope", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("cache-scope", "\"private\"")?,
+        cache_scope: {
+            cx.foreign("cacheScope", &mut extra);
+            cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
         },
         contents: contents.into_iter().map(text_or_blob_contents_up).collect(),
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
-        ttl_ms: match cx.adopt("ttlMs", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("ttl", "0")?,
+        ttl_ms: {
+            cx.foreign("ttlMs", &mut extra);
+            cx.fill(&rules::TTL, "0")?
         },
         extra,
     })
@@ -274,7 +282,11 @@ pub(crate) fn resource_updated_notification_params_up(
 ) -> Result<new::ResourceUpdatedNotificationParams, Stop> {
     let old::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
     Ok(new::ResourceUpdatedNotificationParams {
-        meta: match meta {
+        meta: match if cx.session().subscription_id.is_some() {
+            meta.or_else(|| Some(Default::default()))
+        } else {
+            meta
+        } {
             Some(value) => {
                 Some(
                     cx

@@ -5,8 +5,10 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
+
+use super::super::rules;
 
 use super::{
     shared::audio_content_up, shared::content_block_up, shared::image_content_up,
@@ -23,7 +25,7 @@ pub(crate) fn create_message_outcome_up(
             Ok(create_message_result_up(value, cx)?)
         }
         old::CreateMessageOutcome::Task(_) => {
-            Err(cx.needs("task-result", Adapter::Tasks))
+            Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
         }
     }
 }
@@ -56,7 +58,7 @@ pub(crate) fn create_message_request_params_up(
         mut extra,
     } = value;
     Context::pass("_meta", meta, &mut extra);
-    cx.drop_member("task-request", LossKind::Semantic, "task", task, &mut extra);
+    cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(new::CreateMessageRequestParams {
         include_context: include_context.map(include_context_up),
         max_tokens,
@@ -351,7 +353,10 @@ pub(crate) fn tool_result_content_up(
         tool_use_id,
         extra,
     };
-    hooks::unwrap_structured_block(&mut value, cx)?;
+    hooks::unwrap_structured_block(
+        &mut value,
+        &mut cx.under(&rules::STRUCTURED_WRAP_BLOCK),
+    )?;
     Ok(value)
 }
 

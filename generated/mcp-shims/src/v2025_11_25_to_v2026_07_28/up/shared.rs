@@ -5,9 +5,11 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Context, LossKind, Stop};
+use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use mcp_wire::Extra;
+
+use super::super::rules;
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
@@ -229,7 +231,11 @@ pub(crate) fn notification_params_up(
 ) -> Result<new::NotificationParams, Stop> {
     let old::NotificationParams { meta, extra } = value;
     Ok(new::NotificationParams {
-        meta: match meta {
+        meta: match if cx.session().subscription_id.is_some() {
+            meta.or_else(|| Some(Default::default()))
+        } else {
+            meta
+        } {
             Some(value) => {
                 Some(
                     cx
@@ -306,19 +312,21 @@ pub(crate) fn request_meta_object_up(
 ) -> Result<new::RequestMetaObject, Stop> {
     let old::RequestMetaObject { progress_token, mut extra } = value;
     Ok(new::RequestMetaObject {
-        client_capabilities: match cx
-            .adopt("io.modelcontextprotocol/clientCapabilities", &mut extra)
-        {
-            Some(value) => value,
-            None => cx.session_capabilities("client-capabilities")?,
+        client_capabilities: {
+            cx.foreign("io.modelcontextprotocol/clientCapabilities", &mut extra);
+            cx.session_capabilities(&rules::CLIENT_CAPABILITIES)?
         },
-        client_info: cx.adopt("io.modelcontextprotocol/clientInfo", &mut extra),
-        log_level: cx.adopt("io.modelcontextprotocol/logLevel", &mut extra),
-        protocol_version: match cx
-            .adopt("io.modelcontextprotocol/protocolVersion", &mut extra)
-        {
-            Some(value) => value,
-            None => cx.session_version("protocol-version")?,
+        client_info: {
+            cx.foreign("io.modelcontextprotocol/clientInfo", &mut extra);
+            cx.known(|session| &session.client_info)
+        },
+        log_level: {
+            cx.foreign("io.modelcontextprotocol/logLevel", &mut extra);
+            None
+        },
+        protocol_version: {
+            cx.foreign("io.modelcontextprotocol/protocolVersion", &mut extra);
+            cx.fill(&rules::PROTOCOL_VERSION, "\"2026-07-28\"")?
         },
         progress_token: progress_token.map(progress_token_up),
         extra,
@@ -523,13 +531,7 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title,
         mut extra,
     } = value;
-    cx.drop_member(
-        "tool-execution",
-        LossKind::Semantic,
-        "execution",
-        execution,
-        &mut extra,
-    );
+    cx.drop_member(&rules::TOOL_EXECUTION, "execution", execution, &mut extra);
     let mut value = new::Tool {
         meta,
         annotations: annotations.map(tool_annotations_up),
@@ -541,7 +543,7 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title,
         extra,
     };
-    hooks::unwrap_output_schema(&mut value, cx)?;
+    hooks::unwrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT))?;
     Ok(value)
 }
 
@@ -593,7 +595,10 @@ pub(crate) fn map_to_notification_meta_object_up(
 ) -> Result<new::NotificationMetaObject, Stop> {
     let mut extra = value;
     Ok(new::NotificationMetaObject {
-        subscription_id: cx.adopt("io.modelcontextprotocol/subscriptionId", &mut extra),
+        subscription_id: {
+            cx.foreign("io.modelcontextprotocol/subscriptionId", &mut extra);
+            cx.known(|session| &session.subscription_id)
+        },
         extra,
     })
 }
@@ -605,7 +610,7 @@ pub(crate) fn map_to_result_meta_object_up(
 ) -> Result<new::ResultMetaObject, Stop> {
     let mut extra = value;
     Ok(new::ResultMetaObject {
-        server_info: cx.adopt("io.modelcontextprotocol/serverInfo", &mut extra),
+        server_info: cx.carried("io.modelcontextprotocol/serverInfo", &mut extra),
         extra,
     })
 }

@@ -5,8 +5,10 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Adapter, Context, LossKind, Stop};
+use mcp_convert::{Adapter, Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
+
+use super::super::rules;
 
 use super::{
     shared::content_block_up, shared::map_to_result_meta_object_up,
@@ -23,7 +25,7 @@ pub(crate) fn call_tool_outcome_up(
             Ok(new::CallToolOutcome::CallTool(call_tool_result_up(value, cx)?))
         }
         old::CallToolOutcome::CreateTask(_) => {
-            Err(cx.needs("task-result", Adapter::Tasks))
+            Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
         }
     }
 }
@@ -41,7 +43,7 @@ pub(crate) fn call_tool_request_params_up(
     cx: &mut Context,
 ) -> Result<new::CallToolRequestParams, Stop> {
     let old::CallToolRequestParams { arguments, meta, name, task, mut extra } = value;
-    cx.drop_member("task-request", LossKind::Semantic, "task", task, &mut extra);
+    cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(new::CallToolRequestParams {
         meta: match meta {
             Some(value) => cx.member("_meta", |cx| request_meta_object_up(value, cx))?,
@@ -50,9 +52,15 @@ pub(crate) fn call_tool_request_params_up(
             }
         },
         arguments,
-        input_responses: cx.adopt("inputResponses", &mut extra),
+        input_responses: {
+            cx.foreign("inputResponses", &mut extra);
+            None
+        },
         name,
-        request_state: cx.adopt("requestState", &mut extra),
+        request_state: {
+            cx.foreign("requestState", &mut extra);
+            None
+        },
         extra,
     })
 }
@@ -79,14 +87,14 @@ pub(crate) fn call_tool_result_up(
         },
         content: content.into_iter().map(content_block_up).collect(),
         is_error,
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
         structured_content: structured_content.map(|value| value.into()),
         extra,
     };
-    hooks::unwrap_structured(&mut value, cx)?;
+    hooks::unwrap_structured(&mut value, &mut cx.under(&rules::STRUCTURED_WRAP))?;
     Ok(value)
 }
 
@@ -110,14 +118,14 @@ pub(crate) fn list_tools_result_up(
             }
             None => None,
         },
-        cache_scope: match cx.adopt("cacheScope", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("cache-scope", "\"private\"")?,
+        cache_scope: {
+            cx.foreign("cacheScope", &mut extra);
+            cx.fill(&rules::CACHE_SCOPE, "\"private\"")?
         },
         next_cursor,
-        result_type: match cx.adopt("resultType", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("result-type", "\"complete\"")?,
+        result_type: {
+            cx.foreign("resultType", &mut extra);
+            cx.fill(&rules::RESULT_TYPE, "\"complete\"")?
         },
         tools: cx
             .member(
@@ -125,17 +133,16 @@ pub(crate) fn list_tools_result_up(
                 |cx| {
                     cx
                         .list_keeping(
-                            "task-tools",
-                            LossKind::Semantic,
+                            &rules::TASK_TOOLS,
                             tools,
                             hooks::works_without_tasks,
                             tool_up,
                         )
                 },
             )?,
-        ttl_ms: match cx.adopt("ttlMs", &mut extra) {
-            Some(value) => value,
-            None => cx.fill("ttl", "0")?,
+        ttl_ms: {
+            cx.foreign("ttlMs", &mut extra);
+            cx.fill(&rules::TTL, "0")?
         },
         extra,
     })

@@ -1,0 +1,153 @@
+//! What the prose of the specification changes between two neighbours and no schema shows: `spec/changes.toml`.
+//!
+//! Each change is answered: by rules of the pair, by an adapter of the runtime, or by a reason why nothing has to be
+//! done about it. One that nobody answered stops the planning of its pair.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::pair::Pair;
+use super::rules::{Adapter, OneOrMany};
+use crate::spec::rules::RuleFile;
+use crate::{Error, Spec};
+
+/// All changes of the prose.
+#[derive(Debug, Default)]
+pub struct Changes {
+    file: RuleFile,
+    rows: Vec<Spanned<Change>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Rows {
+    change: Vec<Spanned<Change>>,
+}
+
+/// A change of the prose.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// The name under which people speak of it.
+    pub id: String,
+    /// The two neighbours: `OLD..NEW`.
+    pub between: String,
+    /// What the newer revision says and the older one does not, or the other way round, in our own words.
+    pub says: String,
+    /// The page that says so.
+    pub page: String,
+    /// What answers it.
+    #[serde(default)]
+    pub answer: Option<Answer>,
+}
+
+/// What answers a change of the prose.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// Rules of the pair.
+    Rule(OneOrMany<String>),
+    /// An adapter of the runtime.
+    Adapter(Adapter),
+    /// Nothing has to be done to any value, for this reason.
+    Waiver(String),
+}
+
+impl Changes {
+    /// Those of a spec.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] with its line.
+    pub fn of(spec: &Spec) -> Result<Self, Error> {
+        Self::read(spec.rules.get("changes.toml"))
+    }
+
+    /// Reads the changes; an absent file has none.
+    ///
+    /// # Errors
+    /// [`Error::Toml`] with its line.
+    pub fn read(file: RuleFile) -> Result<Self, Error> {
+        let Rows { change: rows } = file.parse()?;
+        Ok(Self { file, rows })
+    }
+
+    /// All of them, in the order of the file.
+    pub fn all(&self) -> impl Iterator<Item = &Change> {
+        self.rows.iter().map(Spanned::get_ref)
+    }
+
+    /// What is wrong with them by themselves: two of one name, no words, a pair that there is not.
+    #[must_use]
+    pub fn faults(&self, pairs: &[Pair]) -> Vec<Error> {
+        let mut seen = BTreeSet::new();
+        let mut errors = Vec::new();
+        for row in &self.rows {
+            let change = row.get_ref();
+            let mut fault = |problem: &str, help: &str| errors.push(self.error(row, problem, help));
+            if !seen.insert((&change.between, &change.id)) {
+                fault("another change of this pair has the id", "name them apart");
+            }
+            if !pairs.iter().any(|pair| pair.to_string() == change.between) {
+                let known: Vec<String> = pairs.iter().map(ToString::to_string).collect();
+                let problem = format!("there are no neighbours `{}`", change.between);
+                fault(&problem, &format!("known: {}", known.join(", ")));
+            }
+            for (what, text) in [("says", &change.says), ("page", &change.page)] {
+                if text.is_empty() {
+                    fault(&format!("`{what}` is empty"), "");
+                }
+            }
+            if matches!(&change.answer, Some(Answer::Waiver(reason)) if reason.is_empty()) {
+                fault("its waiver gives no reason", "");
+            }
+        }
+        errors
+    }
+
+    /// The rules of a pair that its changes ask for; every change that nothing answers, or a rule that is not there, is
+    /// an error.
+    #[must_use]
+    pub fn asked(&self, pair: &Pair, rules: &BTreeSet<&str>) -> (BTreeSet<String>, Vec<Error>) {
+        let mut errors = Vec::new();
+        let mut asked = BTreeSet::new();
+        let between = pair.to_string();
+        for row in &self.rows {
+            let change = row.get_ref();
+            if change.between != between {
+                continue;
+            }
+            match &change.answer {
+                Some(Answer::Rule(ids)) => {
+                    for id in ids.all() {
+                        if !rules.contains(id.as_str()) {
+                            let problem = format!("`{}` has no rule `{id}`", pair.file());
+                            errors.push(self.error(row, &problem, "write it, or name another"));
+                        }
+                        asked.insert(id.clone());
+                    }
+                }
+                Some(Answer::Adapter(_) | Answer::Waiver(_)) => {}
+                None => errors.push(self.error(
+                    row,
+                    "nothing answers it",
+                    "add answer = { rule = \"ID\" }, { adapter = \"NAME\" } or { waiver = \"REASON\" }",
+                )),
+            }
+        }
+        (asked, errors)
+    }
+
+    fn error(&self, row: &Spanned<Change>, problem: &str, help: &str) -> Error {
+        let Change { id, says, .. } = row.get_ref();
+        let offset = row.span().start;
+        (self.file).error(
+            offset,
+            format!("change `{id}`"),
+            problem,
+            says.as_str(),
+            help,
+        )
+    }
+}

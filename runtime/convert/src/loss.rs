@@ -1,0 +1,234 @@
+//! What was lost, kept as it was until somebody looks.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_wire::{Encode, Json};
+
+use crate::outcome::LossKind;
+use crate::rule::Rule;
+
+/// A part of a value that could not be carried over as it was.
+///
+/// Place and value are spelled out when they are asked for: most losses are counted, and no more.
+#[derive(Clone)]
+pub struct Loss {
+    /// The hop, as `2025-11-25..2025-06-18`.
+    pub hop: &'static str,
+    /// What happened at that place.
+    pub change: Change,
+    pub(crate) rule: &'static Rule,
+    pub(crate) lesser: bool,
+    pub(crate) path: Box<[Step]>,
+    pub(crate) value: Option<Arc<dyn Spell>>,
+}
+
+impl Loss {
+    /// JSON pointer of the part in the value before the hop that lost it.
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        spelled(&self.path)
+    }
+
+    /// The rule in `spec/shims/` that says so.
+    #[must_use]
+    pub fn rule(&self) -> &'static str {
+        self.rule.id
+    }
+
+    /// Why the rule is as it is.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        self.rule.reason
+    }
+
+    /// How much it matters.
+    #[must_use]
+    pub fn kind(&self) -> LossKind {
+        self.rule.kind_of(self.lesser, self.value().as_ref())
+    }
+
+    /// What stood there; absent where nothing did, and where it travels on.
+    #[must_use]
+    pub fn value(&self) -> Option<Json> {
+        self.value.as_ref().map(|value| value.spell())
+    }
+}
+
+impl PartialEq for Loss {
+    fn eq(&self, other: &Self) -> bool {
+        self.hop == other.hop
+            && self.change == other.change
+            && self.rule.id == other.rule.id
+            && self.kind() == other.kind()
+            && self.pointer() == other.pointer()
+            && self.value() == other.value()
+    }
+}
+
+impl fmt::Debug for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loss")
+            .field("pointer", &self.pointer())
+            .field("hop", &self.hop)
+            .field("rule", &self.rule.id)
+            .field("kind", &self.kind())
+            .field("change", &self.change)
+            .field("value", &self.value())
+            .finish()
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pointer = self.pointer();
+        let place = if pointer.is_empty() {
+            "the root"
+        } else {
+            &pointer
+        };
+        let Self {
+            hop, rule, change, ..
+        } = self;
+        match change.is_loss() {
+            true => write!(
+                f,
+                "{} loss at {place} ({hop}, {}): {change}",
+                self.kind(),
+                rule.id
+            )?,
+            false => write!(f, "{change} at {place} ({hop}, {})", rule.id)?,
+        }
+        match self.value() {
+            Some(value) => write!(f, " {}", shortened(value.text())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// At most 60 characters of a text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What a conversion did at the place of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Change {
+    /// Nothing stands there now: a member was left out, or an item of a list, so that those after it moved up.
+    Removed,
+    /// Something else stands there now.
+    Replaced,
+    /// Nothing stood there, and something does now.
+    Added,
+    /// It travels as a member that the other revision does not name, and is taken back on the way back.
+    Carried,
+    /// It stands there in another shape, which the way back undoes by a mark in `_meta`.
+    Reshaped,
+}
+
+impl Change {
+    /// The name in output.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Replaced => "replaced",
+            Self::Added => "added",
+            Self::Carried => "carried",
+            Self::Reshaped => "reshaped",
+        }
+    }
+
+    /// Whether the way back does not undo it.
+    #[must_use]
+    pub const fn is_loss(self) -> bool {
+        match self {
+            Self::Removed | Self::Replaced | Self::Added => true,
+            Self::Carried | Self::Reshaped => false,
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A step of a path to a value.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    /// A member that a revision names.
+    Member(&'static str),
+    /// An item of a list.
+    Index(usize),
+    /// A name in a map.
+    Key(Arc<str>),
+    /// What a hook says of the place below: a pointer, escaped.
+    Below(Cow<'static, str>),
+}
+
+/// The pointer of a path.
+pub(crate) fn spelled(path: &[Step]) -> String {
+    let mut pointer = String::new();
+    for step in path {
+        match step {
+            Step::Member(name) => push(&mut pointer, name),
+            Step::Key(name) => push(&mut pointer, name),
+            Step::Index(index) => {
+                pointer.push('/');
+                pointer.push_str(&index.to_string());
+            }
+            Step::Below(below) => pointer.push_str(below),
+        }
+    }
+    pointer
+}
+
+/// `/name`, escaped.
+#[must_use]
+pub fn pointer_to(name: &str) -> String {
+    let mut pointer = String::with_capacity(name.len() + 1);
+    push(&mut pointer, name);
+    pointer
+}
+
+fn push(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    for letter in name.chars() {
+        match letter {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            letter => pointer.push(letter),
+        }
+    }
+}
+
+/// A value that can be spelled out later.
+pub(crate) trait Spell: Send + Sync {
+    /// As JSON.
+    fn spell(&self) -> Json;
+}
+
+impl<T: Encode + Send + Sync> Spell for T {
+    fn spell(&self) -> Json {
+        Json::of(self)
+    }
+}
+
+/// Members of an object that were lost one by one, and are one loss of the object.
+pub(crate) struct Members(pub(crate) Vec<(String, Arc<dyn Spell>)>);
+
+impl Encode for Members {
+    fn encode(&self, writer: &mut mcp_wire::Writer) {
+        let members = self.0.iter();
+        let members: mcp_wire::Extra = members
+            .map(|(name, value)| (name.clone(), value.spell()))
+            .collect();
+        members.encode(writer);
+    }
+}

@@ -1,0 +1,108 @@
+//! A decision of `spec/shims/`, as the generator hands it to conversions.
+
+use mcp_wire::{Extra, Json};
+
+use crate::outcome::LossKind;
+
+/// A decision of `spec/shims/`: what is lost by it is recorded in its name, and as grave as it says.
+///
+/// Only generated code makes one. A hook works in a [`Ruled`](crate::Ruled) context, which speaks for one rule.
+#[derive(Debug)]
+pub struct Rule {
+    pub(crate) id: &'static str,
+    pub(crate) reason: &'static str,
+    kind: LossKind,
+    lesser: Option<LossKind>,
+    values: &'static [&'static str],
+    members: Option<&'static [&'static str]>,
+}
+
+impl Rule {
+    /// A rule by which nothing is lost.
+    #[must_use]
+    pub const fn new(id: &'static str, reason: &'static str) -> Self {
+        Self {
+            id,
+            reason,
+            // What loses something without saying so matters.
+            kind: LossKind::Semantic,
+            lesser: None,
+            values: &[],
+            members: None,
+        }
+    }
+
+    /// How much what is lost by it matters.
+    #[must_use]
+    pub const fn losing(mut self, kind: LossKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// How much it matters where what counts is not among it.
+    #[must_use]
+    pub const fn lesser(mut self, kind: LossKind) -> Self {
+        self.lesser = Some(kind);
+        self
+    }
+
+    /// The values that are of the lesser kind: these texts, and objects that have no other members than these.
+    #[must_use]
+    pub const fn trivial(
+        mut self,
+        values: &'static [&'static str],
+        members: Option<&'static [&'static str]>,
+    ) -> Self {
+        self.values = values;
+        self.members = members;
+        self
+    }
+
+    /// An unknown member whose name the other revision gives to something of its own: it stands in no file.
+    pub const FOREIGN: Self = Self::new(
+        "unknown-member-of-that-name",
+        "what the sender's revision does not name means nothing there, and must not mean something here",
+    )
+    .losing(LossKind::Cosmetic);
+
+    /// What nobody has decided yet: it stands in no file.
+    pub const UNDECIDED: Self = Self::new("undecided", "no rule says what becomes of it yet");
+
+    /// What no conversion leads to: it stands in no file.
+    pub const NO_COUNTERPART: Self = Self::new(
+        "no-counterpart",
+        "the other revision has nothing that says the same",
+    );
+
+    /// An opaque object that nobody could read: it stands in no file.
+    pub const UNREADABLE: Self = Self::new(
+        "unreadable-object",
+        "a name that stands in an object twice has no meaning that everybody agrees on",
+    );
+
+    /// Its id.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// How much a value matters that is lost by it.
+    pub(crate) fn kind_of(&self, lesser: bool, value: Option<&Json>) -> LossKind {
+        match self.lesser {
+            Some(kind) if lesser || value.is_some_and(|value| self.is_trivial(value)) => kind,
+            _ => self.kind,
+        }
+    }
+
+    fn is_trivial(&self, value: &Json) -> bool {
+        let text = value.text();
+        if self.values.contains(&text) {
+            return true;
+        }
+        let Some(names) = self.members else {
+            return false;
+        };
+        let members = value.read::<Extra>();
+        members.is_ok_and(|members| members.iter().all(|(name, _)| names.contains(&name)))
+    }
+}

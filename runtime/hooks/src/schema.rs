@@ -1,0 +1,66 @@
+//! Where schemas stand in a schema: what a name means depends on what it stands in.
+
+use mcp_convert::pointer_to;
+use serde_json::{Map, Value};
+
+/// What the value of a keyword holds.
+enum Holds {
+    /// A schema.
+    One,
+    /// A schema, or a list of them.
+    OneOrList,
+    /// Schemas under names that are no keywords.
+    Named,
+    /// No schema: data, texts, numbers.
+    Data,
+}
+
+/// By keyword, in any dialect; one that nobody knows holds data.
+fn holds(keyword: &str) -> Holds {
+    match keyword {
+        "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "else"
+        | "if"
+        | "not"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Holds::One,
+        "allOf" | "anyOf" | "items" | "oneOf" | "prefixItems" => Holds::OneOrList,
+        // `dependencies` holds lists of names, too, which are passed over.
+        "$defs" | "definitions" | "dependencies" | "dependentSchemas" | "patternProperties"
+        | "properties" => Holds::Named,
+        _ => Holds::Data,
+    }
+}
+
+/// The pointers of the schemas right below a schema.
+pub(crate) fn below(schema: &Map<String, Value>) -> impl Iterator<Item = String> {
+    schema.iter().flat_map(|(keyword, value)| {
+        let at = pointer_to(keyword);
+        match (holds(keyword), value) {
+            (Holds::One, _) => vec![at],
+            (Holds::OneOrList, Value::Array(items)) => (0..items.len())
+                .map(|index| format!("{at}/{index}"))
+                .collect(),
+            (Holds::OneOrList, _) => vec![at],
+            (Holds::Named, Value::Object(named)) => {
+                let names = named.keys().map(|name| pointer_to(name));
+                names.map(|name| format!("{at}{name}")).collect()
+            }
+            (Holds::Named | Holds::Data, _) => Vec::new(),
+        }
+    })
+}
+
+/// Whether a schema, or one in it, is as asked for.
+pub(crate) fn any(schema: &Value, found: &impl Fn(&Map<String, Value>) -> bool) -> bool {
+    let Value::Object(members) = schema else {
+        return false;
+    };
+    found(members)
+        || below(members).any(|step| schema.pointer(&step).is_some_and(|one| any(one, found)))
+}

@@ -1,0 +1,118 @@
+//! References of a schema that moves to another place.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::schema::below;
+
+/// Where a schema moves to.
+pub(super) struct Schema {
+    place: &'static str,
+}
+
+impl Schema {
+    /// To this place of the document that it becomes a part of.
+    pub(super) const fn at(place: &'static str) -> Self {
+        Self { place }
+    }
+}
+
+/// The schema with its references to places in itself pointing there.
+///
+/// One with an `$id` of its own stays as it is, wherever it stands: its references are relative to that.
+pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
+    if has_own_base(&schema) {
+        return schema;
+    }
+    for place in places(&schema) {
+        if let Some(Value::Object(members)) = schema.pointer_mut(&place) {
+            redirect(members, to.place);
+        }
+    }
+    schema
+}
+
+/// The places of all schemas in a schema that share its base: those that keywords hold, and those that are referred to.
+fn places(schema: &Value) -> BTreeSet<String> {
+    let mut places = BTreeSet::new();
+    let mut ahead = vec![String::new()];
+    while let Some(place) = ahead.pop() {
+        let Some(found) = schema.pointer(&place) else {
+            continue;
+        };
+        if (has_own_base(found) && !place.is_empty()) || !places.insert(place.clone()) {
+            continue;
+        }
+        let Value::Object(members) = found else {
+            continue;
+        };
+        ahead.extend(below(members).map(|step| format!("{place}{step}")));
+        for keyword in REFERENCES {
+            let target = members.get(keyword).and_then(Value::as_str);
+            ahead.extend(target.and_then(pointer));
+        }
+    }
+    places
+}
+
+/// Keywords whose value is a reference.
+const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
+
+fn redirect(members: &mut Map<String, Value>, place: &str) {
+    for keyword in REFERENCES {
+        if let Some(Value::String(target)) = members.get_mut(keyword)
+            && let Some(rest) = target.strip_prefix('#')
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            *target = format!("{place}{rest}");
+        }
+    }
+    // It means the root, and nothing else.
+    if members.remove("$recursiveRef").is_some() {
+        let reference = json!({ "$ref": place });
+        match members.get_mut("allOf") {
+            Some(Value::Array(all)) => all.push(reference),
+            _ => {
+                members.insert("allOf".to_owned(), json!([reference]));
+            }
+        }
+    }
+}
+
+/// The pointer in a reference to a place of the same document.
+fn pointer(target: &str) -> Option<String> {
+    let pointer = target.strip_prefix('#')?;
+    let decoded = percent_decoded(pointer);
+    (decoded.is_empty() || decoded.starts_with('/')).then_some(decoded)
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = (*first == b'%').then(|| after.get(..2)).flatten();
+        let code = digits
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code {
+            Some(code) => {
+                bytes.push(code);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether references in a schema are relative to an `$id` of its own; one that is a mere fragment is a name.
+fn has_own_base(schema: &Value) -> bool {
+    schema
+        .get("$id")
+        .and_then(Value::as_str)
+        .is_some_and(|id| !id.starts_with('#'))
+}
