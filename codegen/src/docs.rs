@@ -73,7 +73,8 @@ impl Docs {
     ) -> Option<&'d str> {
         let line = pick(self.sections.get(key)?)?;
         self.used.borrow_mut().insert(line.span().start);
-        Some(line.get_ref())
+        // An empty one is a stub that nobody has written yet.
+        Some(line.get_ref().as_str()).filter(|line| !line.trim().is_empty())
     }
 
     fn type_line(&self, revision: &str, key: &str) -> Option<&str> {

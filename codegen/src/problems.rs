@@ -57,6 +57,15 @@ impl Problems {
     }
 }
 
+impl IntoIterator for Problems {
+    type Item = Error;
+    type IntoIter = std::vec::IntoIter<Error>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl fmt::Display for Problems {
     /// One after another, with their number at the end where there are several.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

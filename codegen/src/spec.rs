@@ -22,6 +22,7 @@ mod remove;
 mod revisions;
 pub mod roles;
 pub mod rules;
+mod scaffold;
 mod sheet;
 mod verify;
 

@@ -14,6 +14,8 @@ use mcp_codegen::spec::{Directory, Era, Fact, ImportOptions, Status, Upstream};
 
 #[path = "spec_carry/anew.rs"]
 mod anew;
+#[path = "spec_carry/scaffold.rs"]
+mod scaffold;
 
 const REVISIONS: &str = "\
 # Oldest first.
@@ -76,6 +78,10 @@ page = \"pages/{revision}\"
 ";
 
 const DOCS: &str = "\
+[everywhere.members]
+method = \"The method.\"
+_meta = \"Metadata.\"
+
 [Wall]
 doc = \"A wall.\"
 [Wall.members]

@@ -186,7 +186,7 @@ fn folder_name(out: &Path) -> anyhow::Result<String> {
 }
 
 /// The root of the workspace that this was built in.
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package).to_owned()
 }

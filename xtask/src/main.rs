@@ -14,6 +14,7 @@ mod generate;
 mod interop;
 mod model;
 mod outcome;
+mod replay;
 mod shims;
 mod spec;
 
@@ -36,6 +37,8 @@ enum Command {
     Shims(shims::Arguments),
     /// Show what changed between two revisions
     Diff(diff::Arguments),
+    /// Try the history of a draft: import each dated schema in turn, and generate
+    Replay(replay::Arguments),
     /// Explain a kind of change
     Explain(explain::Arguments),
     /// Print the model of a revision as JSON
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => generate::run(arguments),
         Command::Shims(arguments) => shims::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Model(arguments) => model::run(arguments),
         Command::Interop(arguments) => interop::run(arguments),

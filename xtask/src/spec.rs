@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use mcp_codegen::generate::Models;
-use mcp_codegen::spec::{self, Directory, Era, ImportOptions, Revision, Spec, Status, Verified};
+use mcp_codegen::open::Open;
+use mcp_codegen::spec::{
+    self, Directory, Era, ImportOptions, Revision, Spec, Status, Upstream, Verified,
+};
 
 use crate::outcome::Outcome;
 
@@ -73,6 +76,9 @@ struct Import {
     /// The revision whose facts a new one takes over [default: the one it follows, or the draft if it has the same schema]
     #[arg(long, value_name = "ID")]
     from: Option<String>,
+    /// Write a stub into spec/ for each thing that is open
+    #[arg(long)]
+    scaffold: bool,
     /// The revision that a new one follows [default: the last one, before drafts]
     #[arg(long, value_name = "ID")]
     after: Option<String>,
@@ -95,6 +101,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 era,
                 status,
                 from,
+                scaffold,
                 after,
                 source,
                 reference,
@@ -109,10 +116,21 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 source,
                 reference,
             };
-            let imported = spec::import(&dir, &file, &options)?;
+            let mut directory = Directory::read(&dir)?;
+            let imported = directory.import(&Upstream::read(&file)?, &options)?;
+            let mut text = told::imported(&imported);
+            // With errata that do not apply, nothing more can be said of it.
+            if imported.stale.is_none() {
+                let open = Open::of(&directory.spec()?);
+                text.push_str(&told::open(&open));
+                if scaffold {
+                    text.push_str(&told::scaffolded(&directory.scaffold(&open)?));
+                }
+            }
+            directory.write(&dir)?;
             Ok(Outcome {
                 passed: imported.stale.is_none(),
-                text: told::imported(&imported),
+                text,
             })
         }
         Command::Remove { revision } => {

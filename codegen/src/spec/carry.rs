@@ -5,9 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Fact, Held, Speaks, held, without};
+use super::revisions::{self, Row};
 use super::rules::RuleFile;
-use super::sheet::{self, Edit};
-use super::{Files, Spec, errata, errata_file, errors, methods, sheet::at_line};
+use super::sheet::{self, Edit, at_line, key};
+use super::{
+    Files, Spec, Status, errata, errata_file, errors, methods, revisions_file, schema_name,
+};
 use crate::{Error, Problems, docs};
 
 /// What came of an attempt to carry facts over.
@@ -215,15 +218,6 @@ fn copied(text: &str, all: &[Held], table: &[String], from: &str, to: &str) -> E
     (end..end, block)
 }
 
-/// A key as it stands in a header.
-fn key(name: &str) -> String {
-    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    match name.bytes().all(bare) && !name.is_empty() {
-        true => name.to_owned(),
-        false => toml::Value::from(name).to_string(),
-    }
-}
-
 /// Hand what is said of one revision alone on to another one that has the same schema, as far as that has none of it.
 ///
 /// A draft that is the same as a release is that release, so its lines stand once, and go with the name.
@@ -281,14 +275,10 @@ fn renamed_row(text: &str, held: &Held, from: &str, to: &str) -> Vec<Edit> {
 }
 
 /// The draft that a revision is the same as, where no other one is.
-pub(super) fn twin_draft<'r>(
-    files: &Files,
-    rows: &'r [super::revisions::Row],
-    id: &str,
-) -> Option<&'r str> {
-    let text = |id: &str| files.get(&super::schema_name(id));
-    let same = |row: &&super::revisions::Row| row.id() != id && text(row.id()) == text(id);
-    let draft = |row: &super::revisions::Row| *row.status.get_ref() == super::Status::Draft;
+pub(super) fn twin_draft<'r>(files: &Files, rows: &'r [Row], id: &str) -> Option<&'r str> {
+    let text = |id: &str| files.get(&schema_name(id));
+    let same = |row: &&Row| row.id() != id && text(row.id()) == text(id);
+    let draft = |row: &Row| *row.status.get_ref() == Status::Draft;
     match rows.iter().filter(same).collect::<Vec<_>>().as_slice() {
         [only] if draft(only) => Some(only.id()),
         _ => None,
@@ -341,14 +331,21 @@ fn taken_back(
     if complaints.is_empty() {
         return Ok(left);
     }
+    let rows = revisions::read(&revisions_file(root, files)?)?;
+    let others: Vec<&str> = rows
+        .iter()
+        .map(Row::id)
+        .filter(|other| *other != id)
+        .collect();
     for held in held(root, files, id)? {
         let path = format!("{root}/{}", held.file);
         let text = files.get(&held.file).map_or("", String::as_str);
         let entry = std::slice::from_ref(&held.entry);
         let here = complaints.iter().find(|complaint| {
             // A row of several revisions may be wrong about another one.
+            let named = |id: &str| complaint.problem.contains(&format!("`{id}`"));
             let about =
-                held.speaks == Speaks::Belongs || complaint.problem.contains(&format!("`{id}`"));
+                held.speaks == Speaks::Belongs || named(id) || !others.iter().any(|id| named(id));
             complaint.file == path && about && at_line(text, entry, complaint.line).is_some()
         });
         if let Some(complaint) = here.filter(|_| mine(&held.fact)) {
@@ -424,8 +421,8 @@ pub(super) fn placed(errors: Vec<Error>) -> Vec<Complaint> {
 }
 
 /// The names of a revision.
-pub(super) fn named(revision: &super::revisions::Row) -> Named<'_> {
-    let source = super::revisions::text(&revision.source).unwrap_or_default();
+pub(super) fn named(revision: &Row) -> Named<'_> {
+    let source = revisions::text(&revision.source).unwrap_or_default();
     let folder = source.rsplit('/').nth(1).unwrap_or(revision.id());
     Named {
         id: revision.id(),

@@ -101,24 +101,32 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
         }
         removed.unused.extend(taken_out(root, files, gone)?);
     }
-    if let Ok(needless) = Spec::load(root, files)
-        && let Ok(needless) = Models::needless(&needless)
-    {
-        let gone = entries_of(root, files, &carry::placed(needless))?;
-        removed.unused.extend(taken_out(root, files, gone)?);
-    }
+    let gone = needless(root, files)?;
+    removed.unused.extend(taken_out(root, files, gone)?);
     Ok(removed)
 }
 
+/// Names, shapes, unions and doc lines that no revision has use for; none where the revisions cannot be typed.
+pub(super) fn needless(root: &str, files: &Files) -> Result<Vec<Named>, Error> {
+    let found = Spec::load(root, files).ok();
+    let found = found.and_then(|spec| Models::needless(&spec).ok());
+    entries_of(root, files, &carry::placed(found.unwrap_or_default()))
+}
+
 /// An entry of a shared rule file, with a name for people.
-struct Named {
+pub(super) struct Named {
     file: String,
     entry: sheet::Entry,
-    name: String,
+    pub(super) name: String,
+    pub(super) why: String,
 }
 
 /// The entries that complaints are about.
-fn entries_of(root: &str, files: &Files, complaints: &[Complaint]) -> Result<Vec<Named>, Error> {
+pub(super) fn entries_of(
+    root: &str,
+    files: &Files,
+    complaints: &[Complaint],
+) -> Result<Vec<Named>, Error> {
     let mut found: Vec<Named> = Vec::new();
     for (file, text) in files {
         let path = format!("{root}/{file}");
@@ -137,6 +145,7 @@ fn entries_of(root: &str, files: &Files, complaints: &[Complaint]) -> Result<Vec
                     file: file.clone(),
                     entry: entry.clone(),
                     name,
+                    why: complaint.problem.clone(),
                 });
             }
         }
@@ -145,7 +154,11 @@ fn entries_of(root: &str, files: &Files, complaints: &[Complaint]) -> Result<Vec
 }
 
 /// Take entries out of their files, and give back their names.
-fn taken_out(root: &str, files: &mut Files, mut gone: Vec<Named>) -> Result<Vec<String>, Error> {
+pub(super) fn taken_out(
+    root: &str,
+    files: &mut Files,
+    mut gone: Vec<Named>,
+) -> Result<Vec<String>, Error> {
     let names = gone.iter().map(|one| one.name.clone()).collect();
     // From the end of each file, so that the places before stay true.
     gone.sort_by_key(|one| std::cmp::Reverse(one.entry.start()));

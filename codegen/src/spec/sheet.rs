@@ -189,6 +189,15 @@ pub(crate) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
+/// A key as it stands in a header.
+pub(crate) fn key(name: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    match name.bytes().all(bare) && !name.is_empty() {
+        true => name.to_owned(),
+        false => toml::Value::from(name).to_string(),
+    }
+}
+
 /// Put an item into a list, before the first of the items that come later in `order`.
 pub(crate) fn insertion(text: &str, list: &List, item: &str, order: &[&str]) -> Edit {
     let rank = |id: &str| order.iter().position(|other| *other == id);

@@ -1,7 +1,9 @@
 //! What `cargo xtask spec` says of imports, removals and facts carried over.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use mcp_codegen::open::Open;
 use mcp_codegen::spec::{Carried, Fact, Imported, Removed};
 
 pub(super) fn imported(imported: &Imported) -> String {
@@ -165,6 +167,49 @@ pub(super) fn removed(removed: &Removed) -> String {
             text,
             "\nnot restored: its import replaced another schema, of sha256 {digest}; import that file again to have it back"
         );
+    }
+    text
+}
+
+/// What is open, each thing once, with the lines that would settle it.
+pub(super) fn open(open: &Open) -> String {
+    let Open {
+        decisions,
+        undocumented,
+        problems,
+    } = open;
+    if open.is_empty() {
+        return "\nnothing is open: cargo xtask generate\n".to_owned();
+    }
+    let mut text = "\nopen:\n".to_owned();
+    for problem in problems {
+        let _ = writeln!(text, "{problem}");
+    }
+    for decision in decisions {
+        let _ = writeln!(text, "{}", decision.clone().refused());
+    }
+    for (revision, names) in undocumented {
+        let _ = writeln!(
+            text,
+            "spec/docs.toml: {} of {revision} without a doc line: {}",
+            names.len(),
+            names.join(", ")
+        );
+    }
+    let lines: usize = undocumented.iter().map(|(_, names)| names.len()).sum();
+    let _ = writeln!(
+        text,
+        "{} decisions, {lines} doc lines, {} problems",
+        decisions.len(),
+        problems.len()
+    );
+    text
+}
+
+pub(super) fn scaffolded(written: &BTreeMap<String, usize>) -> String {
+    let mut text = String::new();
+    for (file, stubs) in written {
+        let _ = writeln!(text, "spec/{file}: {stubs} stubs written, to be filled in");
     }
     text
 }

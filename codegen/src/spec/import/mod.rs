@@ -1,5 +1,6 @@
 //! Import: an upstream schema.json becomes the schema of a revision, in canonical form, with its digest on record.
 
+mod conversions;
 mod upstream;
 
 use std::collections::BTreeMap;
@@ -249,6 +250,10 @@ impl Import<'_> {
             let new = |left: &Left| !known.contains(&left.fact);
             self.left.extend(tried.left.into_iter().filter(new));
         }
+        self.left
+            .extend(conversions::without_need(self.root, self.files)?);
+        let gone = conversions::without_use(self.root, self.files, self.id)?;
+        self.left.extend(gone);
         let before = remove::record(self.root, self.files, self.id)?;
         let from = from
             .map(str::to_owned)

@@ -1,0 +1,131 @@
+//! Replay: schemas of a draft, one after another, as if each had been imported on its day.
+//!
+//! Each is imported as the draft into a copy of the spec and generated; nothing is written.
+//! So it shows what the generator would have made of the history of a draft, and what it would have asked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::decision::{Decision, Question};
+use crate::diff::{self, Level, Sources};
+use crate::generate::{Generated, generate};
+use crate::spec::{Directory, Era, ImportOptions, Spec, Status, Upstream};
+use crate::{Error, Problems};
+
+/// A spec that drafts are tried on.
+#[derive(Debug)]
+pub struct Replay {
+    spec: Directory,
+    draft: String,
+    before: Option<(String, String)>,
+    /// What was open in the step before.
+    open: BTreeSet<Asked>,
+}
+
+/// What a decision is about, whatever words it is put in.
+type Asked = (Question, String);
+
+/// What became of one schema.
+#[derive(Debug)]
+pub struct Step {
+    /// Rows of the diff to the schema before, by level; none for the first one.
+    pub rows: Option<BTreeMap<Level, usize>>,
+    /// The facts of the release before that do not hold for it.
+    pub left: usize,
+    /// All that is open, and was given a safe answer.
+    pub open: Vec<Decision>,
+    /// How many of these were not open in the step before.
+    pub new: usize,
+    /// The crates.
+    pub generated: Generated,
+}
+
+impl Replay {
+    /// Drafts that stand in the spec give way to the ones that are tried.
+    ///
+    /// With `after`, so do the revisions that follow that one.
+    ///
+    /// # Errors
+    /// A spec directory that does not hold, or has no revision `after`.
+    pub fn new(mut spec: Directory, after: Option<&str>) -> Result<Self, Error> {
+        let read = spec.spec()?;
+        let last = match after {
+            Some(after) => {
+                let revision = read.revision(after)?;
+                read.revisions
+                    .iter()
+                    .position(|other| other.id == revision.id)
+            }
+            None => None,
+        };
+        let mut draft = None;
+        // The newest first, so that rules between neighbours go with the newer one.
+        for (at, revision) in read.revisions.iter().enumerate().rev() {
+            let is_draft = revision.status == Status::Draft;
+            if is_draft || last.is_some_and(|last| at > last) {
+                spec.remove(&revision.id)?;
+            }
+            if is_draft {
+                draft = Some(revision.id.clone());
+            }
+        }
+        Ok(Self {
+            spec,
+            draft: draft.unwrap_or_else(|| "draft".to_owned()),
+            before: None,
+            open: BTreeSet::new(),
+        })
+    }
+
+    /// Tries the next schema, a text in upstream form; `name` is the name of its file.
+    ///
+    /// # Errors
+    /// Everything for which no safe answer can be taken.
+    pub fn step(&mut self, name: &str, text: &str) -> Result<Step, Problems> {
+        let before = self.before.replace((name.to_owned(), text.to_owned()));
+        let mut directory = self.spec.clone();
+        let upstream = Upstream::of_text(name, text)?;
+        let options = ImportOptions {
+            revision: self.draft.clone(),
+            era: Some(match upstream.defines("InitializeRequest") {
+                true => Era::Handshake,
+                false => Era::PerRequest,
+            }),
+            status: Some(Status::Draft),
+            ..ImportOptions::default()
+        };
+        let imported = directory.import(&upstream, &options)?;
+        let spec = directory.spec()?;
+        let generated = generate(&spec)?;
+        let open = generated.decisions.clone();
+        let asked: BTreeSet<Asked> = open.iter().map(asked).collect();
+        let new = asked.difference(&self.open).count();
+        self.open = asked;
+        Ok(Step {
+            rows: before.and_then(|before| levels(&spec, &before, (name, text))),
+            left: imported.left.len(),
+            open,
+            new,
+            generated,
+        })
+    }
+}
+
+fn asked(decision: &Decision) -> Asked {
+    (decision.question, decision.place.clone())
+}
+
+/// Rows of the diff between two schemas; none where one of them cannot be compared.
+fn levels(
+    spec: &Spec,
+    old: &(String, String),
+    new: (&str, &str),
+) -> Option<BTreeMap<Level, usize>> {
+    let sources = Sources::read(spec).ok()?;
+    let old = sources.of_text(&old.0, &old.1, false).ok()?;
+    let new = sources.of_text(new.0, new.1, false).ok()?;
+    let mut levels = BTreeMap::new();
+    for row in diff::compare(&old, &new).rows {
+        *levels.entry(row.level).or_default() += 1;
+    }
+    Some(levels)
+}

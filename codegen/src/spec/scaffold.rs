@@ -1,0 +1,92 @@
+//! Stubs in the rule files: a row or line for each thing that is open, which fails until somebody has written it.
+
+use std::collections::BTreeMap;
+
+use super::directory::Directory;
+use super::sheet::{self, Entry};
+use crate::Error;
+use crate::decision::{Decision, Scope};
+use crate::docs;
+use crate::open::Open;
+
+impl Directory {
+    /// Write a stub for each thing that is open; what stands there already is not written twice.
+    ///
+    /// Gives back how many stubs each file got.
+    ///
+    /// # Errors
+    /// A rule file that is not TOML.
+    pub fn scaffold(&mut self, open: &Open) -> Result<BTreeMap<String, usize>, Error> {
+        let mut written = BTreeMap::new();
+        let rows = open.decisions.iter().filter(|decision| is_row(decision));
+        for decision in rows {
+            let name = &decision.settle.file;
+            let stub = decision.settle.stub.trim_end();
+            let text = self.files.entry(name.clone()).or_default();
+            if text.contains(stub) {
+                continue;
+            }
+            if let (true, Scope::Pair(pair)) = (text.is_empty(), &decision.scope) {
+                *text = format!("# Decisions between {} and {}.\n", pair.old, pair.new);
+            }
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!(
+                "{gap}# To decide: {}.\n{stub}\n",
+                decision.open.replace('\n', " ")
+            ));
+            *written.entry(name.clone()).or_default() += 1;
+        }
+        for (_, names) in &open.undocumented {
+            for name in names {
+                if self.doc_stub(name)? {
+                    *written.entry(docs::FILE.to_owned()).or_default() += 1;
+                }
+            }
+        }
+        Ok(written)
+    }
+
+    /// An empty doc line for `Type` or `Type.member`; not where there is one.
+    fn doc_stub(&mut self, name: &str) -> Result<bool, Error> {
+        let (section, member) = match name.split_once('.') {
+            Some((section, member)) => (section, Some(member)),
+            None => (name, None),
+        };
+        let text = self.files.entry(docs::FILE.to_owned()).or_default();
+        let entries = sheet::entries(docs::FILE, text)?;
+        let members = [section, "members"];
+        let within = |entry: &&Entry, table: &[&str]| entry.table.iter().eq(table.iter());
+        let last = |table: &[&str]| entries.iter().rfind(|entry| within(entry, table));
+        let key = member.unwrap_or("doc");
+        let table: &[&str] = if member.is_some() {
+            &members
+        } else {
+            &members[..1]
+        };
+        if entries
+            .iter()
+            .any(|entry| within(&entry, table) && entry.name == key)
+        {
+            return Ok(false);
+        }
+        let line = format!("{} = \"\"\n", sheet::key(key));
+        let section = sheet::key(section);
+        // The end of the table, the end of what stands above it, the end of the file.
+        let (after, stub) = match (last(table), last(&members[..1])) {
+            (Some(entry), _) => (Some(entry), line),
+            (None, Some(entry)) if member.is_some() => {
+                (Some(entry), format!("[{section}.members]\n{line}"))
+            }
+            (None, _) if member.is_some() => (None, format!("\n[{section}.members]\n{line}")),
+            (None, _) => (None, format!("\n[{section}]\n{line}")),
+        };
+        let at = after.map_or(text.len(), |entry| sheet::line_end(text, entry.end()));
+        text.insert_str(at, &stub);
+        Ok(true)
+    }
+}
+
+/// Whether its stub is a row, which can stand at the end of a file; another one has to be put where it belongs.
+fn is_row(decision: &Decision) -> bool {
+    decision.settle.stub.starts_with("[[")
+}

@@ -1,0 +1,93 @@
+//! What is open after an import, and the stubs that are written for it.
+
+use mcp_codegen::decision::Scope;
+use mcp_codegen::open::Open;
+
+use super::*;
+
+/// The made-up spec with a revision of its own: walls shine, and may be praised, which nothing answers.
+fn opened() -> (Directory, Open) {
+    let mut directory = made_up();
+    let praise = r#""PraiseRequest": {"type": "object", "required": ["method"], "properties": {"method": {"const": "wall/praise", "type": "string"}}}, "Wall""#;
+    let text = schema("integer", true)
+        .replace(
+            "\"colour\":",
+            "\"shine\": {\"type\": \"string\"}, \"colour\":",
+        )
+        .replace("\"Wall\"", praise)
+        .replace(
+            "[{\"$ref\"",
+            "[{\"$ref\": \"#/$defs/PraiseRequest\"}, {\"$ref\"",
+        );
+    directory.import(&upstream(&text), &new("new")).unwrap();
+    let mut open = Open::of(&directory.spec().unwrap());
+    // The rest of the made-up spec leaves much open, too.
+    open.decisions.retain(|decision| match &decision.scope {
+        Scope::Revision(id) => id == "new",
+        Scope::Pair(pair) => pair.new == "new",
+        Scope::Schema(_) => false,
+    });
+    open.undocumented.retain(|(id, _)| id == "new");
+    (directory, open)
+}
+
+#[test]
+fn everything_that_is_open_is_said_once() {
+    let (_, open) = opened();
+    assert!(open.problems.is_empty(), "{:?}", open.problems);
+    let places: Vec<(&str, &str)> = open
+        .decisions
+        .iter()
+        .map(|decision| (decision.question.as_str(), decision.place.as_str()))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("result", "/$defs/PraiseRequest"),
+            ("change", "Wall.shine"),
+            ("change", "wall/praise"),
+        ]
+    );
+    let of_new = open.undocumented.iter().filter(|(id, _)| id == "new");
+    let names: Vec<&str> = of_new
+        .flat_map(|(_, names)| names)
+        .map(String::as_str)
+        .collect();
+    for name in ["PraiseRequest", "Wall.shine"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+}
+
+#[test]
+fn stubs_fail_until_they_are_written() {
+    let (mut directory, open) = opened();
+    let before = made_up().files().clone();
+    let written = directory.scaffold(&open).unwrap();
+    assert_eq!(written.get("methods.toml"), Some(&1), "{written:?}");
+    assert_eq!(written.get("shims/old..new.toml"), Some(&2), "{written:?}");
+    assert!(
+        text_of(&directory, "methods.toml").ends_with(
+            "[[result]]\nmethod = \"wall/praise\"\nresult = \"\"\nrevisions = [\"new\"]\n"
+        )
+    );
+    let docs = text_of(&directory, "docs.toml");
+    assert!(
+        docs.contains("colour = \"Its colour.\"\nshine = \"\"\n"),
+        "{docs}"
+    );
+    assert!(docs.contains("\n\n[PraiseRequest]\ndoc = \"\"\n"), "{docs}");
+
+    // A second time there is nothing to add.
+    assert!(directory.scaffold(&open).unwrap().is_empty());
+    // An empty line is as none, and an empty row is refused.
+    let again = Open::of(&directory.spec().unwrap());
+    let said: Vec<String> = again.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        said.iter()
+            .any(|problem| problem.contains("has no definition ``")),
+        "{said:?}"
+    );
+
+    directory.remove("new").unwrap();
+    same(directory.files(), &before);
+}

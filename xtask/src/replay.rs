@@ -1,0 +1,223 @@
+//! `cargo xtask replay`: the history of a draft, one line a schema, and what comes of it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::Args;
+use mcp_codegen::Problems;
+use mcp_codegen::decision::Question;
+use mcp_codegen::diff::Level;
+use mcp_codegen::replay::{Replay, Step};
+use mcp_codegen::spec::Directory;
+
+use crate::outcome::Outcome;
+use crate::spec::default_dir;
+
+mod compile;
+
+use compile::Workshop;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// A folder of schemas in upstream form, named by their days: YYYY-MM-DD-anything.json
+    dir: PathBuf,
+    /// Compile the crate of each draft and its conversions as well
+    #[arg(long)]
+    compile: bool,
+    /// Let the draft follow this revision, as if there were none after it [default: the newest]
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+    /// The spec directory [default: spec/ of this workspace]
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+/// The levels of a diff, worst first.
+const LEVELS: [Level; 4] = [
+    Level::Breaking,
+    Level::Risky,
+    Level::Compatible,
+    Level::Representation,
+];
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let Arguments {
+        dir,
+        compile,
+        after,
+        spec,
+    } = arguments;
+    let schemas = dated(&dir)?;
+    let directory = Directory::read(&spec.unwrap_or_else(default_dir))?;
+    let mut replay = Replay::new(directory, after.as_deref())?;
+    let workshop = compile.then(Workshop::set_up).transpose()?;
+    let mut history = History::default();
+    println!("{}", history.heading(compile));
+    for (name, path) in schemas {
+        let text = std::fs::read_to_string(&path)
+            .map_err(|cause| mcp_codegen::Error::io("read", &path, cause))?;
+        let begun = Instant::now();
+        let made = replay.step(&name, &text);
+        let ms = begun.elapsed().as_millis();
+        let made = made
+            .map_err(|problems| first(&problems))
+            .and_then(|step| match &workshop {
+                None => Ok((step, None)),
+                Some(workshop) => {
+                    let begun = Instant::now();
+                    workshop.compile(&step.generated)?;
+                    Ok((step, Some(begun.elapsed().as_secs())))
+                }
+            });
+        println!("{}", history.line(&name, made, ms));
+    }
+    Ok(Outcome {
+        passed: history.failed == 0,
+        text: history.summary(),
+    })
+}
+
+/// The schemas of a folder by their names, oldest first.
+fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    let entries =
+        std::fs::read_dir(dir).map_err(|cause| mcp_codegen::Error::io("read", dir, cause))?;
+    for entry in entries {
+        let path = entry
+            .with_context(|| format!("cannot list {}", dir.display()))?
+            .path();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if let Some(stem) = name.strip_suffix(".json").filter(|stem| is_dated(stem)) {
+            found.push((stem.to_owned(), path.clone()));
+        }
+    }
+    found.sort();
+    anyhow::ensure!(
+        !found.is_empty(),
+        "{} holds no schema with a day in its name: YYYY-MM-DD-anything.json",
+        dir.display()
+    );
+    Ok(found)
+}
+
+fn is_dated(stem: &str) -> bool {
+    let form = "0000-00-00";
+    let fits = |(letter, form): (char, char)| match form {
+        '0' => letter.is_ascii_digit(),
+        _ => letter == form,
+    };
+    stem.len() >= form.len() && stem.chars().zip(form.chars()).all(fits)
+}
+
+/// The first of some problems, and how many more there are.
+fn first(problems: &Problems) -> String {
+    let first = problems
+        .iter()
+        .next()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    match problems.len() - 1 {
+        0 => first,
+        more => format!("{first}\nand {more} more"),
+    }
+}
+
+/// What the steps came to.
+#[derive(Default)]
+struct History {
+    through: usize,
+    failed: usize,
+    slowest: u128,
+    asked: BTreeMap<Question, BTreeMap<String, usize>>,
+}
+
+impl History {
+    fn heading(&self, compile: bool) -> String {
+        let levels = ["breaking", "risky", "compatible", "representation"];
+        let compile = if compile { "  compiled" } else { "" };
+        format!(
+            "{:24}{:>9}{:>7}{:>12}{:>16}{:>7}{:>6}{:>7}{compile}",
+            "schema", levels[0], levels[1], levels[2], levels[3], "open", "new", "ms"
+        )
+    }
+
+    /// The line of a step: rows of the diff by level, decisions, those newly open, time.
+    fn line(&mut self, name: &str, made: Result<(Step, Option<u64>), String>, ms: u128) -> String {
+        self.slowest = self.slowest.max(ms);
+        let (step, seconds) = match made {
+            Ok(made) => made,
+            Err(problem) => {
+                self.failed += 1;
+                return format!(
+                    "{name:24}  refused: {}",
+                    problem.trim_end().replace('\n', "\n    ")
+                );
+            }
+        };
+        self.through += 1;
+        let mut line = format!("{name:24}");
+        for (level, width) in LEVELS.into_iter().zip([9, 7, 12, 16]) {
+            let rows = step
+                .rows
+                .as_ref()
+                .map(|rows| rows.get(&level).copied().unwrap_or_default());
+            let rows = rows.map_or_else(|| "-".to_owned(), |rows| rows.to_string());
+            let _ = write!(line, "{rows:>width$}");
+        }
+        let _ = write!(line, "{:>7}{:>6}{ms:>7}", step.open.len(), step.new);
+        if let Some(seconds) = seconds {
+            let _ = write!(line, "  in {seconds} s");
+        }
+        for decision in &step.open {
+            let places = self.asked.entry(decision.question).or_default();
+            *places.entry(decision.place.clone()).or_default() += 1;
+        }
+        line
+    }
+
+    /// How many went through, and what was asked most.
+    fn summary(&self) -> String {
+        let Self {
+            through,
+            failed,
+            slowest,
+            asked,
+        } = self;
+        let mut text = format!(
+            "{through} of {} schemas went through; the slowest step took {slowest} ms ({} build)\n",
+            through + failed,
+            if cfg!(debug_assertions) {
+                "debug"
+            } else {
+                "release"
+            }
+        );
+        let mut kinds: Vec<_> = asked.iter().collect();
+        kinds.sort_by_key(|(_, places)| std::cmp::Reverse(places.values().sum::<usize>()));
+        if !kinds.is_empty() {
+            text.push_str("asked for most:\n");
+        }
+        for (question, places) in kinds {
+            let mut often: Vec<_> = places.iter().collect();
+            often.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
+            let often = often
+                .iter()
+                .take(3)
+                .map(|(place, times)| format!("{place} ({times})"));
+            let _ = writeln!(
+                text,
+                "  {:>5} x {question}, at {} places: {}",
+                places.values().sum::<usize>(),
+                places.len(),
+                often.collect::<Vec<_>>().join(", ")
+            );
+        }
+        text
+    }
+}
