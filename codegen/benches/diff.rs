@@ -11,6 +11,7 @@ use std::path::Path;
 use mcp_codegen::Spec;
 use mcp_codegen::diff::{self, Sources};
 use mcp_codegen::render::{html, text};
+use mcp_codegen::shims::Pair;
 
 fn main() {
     divan::main();
@@ -20,21 +21,27 @@ fn spec() -> Spec {
     Spec::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")).unwrap()
 }
 
+/// All neighbours, and the first revision with the last.
+fn pairs() -> Vec<Pair> {
+    let spec = spec();
+    let ids: Vec<&str> = spec.revisions.iter().map(|one| one.id.as_str()).collect();
+    let neighbours = ids.iter().zip(ids.iter().skip(1));
+    let mut pairs: Vec<Pair> = neighbours.map(|(old, new)| Pair::new(*old, *new)).collect();
+    pairs.extend(
+        ids.first()
+            .zip(ids.last())
+            .map(|(old, new)| Pair::new(*old, *new)),
+    );
+    pairs
+}
+
 /// What the command does for two ids, printing included, once the spec is read.
-#[divan::bench(args = [
-    ("2024-11-05", "2025-03-26"),
-    ("2025-03-26", "2025-06-18"),
-    ("2025-06-18", "2025-11-25"),
-    ("2025-11-25", "2026-07-28-rc"),
-    ("2026-07-28-rc", "2026-07-28"),
-    ("2026-07-28", "draft"),
-    ("2024-11-05", "draft"),
-])]
-fn pair(bencher: divan::Bencher<'_, '_>, (old, new): (&str, &str)) {
+#[divan::bench(args = pairs())]
+fn pair(bencher: divan::Bencher<'_, '_>, pair: &Pair) {
     let spec = spec();
     let sources = Sources::read(&spec).unwrap();
     bencher.bench(|| {
-        let diff = diff::between(&sources, old, new, false).unwrap();
+        let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
         text::render(&diff, text::TextOptions::default())
     });
 }

@@ -8,7 +8,8 @@
 )]
 
 use mcp_registry::{
-    draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28, v2026_07_28_rc,
+    Revision, draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
+    v2026_07_28_rc,
 };
 use std::fmt::Debug;
 
@@ -73,13 +74,13 @@ fn types_of_two_revisions_are_two_types_unless_one_crate_is_the_other() {
     let id = std::any::TypeId::of::<v2026_07_28::Tool>();
     assert_ne!(id, std::any::TypeId::of::<v2026_07_28_rc::Tool>());
     assert_eq!(
-        id,
-        std::any::TypeId::of::<draft::Tool>(),
-        "the draft is the release, today"
+        id == std::any::TypeId::of::<draft::Tool>(),
+        Revision::Draft.same_types(Revision::V2026_07_28),
+        "the draft is the release as long as it says the same"
     );
     assert_eq!(
         (draft::REVISION, draft::PROTOCOL_VERSION),
-        ("draft", "2026-07-28")
+        ("draft", Revision::Draft.wire())
     );
 }
 

@@ -12,18 +12,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use mcp_codegen::Spec;
+use mcp_codegen::spec::Status;
 
 use crate::outcome::Outcome;
+use crate::spec::default_dir;
 use peers::{Peer, Role};
-
-/// The revisions that peers may speak, oldest first.
-const REVISIONS: [&str; 5] = [
-    "2024-11-05",
-    "2025-03-26",
-    "2025-06-18",
-    "2025-11-25",
-    "2026-07-28",
-];
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -34,7 +28,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let examples = run::Examples::build(&workspace)?;
-    let mut text = heading();
+    let spec = Spec::read(&default_dir())?;
+    let released = spec.revisions.iter();
+    let revisions: Vec<&str> = released
+        .filter(|one| one.status == Status::Released)
+        .map(|one| one.id.as_str())
+        .collect();
+    let mut text = heading(&revisions);
     let mut notes = BTreeSet::new();
     let mut passed = true;
     for peer in peers::all() {
@@ -61,8 +61,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                     "| {} {} | {} | {} | {channel} |",
                     peer.name, installed.version, peer.role, mode.name
                 );
-                for revision in REVISIONS {
-                    let cell = match mode.revisions.contains(&revision) {
+                for &revision in &revisions {
+                    let cell = match mode.reaches(revision) {
                         true => {
                             eprintln!("{} {} {channel} {revision}", peer.name, mode.name);
                             let steps = run::one(&installed, &examples, mode, channel, revision);
@@ -90,13 +90,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome { text, passed })
 }
 
-fn heading() -> String {
+fn heading(revisions: &[&str]) -> String {
     let mut text = String::from("| peer | is the | opens with | over |");
-    for revision in REVISIONS {
+    for revision in revisions {
         let _ = write!(text, " {revision} |");
     }
     text.push_str("\n|---|---|---|---|");
-    text.push_str(&"---|".repeat(REVISIONS.len()));
+    text.push_str(&"---|".repeat(revisions.len()));
     text.push('\n');
     text
 }

@@ -22,7 +22,7 @@ pub use mcp_convert::dynamic::{Failure, Part, Subject};
 pub use mcp_convert::{
     Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Session, Stop, Swallowed,
 };
-use mcp_convert::dynamic::{Pair, mistyped};
+use mcp_convert::dynamic::{Pair, give, mistyped, take};
 use mcp_wire::AnyValue;
 
 /// A value that can become one of the next newer revision.
@@ -75,25 +75,19 @@ pub trait DowngradeExact<To>: Downgrade<To> {
     fn downgrade_exact(self) -> To;
 }
 
-/// [`Upgrade`] of a value whose type the tables vouch for: one a row, so it does what the type is needed for, and no more.
+/// [`Upgrade`] of a value whose type the tables vouch for: one a row, so what need not know both types is elsewhere.
 fn upgrade_any<A: Upgrade<B> + 'static, B: 'static>(value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
-    match value.downcast::<A>() {
-        Ok(value) => match value.upgrade_in(cx) {
-            Ok(value) => Ok(Box::new(value)),
-            Err(stop) => Err(stop),
-        },
-        Err(_) => Err(mistyped(cx)),
+    match take::<A>(value) {
+        Some(value) => give(value.upgrade_in(cx)),
+        None => Err(mistyped(cx)),
     }
 }
 
 /// [`Downgrade`] of a value whose type the tables vouch for.
 fn downgrade_any<A: Downgrade<B> + 'static, B: 'static>(value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
-    match value.downcast::<A>() {
-        Ok(value) => match value.downgrade_in(cx) {
-            Ok(value) => Ok(Box::new(value)),
-            Err(stop) => Err(stop),
-        },
-        Err(_) => Err(mistyped(cx)),
+    match take::<A>(value) {
+        Some(value) => give(value.downgrade_in(cx)),
+        None => Err(mistyped(cx)),
     }
 }
 

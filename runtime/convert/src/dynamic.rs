@@ -21,6 +21,25 @@ pub struct Hop {
     pub run: fn(AnyValue, &mut Context) -> Result<AnyValue, Stop>,
 }
 
+/// What a conversion is given, if it is of that type.
+pub fn take<A: 'static>(value: AnyValue) -> Option<A> {
+    match value.downcast::<A>() {
+        Ok(value) => Some(*value),
+        Err(_) => None,
+    }
+}
+
+/// What a conversion came to, for the next one.
+///
+/// # Errors
+/// The stop that it came to.
+pub fn give<B: 'static>(result: Result<B, Stop>) -> Result<AnyValue, Stop> {
+    match result {
+        Ok(value) => Ok(Box::new(value)),
+        Err(stop) => Err(stop),
+    }
+}
+
 /// The end of a conversion that was given a value of another type: the tables are wrong.
 #[cold]
 pub fn mistyped(cx: &Context) -> Stop {

@@ -41,8 +41,16 @@ enum Source {
 pub(super) struct Mode {
     /// What the peer calls it.
     pub(super) name: &'static str,
-    /// The revisions that can be reached by it.
-    pub(super) revisions: &'static [&'static str],
+    /// The revisions that can be reached by it; none said where that is every one.
+    revisions: Option<&'static [&'static str]>,
+}
+
+impl Mode {
+    /// Whether a revision can be reached by it.
+    pub(super) fn reaches(&self, revision: &str) -> bool {
+        self.revisions
+            .is_none_or(|revisions| revisions.contains(&revision))
+    }
 }
 
 /// An implementation of others.
@@ -56,45 +64,44 @@ pub(super) struct Peer {
 
 const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &[&str] = &["2026-07-28"];
-const EVERY: &[&str] = &super::REVISIONS;
 
 /// All of them.
 pub(super) fn all() -> [Peer; 5] {
     const HANDSHAKE: &[Mode] = &[Mode {
         name: "initialize",
-        revisions: LEGACY,
+        revisions: Some(LEGACY),
     }];
     const NAMED: &[Mode] = &[
         Mode {
             name: "legacy",
-            revisions: LEGACY,
+            revisions: Some(LEGACY),
         },
         Mode {
             name: "2026-07-28",
-            revisions: MODERN,
+            revisions: Some(MODERN),
         },
         Mode {
             name: "auto",
-            revisions: EVERY,
+            revisions: None,
         },
     ];
     const RMCP: &[Mode] = &[
         Mode {
             name: "initialize",
-            revisions: LEGACY,
+            revisions: Some(LEGACY),
         },
         Mode {
             name: "discover",
-            revisions: MODERN,
+            revisions: Some(MODERN),
         },
         Mode {
             name: "auto",
-            revisions: EVERY,
+            revisions: None,
         },
     ];
     const OURS: &[Mode] = &[Mode {
         name: "server/discover",
-        revisions: EVERY,
+        revisions: None,
     }];
     let peer = |name, role, modes, source| Peer {
         name,
