@@ -4,6 +4,7 @@
 //! and a text that shows it. [`Settings`] then applies what `spec/diff.toml` decides, and [`marked`]
 //! tells which rows are there because of an erratum. Rendering is `crate::render`'s business.
 
+mod baseline;
 mod classes;
 mod compare;
 mod errata;
@@ -13,6 +14,7 @@ mod filter;
 mod graph;
 mod history;
 mod kind;
+mod lines;
 mod messages;
 mod methods;
 mod moved;
@@ -37,19 +39,21 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use compare::Comparer;
+use lines::Lines;
 use path::Step;
 use roots::roots;
 use site::{Detail, Finding, Places, SiteId};
 use walk::{Base, Reached, Root};
 use witness::{Forge, Whole};
 
+pub use baseline::Baseline;
 pub use errata::marked;
 pub use explain::{Explanation, explain};
 pub use filter::Filter;
 pub use history::{Channel, History, MethodLine, history};
 pub use kind::Kind;
 pub use path::{Part, WirePath, direction_id, without_choices};
-pub use row::{CrateChange, Place, Row};
+pub use row::{CrateChange, Met, Place, Row};
 pub use settings::{Ignored, Settings};
 pub use show::View;
 pub use side::{Side, Sources};
@@ -77,6 +81,12 @@ pub struct Diff {
     pub hidden: usize,
     /// What the reader should know about the inputs.
     pub notes: Vec<String>,
+    /// The area of each method of either side.
+    #[serde(skip)]
+    pub areas: BTreeMap<String, String>,
+    /// Of the sides that are files: where their parts stand.
+    #[serde(skip)]
+    pub(crate) lines: [Option<Lines>; 2],
 }
 
 impl Diff {
@@ -86,10 +96,22 @@ impl Diff {
         Summary::of(self)
     }
 
-    /// Fills in the rule column: `rule_of` names the shim rule that covers a row, if one does.
-    pub fn cover(&mut self, rule_of: impl Fn(&Row) -> Option<String>) {
+    /// File and line that a row speaks of: in the new file, else in the old one; none where neither is a file.
+    #[must_use]
+    pub fn location(&self, row: &Row) -> Option<(&str, usize)> {
+        let views = [&row.after, &row.before].into_iter().flatten();
+        let pointer = views
+            .map(|view| view.pointer.as_str())
+            .find(|pointer| !pointer.is_empty())?;
+        let [old, new] = &self.lines;
+        let lines = new.as_ref().or(old.as_ref())?;
+        Some((&lines.file, lines.of_pointer(pointer)))
+    }
+
+    /// Fills in the rules that each row meets.
+    pub fn cover(&mut self, rules_of: impl Fn(&Row) -> Vec<Met>) {
         for row in &mut self.rows {
-            row.rule = rule_of(row);
+            row.rules = rules_of(row);
         }
     }
 }
@@ -145,6 +167,13 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
         ignored: Vec::new(),
         hidden: 0,
         notes,
+        lines: [old.lines.clone(), new.lines.clone()],
+        areas: old
+            .areas
+            .iter()
+            .chain(&new.areas)
+            .map(|(method, area)| (method.clone(), area.clone()))
+            .collect(),
     }
 }
 

@@ -12,8 +12,8 @@ use std::path::Path;
 use mcp_codegen::Spec;
 use mcp_codegen::diff::{self, Kind, Sources};
 use mcp_codegen::generate::Models;
-use mcp_codegen::shims::cover;
 use mcp_codegen::shims::rules::PairRules;
+use mcp_codegen::shims::{cover, cover_all};
 use mcp_codegen::spec::rules::RuleFile;
 
 fn spec() -> Spec {
@@ -122,5 +122,61 @@ fn a_row_of_another_pair_is_not_covered() {
     assert!(
         open > 20,
         "the plan of the oldest pair covers all but {open} rows of the newest"
+    );
+}
+
+#[test]
+fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
+    let spec = spec();
+    let sources = Sources::read(&spec).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let mut ids: Vec<String> = models
+        .shim_pairs()
+        .iter()
+        .map(|pair| pair.old.clone())
+        .collect();
+    ids.extend(models.shim_pairs().last().map(|pair| pair.new.clone()));
+    // A draft that is the newest revision is reached by the same hops.
+    let pairs = [(0, 2), (1, 4), (2, 4), (0, 4), (4, 2)]
+        .map(|(old, new)| [ids[old].clone(), ids[new].clone()]);
+    let pairs = pairs
+        .into_iter()
+        .chain([[ids[2].clone(), "draft".to_owned()]]);
+    let mut diffs: Vec<diff::Diff> = pairs
+        .map(|[old, new]| diff::between(&sources, &old, &new, false).unwrap())
+        .collect();
+    cover_all(&spec, &sources, &mut diffs);
+    for diff in &diffs {
+        assert!(diff.rows.len() > 20);
+        for row in &diff.rows {
+            assert!(
+                !row.rules.is_empty(),
+                "{} -> {}: {:?}",
+                diff.old,
+                diff.new,
+                row.paths
+            );
+        }
+    }
+    // What came in one hop and went in a later one meets both.
+    let far = &diffs[2];
+    let of = |path: &str| {
+        let row = far
+            .rows
+            .iter()
+            .find(|row| row.paths.iter().any(|is| is.to_string() == path));
+        let rules = &row.unwrap_or_else(|| panic!("no row at {path}")).rules;
+        let met = rules
+            .iter()
+            .map(|met| (met.hop.as_str(), met.rules.join(", ")));
+        met.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("C2S initialize"),
+        [("2025-11-25..2026-07-28", "handshake".to_owned())]
+    );
+    assert_eq!(
+        of("S2C sampling/createMessage params $.tools"),
+        [("2025-06-18..2025-11-25", "sampling-tools".to_owned())]
     );
 }

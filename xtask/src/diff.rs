@@ -4,11 +4,9 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mcp_codegen::diff::{self, Diff, Filter, History, Kind, Level, Sources};
-use mcp_codegen::generate::Models;
+use mcp_codegen::diff::{self, Baseline, Diff, Filter, History, Kind, Level, Sources};
 use mcp_codegen::render::text::TextOptions;
 use mcp_codegen::render::{github, html, json, markdown, text};
-use mcp_codegen::shims::rules::PairRules;
 use mcp_codegen::{Error, Spec, shims};
 
 use crate::outcome::Outcome;
@@ -52,6 +50,12 @@ pub(crate) struct Arguments {
     /// Exit with 1 if there is a change of this level or worse
     #[arg(long, value_name = "LEVEL")]
     fail_on: Option<Level>,
+    /// Set this change aside, by the fingerprint that is printed with it; may be given several times
+    #[arg(long, value_name = "FINGERPRINT")]
+    ignore: Vec<String>,
+    /// Set aside what this file knows: a diff of `--format json`, or a fingerprint a line
+    #[arg(long, value_name = "FILE")]
+    baseline: Vec<PathBuf>,
     /// Text: every wire path of each change
     #[arg(long)]
     paths: bool,
@@ -91,10 +95,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         _ => diff::history(&sources, &[], arguments.raw),
     }
     .map_err(Unread)?;
-    if !arguments.raw {
-        cover(&spec, &mut history.diffs);
-    }
+    shims::cover_all(&spec, &sources, &mut history.diffs);
     let filter = filter(&arguments);
+    let methods = history.methods.iter().map(|line| line.name.clone());
+    filter.check(&sources.methods().into_iter().chain(methods).collect())?;
+    baseline(&arguments)?.apply(&mut history.diffs)?;
     for diff in &mut history.diffs {
         filter.apply(diff);
     }
@@ -114,24 +119,17 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome { text, passed })
 }
 
-/// Fills in the rules of the conversions, for pairs of neighbours; a pair that cannot be planned yet has none.
-fn cover(spec: &Spec, diffs: &mut [Diff]) {
-    let Ok(models) = Models::build(spec) else {
-        return;
-    };
-    for pair in models.shim_pairs() {
-        let mut wanted = diffs
-            .iter_mut()
-            .filter(|diff| diff.old == pair.old && diff.new == pair.new);
-        let Some(diff) = wanted.next() else { continue };
-        let file = spec.rules.get(&pair.file());
-        if let (Ok(plan), Ok(rules)) = (
-            models.plan_pair(spec, &pair, file.clone()),
-            PairRules::read(file),
-        ) {
-            diff.cover(|row| shims::cover(row, &plan, &rules));
-        }
+fn baseline(arguments: &Arguments) -> anyhow::Result<Baseline> {
+    let mut baseline = Baseline::default();
+    for fingerprint in &arguments.ignore {
+        baseline.ignore(fingerprint)?;
     }
+    for file in &arguments.baseline {
+        let text = std::fs::read_to_string(file)
+            .map_err(|cause| Unread(Error::io("read", file, cause)))?;
+        baseline.read(&file.display().to_string(), &text)?;
+    }
+    Ok(baseline)
 }
 
 fn filter(arguments: &Arguments) -> Filter {
@@ -173,7 +171,9 @@ fn render(arguments: &Arguments, history: &History) -> anyhow::Result<String> {
             (false, [only]) => json::diff(only)?,
             _ => json::history(history)?,
         },
-        Format::Github => diffs.iter().map(github::render).collect(),
+        Format::Github => (diffs.iter())
+            .map(|diff| github::render(diff, arguments.fail_on))
+            .collect(),
         Format::Html => html::render(history)?,
     })
 }

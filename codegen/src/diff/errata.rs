@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::Diff;
 use super::kind::Kind;
-use super::path::{Part, WirePath, without_choices};
+use super::path::WirePath;
 use super::row::Row;
 use super::side::Side;
 
@@ -58,7 +58,7 @@ impl<'d> Changes<'d> {
         self.rows.iter().any(|(other, at)| {
             let met = |path: &WirePath| {
                 at.iter().any(|place| match came_or_went_whole(other.kind) {
-                    true => is_at_or_above(place, path),
+                    true => place.is_at_or_above(path),
                     false => place == path,
                 })
             };
@@ -79,13 +79,8 @@ fn is_as_grave(other: &Row, row: &Row) -> bool {
     (other_old || !old) && (other_new || !new) && other.level >= row.level
 }
 
-/// Paths without what tells the choices of unions apart: an erratum may change that alone.
 fn bare(paths: &[WirePath]) -> Vec<WirePath> {
-    let bare = paths.iter().map(|path| WirePath {
-        path: without_choices(&path.path),
-        ..path.clone()
-    });
-    bare.collect()
+    paths.iter().map(WirePath::bare).collect()
 }
 
 /// Whether a row of that kind tells of all that is inside, too: nothing within is compared.
@@ -101,20 +96,6 @@ fn came_or_went_whole(kind: Kind) -> bool {
             | Kind::TypeNarrowed
             | Kind::TypeChanged
     )
-}
-
-/// Whether one place is the other or holds it; a message holds its params and its result.
-fn is_at_or_above(above: &WirePath, path: &WirePath) -> bool {
-    if above.method != path.method {
-        return false;
-    }
-    if above.part == Part::Message && above.path == "$" {
-        return true;
-    }
-    above.direction == path.direction
-        && above.part == path.part
-        && (path.path.strip_prefix(above.path.as_str()))
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 fn ids_of_errata(old: &Side, new: &Side, fits: impl Fn(bool, &[String]) -> bool) -> Vec<String> {

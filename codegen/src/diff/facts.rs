@@ -382,6 +382,7 @@ fn rules(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
         row.before = o.map(|rule| View::words(&rule.meaning));
         row.after = n.map(|rule| View::words(&rule.meaning));
         row.subject = Some(id.clone());
+        row.about = Some(rule.about.clone());
         row.page = Some(rule.page.clone());
         rows.push(anywhere(row, Part::Rule, id));
     }

@@ -1,10 +1,13 @@
 //! Which rows of a diff are asked for.
 
+use std::collections::BTreeSet;
+
 use super::Diff;
 use super::kind::Kind;
 use super::path::direction_id;
 use super::row::Row;
 use super::verdict::Level;
+use crate::Error;
 
 /// A choice of rows; what is empty asks for all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,7 +52,34 @@ impl Filter {
         path_fits
             && (kinds.is_empty() || kinds.contains(&row.kind))
             && (levels.is_empty() || levels.contains(&row.level))
-            && !(*uncovered && (row.rule.is_some() || !row.kind.is_on_the_wire()))
+            && !(*uncovered && (!row.rules.is_empty() || !row.kind.is_on_the_wire()))
+    }
+
+    /// Refuses methods that nobody knows; with the nearest name that somebody does.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for the first one that matches none of the `known`.
+    pub fn check(&self, known: &BTreeSet<String>) -> Result<(), Error> {
+        let matches_none = |pattern: &&String| {
+            *pattern != "*" && !known.iter().any(|method| names(pattern, method))
+        };
+        let Some(unknown) = self.methods.iter().find(matches_none) else {
+            return Ok(());
+        };
+        let likeness = |method: &String| strsim::normalized_damerau_levenshtein(unknown, method);
+        let nearest = known
+            .iter()
+            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)).then_with(|| b.cmp(a)));
+        let help = match nearest {
+            Some(nearest) => {
+                format!("did you mean `{nearest}`? `tools/*` stands for all that begin like that")
+            }
+            None => "the schemas have no methods".to_owned(),
+        };
+        Err(Error::Usage {
+            problem: format!("no method `{unknown}`").into(),
+            help: help.into(),
+        })
     }
 
     /// Leaves in a diff only what is asked for.

@@ -91,6 +91,31 @@ pub(crate) fn opposite(direction: Direction) -> Direction {
     }
 }
 
+impl WirePath {
+    /// The place without what tells the choices of unions apart.
+    #[must_use]
+    pub(crate) fn bare(&self) -> Self {
+        Self {
+            path: without_choices(&self.path),
+            ..self.clone()
+        }
+    }
+
+    /// Whether this is the other place or holds it; a message holds its params and its result.
+    pub(crate) fn is_at_or_above(&self, path: &Self) -> bool {
+        if self.method != path.method {
+            return false;
+        }
+        if self.part == Part::Message && self.path == "$" && path.method != "*" {
+            return true;
+        }
+        self.direction == path.direction
+            && self.part == path.part
+            && (path.path.strip_prefix(self.path.as_str()))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    }
+}
+
 impl fmt::Display for WirePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

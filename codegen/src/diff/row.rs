@@ -48,17 +48,29 @@ pub struct Row {
     pub witnesses: Vec<Witness>,
     /// What this does to users of the generated crate.
     pub crate_change: CrateChange,
-    /// The shim rule that covers it; none until one does.
-    pub rule: Option<String>,
+    /// The shim rules that it meets, hop by hop; none until one does.
+    pub rules: Vec<Met>,
     /// The errata without which it would not be there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errata: Vec<String>,
     /// Why its level is not the one that follows from the verdicts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_reason: Option<String>,
+    /// The theme of a rule that binds peers and that no path tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// The page of the specification that says so, where the schema does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
+}
+
+/// The shim rules that a change meets between two neighbours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Met {
+    /// The neighbours: `2025-06-18..2025-11-25`.
+    pub hop: String,
+    /// Ids of rules, sorted; or `proven`, or what the runtime does.
+    pub rules: Vec<String>,
 }
 
 /// The same part in both schemas.
@@ -148,9 +160,10 @@ impl Row {
             verdicts,
             witnesses: Vec::new(),
             crate_change: CrateChange::of(kind),
-            rule: None,
+            rules: Vec::new(),
             errata: Vec::new(),
             level_reason: None,
+            about: None,
             page: None,
         }
     }

@@ -1,12 +1,13 @@
 //! One side of a comparison: a revision of the spec, or a schema.json in upstream form.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::graph::Graph;
+use super::lines::Lines;
 use super::messages::{self, Message};
 use crate::Error;
 use crate::spec::errors::{CodeRange, ErrorCode, ErrorRules, Header, ProtocolRule};
@@ -31,6 +32,10 @@ pub struct Side {
     pub reference: String,
     pub(crate) graph: Graph,
     pub(crate) messages: Vec<Message>,
+    /// Where the parts of a file stand in it.
+    pub(crate) lines: Option<Lines>,
+    /// The area of each method.
+    pub(crate) areas: BTreeMap<String, String>,
     pub(crate) facts: Option<Facts>,
 }
 
@@ -63,6 +68,13 @@ impl<'s> Sources<'s> {
             errors: ErrorRules::read(spec)?,
             spec,
         })
+    }
+
+    /// The methods of all revisions, by name.
+    #[must_use]
+    pub fn methods(&self) -> BTreeSet<String> {
+        let revisions = self.spec.revisions.iter();
+        revisions.flat_map(crate::spec::methods::methods).collect()
     }
 
     /// A revision by its id, else a file by its path.
@@ -121,6 +133,7 @@ impl<'s> Sources<'s> {
         {
             let mut side = self.of_revision(revision, raw)?;
             side.label = name.to_owned();
+            side.lines = Some(Lines::of(name, text));
             side.notes
                 .push(format!("{name} is the upstream file of {}", revision.id));
             return Ok(side);
@@ -139,6 +152,7 @@ impl<'s> Sources<'s> {
         }
         let nearest = nearest.map_or("", |nearest| nearest.id.as_str());
         let mut side = self.side(name, name, schema, nearest)?;
+        side.lines = Some(Lines::of(name, text));
         side.notes.push(format!(
             "HTTP headers and rules of {name} are not known: error codes are compared as far as the schemas carry them"
         ));
@@ -156,7 +170,14 @@ impl<'s> Sources<'s> {
     fn side(&self, label: &str, file: &str, schema: Value, rules_of: &str) -> Result<Side, Error> {
         let mut graph = Graph::build(&schema, file)?;
         let messages = messages::read(&mut graph, &self.methods, rules_of, file)?;
+        let areas = (messages.iter())
+            .map(|message| {
+                let area = self.methods.area(&message.name);
+                (message.name.clone(), area.to_owned())
+            })
+            .collect();
         Ok(Side {
+            areas,
             label: label.to_owned(),
             revision: None,
             schema,
@@ -165,6 +186,7 @@ impl<'s> Sources<'s> {
             reference: String::new(),
             graph,
             messages,
+            lines: None,
             facts: None,
         })
     }

@@ -89,7 +89,7 @@ impl Summary {
             crate_change,
             uncovered: rows
                 .iter()
-                .filter(|row| row.rule.is_none() && row.kind.is_on_the_wire())
+                .filter(|row| row.rules.is_empty() && row.kind.is_on_the_wire())
                 .count(),
             by_erratum: rows.iter().filter(|row| !row.errata.is_empty()).count(),
             ignored: diff.ignored.len(),

@@ -6,22 +6,29 @@ use super::change_line;
 use super::text::headline;
 use crate::diff::{Diff, Level, Row};
 
-/// The annotations of a diff, the summary first.
+/// The annotations of a diff, the summary first; behind a gate, only those that it is shut for.
 #[must_use]
-pub fn render(diff: &Diff) -> String {
+pub fn render(diff: &Diff, gate: Option<Level>) -> String {
     let title = format!("{} -> {}", diff.old, diff.new);
-    let mut text = command("notice", &title, &headline(diff, &diff.summary()));
+    let mut text = command("notice", None, &title, &headline(diff, &diff.summary()));
     for note in &diff.notes {
-        text.push_str(&command("notice", &title, note));
+        text.push_str(&command("notice", None, &title, note));
     }
-    for row in &diff.rows {
+    let asked = |row: &&Row| gate.is_none_or(|gate| row.level >= gate);
+    for row in diff.rows.iter().filter(asked) {
         let severity = match row.level {
+            _ if gate.is_some() => "error",
             Level::Breaking => "error",
             Level::Risky => "warning",
             Level::Compatible | Level::Representation => "notice",
         };
         let title = format!("{} {}", row.level, row.kind);
-        text.push_str(&command(severity, &title, &message(row)));
+        text.push_str(&command(
+            severity,
+            diff.location(row),
+            &title,
+            &message(row),
+        ));
     }
     text
 }
@@ -44,15 +51,18 @@ fn message(row: &Row) -> String {
 }
 
 /// A workflow command; what would end it early is escaped.
-fn command(severity: &str, title: &str, message: &str) -> String {
+fn command(severity: &str, place: Option<(&str, usize)>, title: &str, message: &str) -> String {
     let data = |text: &str| {
         text.replace('%', "%25")
             .replace('\r', "%0D")
             .replace('\n', "%0A")
     };
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    let place = place.map_or_else(String::new, |(file, line)| {
+        format!("file={},line={line},", property(file))
+    });
     format!(
-        "::{severity} title={}::{}\n",
+        "::{severity} {place}title={}::{}\n",
         property(title),
         data(message)
     )

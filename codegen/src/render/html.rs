@@ -13,8 +13,9 @@ use serde::Serialize;
 use card::Card;
 use matrix::DirectionLines;
 
-use super::grouped;
+use super::brief::brief;
 use super::text::{conclusion, headline};
+use super::themes::themes;
 use crate::Error;
 use crate::diff::{Diff, History, Kind, Level, explain};
 
@@ -43,6 +44,11 @@ struct Chip {
 #[derive(Serialize)]
 struct Pair<'d> {
     index: usize,
+    /// What links to it and into it begin with.
+    id: String,
+    /// Whether its summary is open from the start.
+    open: bool,
+    brief: Vec<BriefLine>,
     old: &'d str,
     new: &'d str,
     headline: String,
@@ -59,10 +65,24 @@ struct Bar {
     count: usize,
 }
 
+/// A line of the summary, in words and names by turns.
+#[derive(Serialize)]
+struct BriefLine {
+    head: &'static str,
+    items: Vec<BriefItem>,
+    more: usize,
+}
+
+#[derive(Serialize)]
+struct BriefItem {
+    before: String,
+    names: Vec<String>,
+    after: String,
+}
+
 #[derive(Serialize)]
 struct Rows<'d> {
     title: String,
-    is_method: bool,
     rows: Vec<Card<'d>>,
 }
 
@@ -103,6 +123,12 @@ fn page(history: &History) -> Page<'_> {
         ([old, new], 1) => format!("MCP {old} → {new}"),
         _ => "MCP, revision by revision".to_owned(),
     };
+    // The gravest step is the one that most readers come for.
+    let breaking = |diff: &Diff| {
+        let rows = diff.rows.iter();
+        rows.filter(|row| row.level == Level::Breaking).count()
+    };
+    let gravest = (0..diffs.len()).max_by_key(|index| breaking(&diffs[*index]));
     let levels = Level::ALL.iter().map(|level| Chip {
         id: level.id(),
         count: rows().filter(|row| row.level == *level).count(),
@@ -120,7 +146,7 @@ fn page(history: &History) -> Page<'_> {
         pairs: diffs
             .iter()
             .enumerate()
-            .map(|(index, diff)| pair(index, diff))
+            .map(|(index, diff)| pair(index, Some(index) == gravest, diff))
             .collect(),
         levels: levels.filter(|chip| chip.count > 0).collect(),
         kinds: kinds.filter(|chip| chip.count > 0).collect(),
@@ -139,16 +165,30 @@ fn hint(level: Level) -> &'static str {
     }
 }
 
-fn pair(index: usize, diff: &Diff) -> Pair<'_> {
+fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
     let summary = diff.summary();
-    let groups = grouped(diff).into_iter().map(|group| Rows {
-        is_method: !group.title.contains(' '),
-        title: group.title,
-        rows: group
-            .rows
-            .into_iter()
-            .map(|row| Card::of(index, row))
+    let id = link(&format!("{}..{}", diff.old, diff.new));
+    let groups = themes(diff).into_iter().map(|theme| Rows {
+        title: theme.id,
+        rows: theme
+            .changes
+            .iter()
+            .map(|change| Card::of(&id, diff, change))
             .collect(),
+    });
+    let groups: Vec<Rows<'_>> = groups.collect();
+    let brief = brief(diff).into_iter().map(|line| BriefLine {
+        head: line.head,
+        items: line
+            .items
+            .into_iter()
+            .map(|item| BriefItem {
+                before: item.before,
+                names: item.names,
+                after: item.after,
+            })
+            .collect(),
+        more: line.more,
     });
     let bar = Level::ALL.iter().map(|level| Bar {
         level: level.id(),
@@ -168,6 +208,9 @@ fn pair(index: usize, diff: &Diff) -> Pair<'_> {
     });
     Pair {
         index,
+        id,
+        open,
+        brief: brief.collect(),
         old: &diff.old,
         new: &diff.new,
         headline: headline(diff, &summary)
@@ -177,7 +220,16 @@ fn pair(index: usize, diff: &Diff) -> Pair<'_> {
         conclusion: conclusion(&summary),
         notes: &diff.notes,
         bar: bar.filter(|part| part.count > 0).collect(),
-        groups: groups.collect(),
+        groups,
         ignored: ignored.collect(),
     }
+}
+
+/// A label as a part of a link: the same from one page to the next.
+fn link(label: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
+    label
+        .chars()
+        .map(|letter| if plain(letter) { letter } else { '-' })
+        .collect()
 }

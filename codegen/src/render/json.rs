@@ -6,7 +6,7 @@ use crate::Error;
 use crate::diff::{Diff, History, MethodLine, Summary};
 
 /// The form of the document; it grows when a member goes or changes, not when one comes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
 struct Document<'d> {

@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use super::brief::brief;
 use super::text::conclusion;
-use super::{change_line, grouped, verdict_word};
-use crate::diff::{Diff, End, Level, Row};
+use super::themes::{Change, themes};
+use super::verdict_word;
+use crate::diff::{Diff, End, Level, WirePath};
 
 /// How many wire paths of a row are spelled out.
 const SHOWN_PATHS: usize = 4;
@@ -25,7 +27,10 @@ pub fn render(diff: &Diff) -> String {
         let _ = writeln!(text, "No change{hidden}.");
         return text;
     }
-    text.push_str("| level | rows |\n|---|---|\n");
+    for line in brief(diff) {
+        let _ = writeln!(text, "- **{}:** {}", line.head, line.words(code));
+    }
+    text.push_str("\n| level | rows |\n|---|---|\n");
     for count in &summary.levels {
         let _ = writeln!(text, "| {} | {} |", count.id, count.rows);
     }
@@ -36,34 +41,30 @@ pub fn render(diff: &Diff) -> String {
     for note in &diff.notes {
         let _ = writeln!(text, "\n> {note}");
     }
-    for group in grouped(diff) {
-        let _ = writeln!(text, "\n### {}\n", code_or_plain(&group.title));
-        for row in group.rows {
-            entry(&mut text, row);
+    for theme in themes(diff) {
+        let _ = writeln!(text, "\n### {}\n", capitalised(&theme.id));
+        for change in &theme.changes {
+            entry(&mut text, change);
         }
     }
     text
 }
 
-fn code_or_plain(title: &str) -> String {
-    match title.contains(' ') {
-        true => title.to_owned(),
-        false => format!("`{title}`"),
-    }
+fn capitalised(title: &str) -> String {
+    let mut letters = title.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
-fn entry(text: &mut String, row: &Row) {
+fn entry(text: &mut String, change: &Change<'_>) {
+    let row = change.lead();
     let mark = match row.level {
         Level::Breaking => "**breaking**",
         Level::Risky => "*risky*",
         Level::Compatible => "compatible",
         Level::Representation => "name",
     };
-    let main = if row.to.is_empty() {
-        &row.paths
-    } else {
-        &row.to
-    };
+    let main: Vec<&WirePath> = change.main().collect();
     let first = main
         .first()
         .map(ToString::to_string)
@@ -74,31 +75,35 @@ fn entry(text: &mut String, row: &Row) {
         row.kind,
         code(&first.unwrap_or_default())
     );
+    let shown = match change.is_of_messages() {
+        true => main.len(),
+        false => SHOWN_PATHS,
+    };
     let more: Vec<String> = main
         .iter()
         .skip(1)
-        .take(SHOWN_PATHS - 1)
+        .take(shown.saturating_sub(1))
         .map(|path| code(&path.to_string()))
         .collect();
     if !more.is_empty() {
         let _ = write!(text, ", {}", more.join(", "));
     }
-    if main.len() > SHOWN_PATHS {
-        let _ = write!(text, " and {} more", main.len() - SHOWN_PATHS);
+    if main.len() > shown {
+        let _ = write!(text, " and {} more", main.len() - shown);
     }
-    if let Some(from) = row.from.first() {
+    if let Some(from) = change.from().next() {
         let _ = write!(text, ", before at {}", code(&from.to_string()));
     }
-    let change = change_line(row);
-    if !change.is_empty() {
+    let said = change.line();
+    if !said.is_empty() {
         let shown = match row
             .before
             .as_ref()
             .or(row.after.as_ref())
             .is_some_and(|view| view.pointer.is_empty())
         {
-            true => escaped(&change),
-            false => code(&change),
+            true => escaped(&said),
+            false => code(&said),
         };
         let _ = write!(text, ": {shown}");
     }
@@ -122,8 +127,9 @@ fn entry(text: &mut String, row: &Row) {
             code(&short(&witness.json.to_string()))
         );
     }
-    if !row.errata.is_empty() {
-        let _ = writeln!(text, "  - only by errata: {}", row.errata.join(", "));
+    let errata: Vec<&str> = change.errata().into_iter().collect();
+    if !errata.is_empty() {
+        let _ = writeln!(text, "  - only by errata: {}", errata.join(", "));
     }
 }
 

@@ -1,63 +1,15 @@
 //! A diff as people and programs read it: text, Markdown, JSON, annotations, a page of HTML.
 
+pub mod brief;
 pub mod github;
 pub mod html;
 pub mod json;
 pub mod markdown;
 pub mod text;
+pub mod themes;
 
-use crate::diff::{Diff, Kind, Meaning, Row, Transport, Verdict, View};
-
-/// Rows of one group, under its heading.
-#[derive(Debug)]
-pub struct Group<'d> {
-    /// A method, or what the rows have in common.
-    pub title: String,
-    /// The rows, in order.
-    pub rows: Vec<&'d Row>,
-}
-
-/// Heading of rows that reach more than one method.
-const SHARED: &str = "shared by several methods";
-/// Heading of rows that are about every message.
-const EVERYWHERE: &str = "every message";
-/// Heading of rows that are on no wire path.
-const NAMES: &str = "names of definitions";
-
-/// The rows of a diff by method: what every message has, what several share, each method, names.
-#[must_use]
-pub fn grouped(diff: &Diff) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for row in &diff.rows {
-        let methods: std::collections::BTreeSet<&str> = row.methods().collect();
-        let title = match methods.iter().collect::<Vec<_>>().as_slice() {
-            [] => NAMES,
-            [only] if **only == "*" => EVERYWHERE,
-            [only] => only,
-            _ => SHARED,
-        };
-        match groups.iter_mut().find(|group| group.title == title) {
-            Some(group) => group.rows.push(row),
-            None => groups.push(Group {
-                title: title.to_owned(),
-                rows: vec![row],
-            }),
-        }
-    }
-    groups.sort_by_key(|group| {
-        let rank = match group.title.as_str() {
-            EVERYWHERE => 0,
-            SHARED => 1,
-            NAMES => 3,
-            _ => 2,
-        };
-        (rank, group.title.clone())
-    });
-    for group in &mut groups {
-        group.rows.sort_by_key(|row| std::cmp::Reverse(row.level));
-    }
-    groups
-}
+use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View};
+use crate::shims::PROVEN;
 
 /// `refused`, `refused over HTTP`, `passed over`, `misread` or `fine`.
 #[must_use]
@@ -84,6 +36,46 @@ pub fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
+/// The rules that a change meets, hop by hop; the only hop of a pair of neighbours has no name.
+#[must_use]
+pub fn rules_met(diff: &Diff, change: &themes::Change<'_>) -> Vec<(String, Vec<String>)> {
+    let whole = format!("{}..{}", diff.old, diff.new);
+    let mut hops: Vec<(String, Vec<String>)> = Vec::new();
+    for Met { hop, rules } in change.rows().iter().flat_map(|row| &row.rules) {
+        let hop = if *hop == whole { "" } else { hop };
+        match hops.iter_mut().find(|(known, _)| known == hop) {
+            Some((_, known)) => known.extend(rules.clone()),
+            None => hops.push((hop.to_owned(), rules.clone())),
+        }
+    }
+    hops.sort();
+    for (_, rules) in &mut hops {
+        rules.sort();
+        rules.dedup();
+        // Where a rule acts, that the rest needs none goes without saying.
+        if rules.len() > 1 {
+            rules.retain(|rule| rule != PROVEN);
+        }
+    }
+    hops
+}
+
+/// The same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; none where none is known.
+#[must_use]
+pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
+    let hops = rules_met(diff, change);
+    match hops.as_slice() {
+        [] => None,
+        [(hop, rules)] if hop.is_empty() => Some(format!("rule {}", rules.join(", "))),
+        several => {
+            let told: Vec<String> = (several.iter())
+                .map(|(hop, rules)| format!("{hop} {}", rules.join(", ")))
+                .collect();
+            Some(format!("rules {}", told.join(" | ")))
+        }
+    }
+}
+
 /// What stood there and what stands there, in one line; empty where the kind says it all.
 #[must_use]
 pub fn change_line(row: &Row) -> String {
@@ -96,10 +88,23 @@ pub fn change_line(row: &Row) -> String {
         format!("{}{presence}", view.text)
     };
     match (&row.before, &row.after) {
+        (Some(before), Some(after)) if row.kind == Kind::Moved && before.text == after.text => {
+            let presence = match after.required {
+                Some(true) => ", required there",
+                Some(false) => ", optional there",
+                None => "",
+            };
+            let within = if row.changed_within {
+                ", and changed inside"
+            } else {
+                ""
+            };
+            format!("{}, at another place{presence}{within}", after.text)
+        }
         (Some(before), Some(after)) => {
             let (old, new) = (shown(before), shown(after));
             match old == new {
-                true => what_differs(row, &new, before, after),
+                true => what_differs(&new, before, after),
                 false => format!("{old} -> {new}"),
             }
         }
@@ -110,15 +115,7 @@ pub fn change_line(row: &Row) -> String {
 }
 
 /// Both sides go by the same words: what it is that changed, by the lines that one side alone has.
-fn what_differs(row: &Row, words: &str, before: &View, after: &View) -> String {
-    if row.kind == Kind::Moved {
-        let within = if row.changed_within {
-            "and changed inside"
-        } else {
-            "otherwise as before"
-        };
-        return format!("{words}, at another place {within}");
-    }
+fn what_differs(words: &str, before: &View, after: &View) -> String {
     let own = |view: &View, other: &View| -> String {
         let lines = view.outline.lines().map(str::trim);
         let own = lines.filter(|line| !other.outline.lines().any(|one| one.trim() == *line));

@@ -1,8 +1,11 @@
-//! A diff as text: a summary first, then the rows by method.
+//! A diff as text: a summary that can be sent on, then the changes by theme.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{change_line, grouped, verdict_word};
+use super::brief::brief;
+use super::themes::{Change, themes};
+use super::{rules_words, verdict_word};
 use crate::diff::{Diff, Level, Row, Summary, WirePath};
 
 /// How a text is laid out.
@@ -21,6 +24,15 @@ const SHOWN_PATHS: usize = 2;
 
 /// How much of a long text is shown.
 const MAX_LINE: usize = 96;
+
+/// How many rows that are set aside for one reason are named.
+const SHOWN_ASIDE: usize = 5;
+
+/// How wide the lines of the summary are, beside their heads.
+const BRIEF_WIDTH: usize = 100;
+
+/// How many fingerprints go on a line.
+const IDS_A_LINE: usize = 6;
 
 const BOLD: &str = "1";
 const DIM: &str = "2";
@@ -88,7 +100,7 @@ pub fn conclusion(summary: &Summary) -> String {
     );
     let extras = [
         (summary.by_erratum, "by errata alone"),
-        (summary.ignored, "set aside by spec/diff.toml"),
+        (summary.ignored, "set aside"),
     ];
     for (count, what) in extras.iter().filter(|(count, _)| *count > 0) {
         let _ = write!(text, "; {count} {what}");
@@ -124,36 +136,63 @@ impl Writer {
         for note in &diff.notes {
             self.line(&format!("note: {note}"));
         }
-        for group in grouped(diff) {
-            let title = self.paint(BOLD, &group.title);
+        self.brief(diff);
+        for theme in themes(diff) {
+            let title = self.paint(BOLD, &theme.id);
             self.line("");
             self.line(&title);
-            for row in group.rows {
-                self.row(row);
+            for change in &theme.changes {
+                self.change(diff, change);
             }
         }
-        if !diff.ignored.is_empty() {
+        let mut aside: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        for ignored in &diff.ignored {
+            aside.entry(&ignored.reason).or_default().push(&ignored.row);
+        }
+        if !aside.is_empty() {
             self.line("");
-            let title = self.paint(BOLD, "set aside by spec/diff.toml");
+            let title = self.paint(BOLD, "set aside");
             self.line(&title);
-            for ignored in &diff.ignored {
-                let path = ignored
-                    .row
+        }
+        for (reason, rows) in aside {
+            for row in rows.iter().take(SHOWN_ASIDE) {
+                let path = row
                     .paths
                     .first()
                     .map(ToString::to_string)
                     .unwrap_or_default();
                 self.line(&format!(
-                    "  {}  {path}: {}",
-                    ignored.row.kind, ignored.reason
+                    "  {}  {path}  {}: {reason}",
+                    row.kind, row.fingerprint
                 ));
+            }
+            if rows.len() > SHOWN_ASIDE {
+                self.line(&format!("  {} more: {reason}", rows.len() - SHOWN_ASIDE));
+            }
+        }
+    }
+
+    fn brief(&mut self, diff: &Diff) {
+        let lines = brief(diff);
+        if lines.is_empty() {
+            return;
+        }
+        self.line("");
+        for line in lines {
+            let head = self.paint(BOLD, &format!("{:<19}", line.head));
+            let words = line.words(str::to_owned);
+            for (number, part) in wrapped(&words, BRIEF_WIDTH).iter().enumerate() {
+                match number {
+                    0 => self.line(&format!("{head}{part}")),
+                    _ => self.line(&format!("{:19}{part}", "")),
+                }
             }
         }
     }
 
     /// The first few wire paths, and how many more there are.
-    fn some_of(&self, paths: &[WirePath]) -> Vec<String> {
-        let shown = match self.options.paths {
+    fn some_of(&self, paths: &[&WirePath], all: bool) -> Vec<String> {
+        let shown = match all || self.options.paths {
             true => paths.len(),
             false => SHOWN_PATHS,
         };
@@ -164,7 +203,8 @@ impl Writer {
         lines
     }
 
-    fn row(&mut self, row: &Row) {
+    fn change(&mut self, diff: &Diff, change: &Change<'_>) {
+        let row = change.lead();
         let colour = match row.level {
             Level::Breaking => "31",
             Level::Risky => "33",
@@ -173,16 +213,9 @@ impl Writer {
         };
         let level = self.paint(colour, &format!("{:<15}", row.level.id()));
         let kind = self.paint(BOLD, &format!("{:<22}", row.kind.id()));
-        let mut paths = self.some_of(if row.to.is_empty() {
-            &row.paths
-        } else {
-            &row.to
-        });
-        paths.extend(
-            self.some_of(&row.from)
-                .into_iter()
-                .map(|path| format!("from {path}")),
-        );
+        let mut paths = self.some_of(&change.main().collect::<Vec<_>>(), change.is_of_messages());
+        let from = self.some_of(&change.from().collect::<Vec<_>>(), false);
+        paths.extend(from.into_iter().map(|path| format!("from {path}")));
         let first = paths
             .first()
             .cloned()
@@ -191,7 +224,7 @@ impl Writer {
         for path in paths.iter().skip(1) {
             self.line(&format!("{:40}{path}", ""));
         }
-        let mut facts = vec![shortened(change_line(row))];
+        let mut facts = vec![shortened(change.line())];
         if row.kind.is_on_the_wire() {
             facts.push(format!(
                 "old->new {}, new->old {}",
@@ -199,26 +232,57 @@ impl Writer {
                 verdict_word(row.verdicts.new_to_old)
             ));
         }
-        facts.extend(row.rule.iter().map(|rule| format!("rule {rule}")));
-        facts.extend(
-            row.errata
-                .first()
-                .map(|_| format!("only by erratum {}", row.errata.join(", "))),
-        );
-        facts.push(row.fingerprint.clone());
+        facts.extend(rules_words(diff, change));
+        let errata: Vec<&str> = change.errata().into_iter().collect();
+        if !errata.is_empty() {
+            facts.push(format!("only by erratum {}", errata.join(", ")));
+        }
+        let fingerprints: Vec<&str> = change.fingerprints().collect();
+        let alone = fingerprints.len() == 1;
+        if alone {
+            facts.extend(fingerprints.iter().map(|id| (*id).to_owned()));
+        }
         facts.retain(|fact| !fact.is_empty());
-        let facts = self.paint(DIM, &facts.join("; "));
-        self.line(&format!("{:17}{facts}", ""));
+        self.facts(&facts.join("; "));
+        if !alone {
+            for ids in fingerprints.chunks(IDS_A_LINE) {
+                self.facts(&ids.join(" "));
+            }
+        }
         if self.options.witnesses {
-            for witness in &row.witnesses {
-                let end = match witness.valid_in {
-                    crate::diff::End::Old => "old sender",
-                    crate::diff::End::New => "new sender",
-                };
-                self.line(&format!("{:17}{end}: {}", "", witness.json));
+            for row in change.rows() {
+                for witness in &row.witnesses {
+                    let end = match witness.valid_in {
+                        crate::diff::End::Old => "old sender",
+                        crate::diff::End::New => "new sender",
+                    };
+                    self.line(&format!("{:17}{end}: {}", "", witness.json));
+                }
             }
         }
     }
+
+    fn facts(&mut self, facts: &str) {
+        let facts = self.paint(DIM, facts);
+        self.line(&format!("{:17}{facts}", ""));
+    }
+}
+
+/// Words in lines of a width; a word that is longer has a line of its own.
+fn wrapped(words: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in words.split(' ') {
+        let Some(last) = lines.last_mut() else { break };
+        if last.is_empty() {
+            last.push_str(word);
+        } else if last.chars().count() + 1 + word.chars().count() <= width {
+            last.push(' ');
+            last.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// A line that fits a terminal; the other formats have all of it.

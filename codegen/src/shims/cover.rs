@@ -13,7 +13,7 @@ use crate::diff::{Kind, Part, Row, WirePath, without_choices};
 use crate::model::Direction;
 
 /// Needs no rule: the planner proved that nothing can go wrong.
-const PROVEN: &str = "proven";
+pub const PROVEN: &str = "proven";
 
 /// The rules that cover a row, or why it needs none; none if nothing covers it.
 #[must_use]

@@ -8,11 +8,13 @@
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
 //! exact   which conversions cannot lose anything
 //! cover   which rule covers a row of the diff that people read
+//! chain   the same across several pairs: which rules a change meets, hop by hop
 //! emit    a function per pair of types and direction
 //! ```
 //! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
 //! between released revisions none may be left.
 
+mod chain;
 pub mod changes;
 mod cover;
 mod emit;
@@ -26,7 +28,8 @@ pub mod rules;
 mod scaffold;
 pub mod table;
 
-pub use cover::cover;
+pub use chain::cover_all;
+pub use cover::{PROVEN, cover};
 pub use emit::crate_files;
 pub use pair::{Pair, Way};
 pub use plan::PairPlan;

@@ -92,6 +92,8 @@ pub struct ProtocolRule {
     pub kind: RuleKind,
     /// The revisions in which it holds.
     pub revisions: Vec<String>,
+    /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
+    pub about: String,
     /// What it says.
     pub meaning: String,
     /// The page.
@@ -256,6 +258,7 @@ impl ErrorRules {
             let ProtocolRule {
                 id,
                 revisions,
+                about,
                 meaning,
                 page,
                 kind: _,
@@ -266,7 +269,7 @@ impl ErrorRules {
                 label.clone(),
                 label,
                 revisions,
-                &[id, meaning, page],
+                &[id, about, meaning, page],
             );
         }
         Error::check(check.errors)?;

@@ -323,7 +323,7 @@ impl Rule {
 }
 
 /// All methods of a revision, of requests and notifications.
-fn methods(revision: &Revision) -> Vec<String> {
+pub(crate) fn methods(revision: &Revision) -> Vec<String> {
     let stated = revision
         .definitions()
         .filter_map(|(_, definition)| method_of(definition));

@@ -37,12 +37,15 @@
   }
 
   function apply() {
+    const size = (row) => Number(row.dataset.rows);
     let shown = 0;
+    let total = 0;
     for (const row of rows) {
       row.hidden = !admits(row);
-      shown += row.hidden ? 0 : 1;
+      shown += row.hidden ? 0 : size(row);
+      total += size(row);
     }
-    const filtered = shown < rows.length;
+    const filtered = shown < total;
     for (const group of groups) {
       const own = [...group.querySelectorAll(".row")];
       group.hidden = own.length > 0 ? own.every((row) => row.hidden) : filtered;
@@ -51,7 +54,7 @@
       const own = [...article.querySelectorAll(".row")];
       article.hidden = filtered && own.every((row) => row.hidden);
     }
-    count.textContent = filtered ? `${shown} of ${rows.length} changes` : `${rows.length} changes`;
+    count.textContent = filtered ? `${shown} of ${total} changes` : `${total} changes`;
     active.textContent = "";
     if (method) chip(method, () => { method = ""; });
     if (pair) chip(document.querySelector(`.pair[data-pair="${pair}"]`).dataset.name, () => { pair = ""; });
@@ -97,14 +100,20 @@
     }
   });
 
-  // A link to a change, or to a step, shows it whatever is filtered.
+  // A link to a row, or to a step, shows it whatever is filtered.
   function follow() {
+    for (const row of rows) row.classList.remove("target");
     const id = decodeURIComponent(location.hash.slice(1));
     const target = id && document.getElementById(id);
     if (!target) return;
-    if (target.hidden || target.closest("[hidden]")) all();
+    const row = target.closest("details.row");
+    if ((row || target).closest("[hidden]")) all();
     if (target.matches("details")) target.open = true;
-    target.scrollIntoView();
+    if (row) {
+      row.open = true;
+      row.classList.add("target");
+    }
+    (row || target).scrollIntoView();
   }
   window.addEventListener("hashchange", follow);
   apply();

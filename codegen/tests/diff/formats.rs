@@ -1,10 +1,13 @@
 //! The formats: JSON against its published schema, text, Markdown, annotations.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use mcp_codegen::diff::{Diff, Filter, Kind, Level, between, history};
+use mcp_codegen::render::brief::brief;
 use mcp_codegen::render::text::TextOptions;
+use mcp_codegen::render::themes::themes;
 use mcp_codegen::render::{github, json, markdown, text};
 use serde_json::Value;
 
@@ -106,13 +109,13 @@ fn the_text_tells_the_summary_first_and_every_row() {
 #[test]
 fn an_annotation_stays_on_its_line() {
     for diff in all() {
-        for line in github::render(&diff).lines() {
+        for line in github::render(&diff, None).lines() {
             let known = ["::error title=", "::warning title=", "::notice title="];
             assert!(known.iter().any(|start| line.starts_with(start)), "{line}");
         }
     }
     let diff = between(sources(), "2026-07-28-rc", "2026-07-28", false).unwrap();
-    let errors = github::render(&diff)
+    let errors = github::render(&diff, None)
         .lines()
         .filter(|line| line.starts_with("::error"))
         .count();
@@ -126,19 +129,115 @@ fn an_annotation_stays_on_its_line() {
 }
 
 #[test]
-fn the_changelog_has_every_row_and_closes_its_code() {
+fn the_changelog_has_every_change_once_and_closes_its_code() {
     for diff in all() {
         let markdown = markdown::render(&diff);
         assert!(markdown.starts_with(&format!("## MCP {} → {}", diff.old, diff.new)));
-        let entries = markdown
-            .lines()
-            .filter(|line| line.starts_with("- "))
-            .count();
-        assert_eq!(entries, diff.rows.len());
+        let themes = themes(&diff);
+        let changes = || themes.iter().flat_map(|theme| &theme.changes);
+        let rows: BTreeSet<&str> = changes().flat_map(|change| change.fingerprints()).collect();
+        assert_eq!(rows.len(), diff.rows.len(), "each row in one change");
+        let told = markdown.split("\n### ").skip(1).flat_map(str::lines);
+        let entries = told.filter(|line| line.starts_with("- ")).count();
+        assert_eq!(entries, changes().count());
         for line in markdown.lines() {
             assert_eq!(line.matches('`').count() % 2, 0, "{line}");
         }
+        for theme in &themes {
+            let levels: Vec<Level> = theme.changes.iter().map(|change| change.level()).collect();
+            assert!(
+                levels.is_sorted_by(|a, b| a >= b),
+                "{}: {levels:?}",
+                theme.id
+            );
+        }
     }
+}
+
+#[test]
+fn the_summary_can_be_sent_on() {
+    let diff = between(sources(), "2025-11-25", "2026-07-28", false).unwrap();
+    let lines = brief(&diff);
+    assert!((5..=10).contains(&lines.len()), "{lines:?}");
+    let line = |head: &str| {
+        let line = lines.iter().find(|line| line.head == head);
+        line.unwrap_or_else(|| panic!("no {head}"))
+            .words(str::to_owned)
+    };
+    for (head, names) in [
+        (
+            "Gone",
+            &[
+                "initialize",
+                "ping",
+                "logging/setLevel",
+                "Mcp-Session-Id",
+                "Last-Event-ID",
+            ][..],
+        ),
+        (
+            "Asked otherwise",
+            &["elicitation/create", "roots/list", "sampling/createMessage"],
+        ),
+        (
+            "Moved",
+            &[
+                "capabilities",
+                "protocolVersion",
+                "clientInfo",
+                "serverInfo",
+                "level",
+            ],
+        ),
+        (
+            "Clients must send",
+            &["Mcp-Method", "Mcp-Name", "_meta in 8 requests"],
+        ),
+        (
+            "Servers must send",
+            &["resultType in 8 results", "ttlMs", "cacheScope"],
+        ),
+        ("New", &["server/discover", "subscriptions/listen"]),
+        (
+            "May be there now",
+            &["InputRequiredResult", "extensions", "requestState"],
+        ),
+        (
+            "Changed",
+            &[
+                "ResourceNotFound -32002 -> -32602",
+                "structuredContent may be any JSON",
+            ],
+        ),
+        (
+            "On its way out",
+            &[
+                "roots",
+                "sampling",
+                "logging",
+                "dynamic-client-registration",
+            ],
+        ),
+    ] {
+        let said = line(head);
+        for name in names {
+            assert!(said.contains(name), "{head}: no {name} in {said}");
+        }
+    }
+    // Text and Markdown begin with it; nothing is said where nothing changed.
+    let text = text::render(&diff, TextOptions::default());
+    assert!(text.lines().nth(3).unwrap().starts_with("Gone "), "{text}");
+    assert!(
+        markdown::render(&diff)
+            .lines()
+            .nth(2)
+            .unwrap()
+            .starts_with("- **Gone:**")
+    );
+    assert_eq!(
+        brief(&between(sources(), "2026-07-28", "draft", false).unwrap()),
+        []
+    );
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mcp_codegen::diff::{History, Level, history};
+use mcp_codegen::diff::{History, Level, Row, history};
 use mcp_codegen::render::html;
+use mcp_codegen::render::themes::themes;
 
 use super::sources;
 
@@ -18,12 +19,17 @@ fn whole() -> (History, String) {
 #[test]
 fn the_page_has_every_change_and_loads_nothing() {
     let (history, page) = whole();
-    for (index, diff) in history.diffs.iter().enumerate() {
+    for diff in &history.diffs {
         for row in &diff.rows {
-            let id = format!("id=\"p{index}-{}\"", row.fingerprint);
-            assert_eq!(page.matches(&id).count(), 1, "{id}");
+            let link = format!("{}..{}.{}", diff.old, diff.new, row.fingerprint);
+            assert_eq!(page.matches(&format!("id=\"{link}\"")).count(), 1, "{link}");
+            assert!(page.contains(&format!("href=\"#{link}\"")), "{link}");
         }
     }
+    // The summary stands above the matrix, and the matrix above the changes.
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(place("class=\"brief\"") < place("class=\"matrix\""));
+    assert!(place("class=\"matrix\"") < place("class=\"pair\""));
     let unescaped = page.replace("&#x2f;", "/");
     for line in &history.methods {
         assert!(
@@ -75,6 +81,7 @@ const PROBE: &str = r#"
 <script>
 const seen = [];
 const shown = () => [...document.querySelectorAll("details.row")].filter((row) => row.getClientRects().length > 0).length;
+const far = () => [...document.querySelectorAll("*")].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest("pre")).length;
 const click = (selector) => document.querySelector(selector).click();
 seen.push(shown());
 click('[data-filter=level][data-value=breaking]'); seen.push(shown());
@@ -87,6 +94,11 @@ click('#reset');
 click('details.row summary');
 seen.push(document.querySelectorAll("details.row[open] .shapes figure").length);
 seen.push(document.documentElement.scrollWidth <= innerWidth);
+seen.push(far());
+const link = document.querySelector(".rows li:last-child").id;
+location.hash = '#' + link;
+dispatchEvent(new HashChangeEvent("hashchange"));
+seen.push(document.getElementById(link).closest("details.row").open);
 document.title = seen.join(" ");
 </script>
 "#;
@@ -100,15 +112,21 @@ fn the_filters_work_in_a_browser() {
         return;
     };
     let (history, page) = whole();
-    let count = |fits: &dyn Fn(usize, &mcp_codegen::diff::Row) -> bool| {
-        let rows = history.diffs.iter().enumerate();
-        rows.flat_map(|(index, diff)| diff.rows.iter().map(move |row| (index, row)))
-            .filter(|(index, row)| fits(*index, row))
-            .count()
+    // A card is shown if one of its rows fits.
+    let cards: Vec<(usize, Vec<Row>)> = (history.diffs.iter().enumerate())
+        .flat_map(|(index, diff)| {
+            let changes = themes(diff).into_iter().flat_map(|theme| theme.changes);
+            changes.map(move |change| (index, change.rows().iter().copied().cloned().collect()))
+        })
+        .collect();
+    let count = |fits: &dyn Fn(usize, &Row) -> bool| {
+        let shown = cards
+            .iter()
+            .filter(|(index, rows)| rows.iter().any(|row| fits(*index, row)));
+        shown.count()
     };
-    let reaches =
-        |row: &mcp_codegen::diff::Row, method: &str| row.methods().any(|name| name == method);
-    let sent = |row: &mcp_codegen::diff::Row, way: &str| {
+    let reaches = |row: &Row, method: &str| row.methods().any(|name| name == method);
+    let sent = |row: &Row, way: &str| {
         row.paths
             .iter()
             .any(|path| path.to_string().starts_with(way))
@@ -126,6 +144,8 @@ fn the_filters_work_in_a_browser() {
         count(&|index, row| Some(index) == first_with_tools && reaches(row, "tools/list"))
             .to_string(),
         "2".to_owned(),
+        "true".to_owned(),
+        "0".to_owned(),
         "true".to_owned(),
     ]
     .join(" ");

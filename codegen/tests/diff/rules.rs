@@ -97,7 +97,10 @@ fn one_change_of_the_rules_is_one_kind() {
         (
             Kind::RuleAdded,
             "C2S * rule odd",
-            Box::new(row("rule", "id = \"odd\"\nkind = \"binding\"\n")),
+            Box::new(row(
+                "rule",
+                "id = \"odd\"\nkind = \"binding\"\nabout = \"transport\"\n",
+            )),
         ),
         (
             Kind::RuleRemoved,
@@ -112,7 +115,10 @@ fn one_change_of_the_rules_is_one_kind() {
         (
             Kind::Deprecated,
             "C2S * rule odd",
-            Box::new(row("rule", "id = \"odd\"\nkind = \"deprecation\"\n")),
+            Box::new(row(
+                "rule",
+                "id = \"odd\"\nkind = \"deprecation\"\nabout = \"transport\"\n",
+            )),
         ),
         (
             Kind::Undeprecated,

@@ -1,6 +1,7 @@
 //! `diff.toml`: levels that are set, rows that are set aside, and rules that match nothing.
 
-use mcp_codegen::diff::{Kind, Level, Sources, between};
+use mcp_codegen::diff::{Baseline, Filter, Kind, Level, Sources, between, compare};
+use mcp_codegen::render::{github, json};
 use mcp_codegen::{Error, Spec};
 
 use super::{sources, spec_files};
@@ -169,4 +170,109 @@ fn a_change_that_is_there_without_errata_does_not_blame_them() {
     assert!(diff.rows.iter().any(|row| row.kind == Kind::BecameRequired
         && row.paths[0].to_string() == "C2S tools/call params $._meta"
         && row.level == Level::Breaking));
+}
+
+#[test]
+fn a_baseline_sets_aside_what_it_knows_and_nothing_else() {
+    let old = "2025-06-18";
+    let whole = between(sources(), old, "2025-11-25", false).unwrap();
+    let (known, new) = (&whole.rows[0].fingerprint, &whole.rows[1].fingerprint);
+    // A diff that was kept, and lines with remarks.
+    let mut kept = whole.clone();
+    kept.rows.truncate(1);
+    for text in [
+        json::diff(&kept).unwrap(),
+        format!("# seen\n\n{known}  # known\n"),
+    ] {
+        let mut baseline = Baseline::default();
+        baseline.read("known.txt", &text).unwrap();
+        let mut diffs = [whole.clone()];
+        baseline.apply(&mut diffs).unwrap();
+        assert_eq!(diffs[0].rows.len() + 1, whole.rows.len());
+        assert_eq!(diffs[0].rows[0].fingerprint, *new);
+        assert_eq!(diffs[0].ignored[0].reason, "known in known.txt");
+    }
+    let mut one = Baseline::default();
+    one.ignore(new).unwrap();
+    let mut diffs = [whole.clone()];
+    one.apply(&mut diffs).unwrap();
+    assert!(diffs[0].rows.iter().all(|row| row.fingerprint != *new));
+    // What is named by itself has to be there; what is no fingerprint is said so, with its line.
+    let absent = one.apply(&mut [kept.clone()]).unwrap_err().to_string();
+    assert!(
+        absent.contains(new.as_str()) && absent.contains("leave it out"),
+        "{absent}"
+    );
+    assert!(one.ignore("abc").is_err());
+    let line = one
+        .read("known.txt", "\nnonsense\n")
+        .unwrap_err()
+        .to_string();
+    assert!(line.contains("known.txt:2: `nonsense`"), "{line}");
+    assert!(
+        one.read("known.json", "{}")
+            .unwrap_err()
+            .to_string()
+            .contains("no `rows`")
+    );
+}
+
+#[test]
+fn an_unknown_method_is_refused_with_the_nearest_name() {
+    let check = |method: &str| {
+        let filter = Filter {
+            methods: vec![method.to_owned()],
+            ..Filter::default()
+        };
+        filter
+            .check(&sources().methods())
+            .map_err(|error| error.to_string())
+    };
+    for known in ["tools/call", "tools/*", "initialize", "*", "tasks/result"] {
+        check(known).unwrap();
+    }
+    let refused = check("tool/list").unwrap_err();
+    assert!(
+        refused.contains("no method `tool/list`") && refused.contains("did you mean `tools/list`?"),
+        "{refused}"
+    );
+    assert!(check("toolz/*").is_err());
+}
+
+#[test]
+fn an_annotation_points_into_the_file_and_only_at_what_the_gate_asks_about() {
+    let old = super::schema("2026-07-28");
+    let mut new = old.clone();
+    new["$defs"]["Tool"]["properties"]["flavour"] = serde_json::json!({"type": "string"});
+    new["$defs"]["Tool"]["properties"]["name"] = serde_json::json!({"type": "integer"});
+    let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap();
+    let side = |name: &str, text: &str| sources().of_text(name, text, true).unwrap();
+    let text = pretty(&new);
+    let diff = compare(&side("old.json", &pretty(&old)), &side("new.json", &text));
+    let said = github::render(&diff, Some(Level::Breaking));
+    let errors: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("::error"))
+        .collect();
+    assert_eq!(
+        errors.len(),
+        diff.rows
+            .iter()
+            .filter(|row| row.level == Level::Breaking)
+            .count()
+    );
+    assert!(!said.contains("flavour"), "{said}");
+    let number = errors[0]
+        .split("line=")
+        .nth(1)
+        .and_then(|rest| rest.split(',').next());
+    let number: usize = number.unwrap().parse().unwrap();
+    let line = text.lines().nth(number - 1).unwrap();
+    assert!(
+        errors[0].starts_with("::error file=new.json,line="),
+        "{}",
+        errors[0]
+    );
+    assert!(line.trim().starts_with("\"name\": {"), "{number}: {line}");
+    assert!(github::render(&diff, None).contains("flavour"));
 }

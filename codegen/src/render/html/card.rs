@@ -2,13 +2,16 @@
 
 use serde::Serialize;
 
-use super::super::{change_line, verdict_word};
-use crate::diff::{End, Row, Verdict, View, WirePath, direction_id, explain};
+use super::super::themes::Change;
+use super::super::{rules_met, verdict_word};
+use crate::diff::{Diff, End, Verdict, View, WirePath, direction_id, explain};
 
 #[derive(Serialize)]
 pub(super) struct Card<'d> {
+    /// The link to its first row.
     id: String,
-    fingerprint: &'d str,
+    /// The rows that it tells, each with a link of its own.
+    rows: Vec<RowView<'d>>,
     level: &'static str,
     kind: &'static str,
     main: Option<PathView>,
@@ -17,14 +20,13 @@ pub(super) struct Card<'d> {
     change: String,
     directions: String,
     methods: String,
-    paths: Vec<String>,
     from: Vec<String>,
     before: Option<ShapeView<'d>>,
     after: Option<ShapeView<'d>>,
     verdicts: [VerdictView; 2],
     on_the_wire: bool,
     witnesses: Vec<WitnessView>,
-    rule: Option<&'d str>,
+    rules: Vec<RulesView>,
     errata: String,
     places: String,
     page: Option<&'d str>,
@@ -32,6 +34,21 @@ pub(super) struct Card<'d> {
     crate_change: &'static str,
     means: &'static str,
     todo: &'static str,
+}
+
+/// A row of the diff: its link, and where it is.
+#[derive(Serialize)]
+pub(super) struct RowView<'d> {
+    id: String,
+    fingerprint: &'d str,
+    paths: Vec<String>,
+}
+
+/// The rules that a hop has for a change; no hop between neighbours.
+#[derive(Serialize)]
+pub(super) struct RulesView {
+    hop: String,
+    rules: String,
 }
 
 /// A wire path in its parts.
@@ -83,25 +100,20 @@ pub(super) struct WitnessView {
 }
 
 impl<'d> Card<'d> {
-    pub(super) fn of(pair: usize, row: &'d Row) -> Self {
-        let main = if row.to.is_empty() {
-            &row.paths
-        } else {
-            &row.to
-        };
+    pub(super) fn of(pair: &str, diff: &'d Diff, change: &Change<'d>) -> Self {
+        let row = change.lead();
+        let main: Vec<&WirePath> = change.main().collect();
         let list = |paths: &[WirePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let mut directions: Vec<&str> = row
-            .paths
-            .iter()
-            .map(|path| direction_id(path.direction))
-            .collect();
+        let paths = || change.rows().iter().flat_map(|row| &row.paths);
+        let mut directions: Vec<&str> = paths().map(|path| direction_id(path.direction)).collect();
         directions.sort_unstable();
         directions.dedup();
-        let mut methods: Vec<&str> = row.methods().collect();
+        let mut methods: Vec<&str> = paths().map(|path| path.method.as_str()).collect();
         methods.sort_unstable();
         methods.dedup();
+        let id = |fingerprint: &str| format!("{pair}.{fingerprint}");
         let told = explain(row.kind);
-        let places: Vec<String> = (row.places.iter())
+        let mut places: Vec<String> = (change.rows().iter().flat_map(|row| &row.places))
             .map(|place| match (place.old.as_str(), place.new.as_str()) {
                 (old, new) if old == new => old.to_owned(),
                 ("", new) => new.to_owned(),
@@ -110,9 +122,22 @@ impl<'d> Card<'d> {
             })
             .filter(|place| !place.is_empty())
             .collect();
+        places.dedup();
         Self {
-            id: format!("p{pair}-{}", row.fingerprint),
-            fingerprint: &row.fingerprint,
+            id: id(&row.fingerprint),
+            rows: change
+                .rows()
+                .iter()
+                .map(|row| RowView {
+                    id: id(&row.fingerprint),
+                    fingerprint: &row.fingerprint,
+                    paths: list(if row.to.is_empty() {
+                        &row.paths
+                    } else {
+                        &row.to
+                    }),
+                })
+                .collect(),
             level: row.level.id(),
             kind: row.kind.id(),
             main: main.first().map(|path| PathView {
@@ -123,14 +148,13 @@ impl<'d> Card<'d> {
             }),
             subject: row.subject.as_deref().unwrap_or_default(),
             more: main.len().saturating_sub(1),
-            change: match row.from.first() {
+            change: match change.from().next() {
                 Some(from) => format!("from {from}"),
-                None => change_line(row),
+                None => change.line(),
             },
             directions: directions.join(" "),
             methods: methods.join(" "),
-            paths: list(main),
-            from: list(&row.from),
+            from: change.from().map(ToString::to_string).collect(),
             before: row.before.as_ref().map(ShapeView::of),
             after: row.after.as_ref().map(ShapeView::of),
             verdicts: [
@@ -156,8 +180,14 @@ impl<'d> Card<'d> {
                     json: serde_json::to_string_pretty(&witness.json).unwrap_or_default(),
                 })
                 .collect(),
-            rule: row.rule.as_deref(),
-            errata: row.errata.join(", "),
+            rules: rules_met(diff, change)
+                .into_iter()
+                .map(|(hop, rules)| RulesView {
+                    hop,
+                    rules: rules.join(", "),
+                })
+                .collect(),
+            errata: change.errata().into_iter().collect::<Vec<_>>().join(", "),
             places: places.join(", "),
             page: row.page.as_deref(),
             level_reason: row.level_reason.as_deref(),

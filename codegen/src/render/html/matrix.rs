@@ -1,5 +1,6 @@
 //! The matrix of the page: which revision has which message, and what happened to it on the way there.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -29,7 +30,7 @@ pub(super) struct Cell {
     pair: Option<usize>,
 }
 
-/// The lines of the matrix, in the order of the history.
+/// The lines of the matrix, by direction, those with the gravest changes first.
 pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Vec<DirectionLines<'d>> {
     let impact = impact(diffs);
     let mut directions: Vec<DirectionLines<'_>> = Vec::new();
@@ -59,7 +60,21 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Vec<Dir
             }),
         }
     }
+    for direction in &mut directions {
+        direction
+            .lines
+            .sort_by_key(|line| Reverse(gravity(&line.cells)));
+    }
     directions
+}
+
+/// How often a message had changes of each level, the worst first, and how many in all.
+fn gravity(cells: &[Cell]) -> (Vec<usize>, usize) {
+    let often = Level::ALL.iter().map(|level| {
+        let here = cells.iter().filter(|cell| cell.level == Some(level.id()));
+        here.count()
+    });
+    (often.collect(), cells.iter().map(|cell| cell.count).sum())
 }
 
 /// The worst level and the number of changes, by pair, direction of the request and method.

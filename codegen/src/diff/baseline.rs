@@ -1,0 +1,142 @@
+//! Changes that are known already: named one by one, or by a diff that was kept.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::settings::Ignored;
+use super::{Diff, Row};
+use crate::Error;
+
+/// Fingerprints of changes that are known, each with why it is set aside.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Baseline {
+    known: BTreeMap<String, String>,
+    /// Those that were named one by one: each has to be met.
+    named: Vec<String>,
+}
+
+impl Baseline {
+    /// Adds a fingerprint that was named by itself.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for what is no fingerprint.
+    pub fn ignore(&mut self, fingerprint: &str) -> Result<(), Error> {
+        if !is_fingerprint(fingerprint) {
+            return Err(Error::Usage {
+                problem: format!("`{fingerprint}` is no fingerprint").into(),
+                help: "give the 12 hex digits that the diff prints with the change".into(),
+            });
+        }
+        self.known
+            .insert(fingerprint.to_owned(), "asked to be ignored".to_owned());
+        self.named.push(fingerprint.to_owned());
+        Ok(())
+    }
+
+    /// Adds what a file knows: a diff as JSON, or a fingerprint a line, with `#` before remarks.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a file that is neither, with the line.
+    pub fn read(&mut self, file: &str, text: &str) -> Result<(), Error> {
+        let reason = format!("known in {file}");
+        let found = match text.trim_start().starts_with('{') {
+            true => of_json(file, text)?,
+            false => of_lines(file, text)?,
+        };
+        for fingerprint in found {
+            self.known
+                .entry(fingerprint)
+                .or_insert_with(|| reason.clone());
+        }
+        Ok(())
+    }
+
+    /// Sets aside what is known, in all diffs of a history.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a change that was named by itself and is in none of them.
+    pub fn apply(&self, diffs: &mut [Diff]) -> Result<(), Error> {
+        let missing = self.named.iter().find(|id| {
+            let mut all = diffs.iter().flat_map(all_rows);
+            !all.any(|row| row.fingerprint == **id)
+        });
+        if let Some(missing) = missing {
+            return Err(Error::Usage {
+                problem: format!("there is no change {missing} to be ignored").into(),
+                help: "it is gone or reads otherwise now: leave it out".into(),
+            });
+        }
+        for diff in diffs {
+            let (aside, kept): (Vec<Row>, Vec<Row>) = std::mem::take(&mut diff.rows)
+                .into_iter()
+                .partition(|row| self.known.contains_key(&row.fingerprint));
+            diff.rows = kept;
+            diff.ignored.extend(aside.into_iter().map(|row| Ignored {
+                reason: self.known[&row.fingerprint].clone(),
+                row,
+            }));
+        }
+        Ok(())
+    }
+}
+
+fn all_rows(diff: &Diff) -> impl Iterator<Item = &Row> {
+    let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
+    diff.rows.iter().chain(ignored)
+}
+
+fn is_fingerprint(text: &str) -> bool {
+    text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn of_lines(file: &str, text: &str) -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let said = line.split('#').next().unwrap_or_default().trim();
+        match said {
+            "" => {}
+            said if is_fingerprint(said) => found.push(said.to_owned()),
+            said => {
+                return Err(Error::Usage {
+                    problem: format!("{file}:{}: `{said}` is no fingerprint", number + 1).into(),
+                    help:
+                        "a baseline is a diff as `--format json` prints it, or a fingerprint a line"
+                            .into(),
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The rows of a diff or of a history, those included that it sets aside itself.
+fn of_json(file: &str, text: &str) -> Result<Vec<String>, Error> {
+    let document = crate::spec::json::parse(file, text)?;
+    let own = std::slice::from_ref(&document);
+    let diffs = match document.get("diffs") {
+        Some(Value::Array(diffs)) => diffs,
+        _ => own,
+    };
+    let mut found = Vec::new();
+    for diff in diffs {
+        let Some(Value::Array(rows)) = diff.get("rows") else {
+            return Err(Error::Usage {
+                problem: format!("{file} is no diff: it has no `rows`").into(),
+                help: "a baseline is a diff as `--format json` prints it, or a fingerprint a line"
+                    .into(),
+            });
+        };
+        let aside = diff.get("ignored").and_then(Value::as_array);
+        let aside = aside
+            .into_iter()
+            .flatten()
+            .filter_map(|ignored| ignored.get("row"));
+        let ids = rows
+            .iter()
+            .chain(aside)
+            .filter_map(|row| row.get("fingerprint")?.as_str());
+        found.extend(ids.map(str::to_owned));
+    }
+    Ok(found)
+}

@@ -1,0 +1,416 @@
+//! A diff in a few lines that a person can send on: what is gone, what has to be sent now, what came.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::themes::{Change, changes};
+use crate::diff::{Diff, Kind, Level, Part, Row, View, WirePath, direction_id, without_choices};
+
+/// A line of the summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What its items have in common.
+    pub head: &'static str,
+    /// The items, the gravest first.
+    pub items: Vec<Item>,
+    /// How many more names there are.
+    pub more: usize,
+}
+
+/// Things of which the same is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// What goes before the names: `headers`.
+    pub before: String,
+    /// Names, as they stand on the wire.
+    pub names: Vec<String>,
+    /// What is said of them.
+    pub after: String,
+}
+
+/// How many items a line has at most.
+const MAX_ITEMS: usize = 5;
+
+/// How many names an item has at most, of what is no message.
+const MAX_NAMES: usize = 6;
+
+/// From how many methods on their number says more than their names.
+const MANY: usize = 3;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Head {
+    Gone,
+    Asked,
+    Moved,
+    ClientsMust,
+    ServersMust,
+    New,
+    May,
+    Changed,
+    Rules,
+    Leaving,
+}
+
+impl Head {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Gone => "Gone",
+            Self::Asked => "Asked otherwise",
+            Self::Moved => "Moved",
+            Self::ClientsMust => "Clients must send",
+            Self::ServersMust => "Servers must send",
+            Self::New => "New",
+            Self::May => "May be there now",
+            Self::Changed => "Changed",
+            Self::Rules => "Rules of the prose",
+            Self::Leaving => "On its way out",
+        }
+    }
+}
+
+/// The summary of a diff: a line for each sort of news, ten at most.
+#[must_use]
+pub fn brief(diff: &Diff) -> Vec<Line> {
+    let mut all: BTreeMap<Head, Vec<(Level, Item)>> = BTreeMap::new();
+    let mut messages: BTreeMap<(Head, &'static str), BTreeSet<&str>> = BTreeMap::new();
+    for change in changes(diff) {
+        let row = change.lead();
+        let head = match row.kind {
+            Kind::MethodRemoved => Head::Gone,
+            Kind::MethodAdded => Head::New,
+            Kind::MethodRechanneled => Head::Asked,
+            _ => {
+                for (head, item) in items(&change) {
+                    all.entry(head).or_default().push((row.level, item));
+                }
+                continue;
+            }
+        };
+        for path in change.main() {
+            let sender = match head {
+                Head::Asked => "",
+                _ => sender(path),
+            };
+            messages
+                .entry((head, sender))
+                .or_default()
+                .insert(&path.method);
+        }
+    }
+    for ((head, sender), methods) in messages.into_iter().rev() {
+        let (before, after) = match head {
+            Head::Asked => ("", "in the result of another request"),
+            _ => (sender, ""),
+        };
+        let item = Item {
+            before: before.to_owned(),
+            names: braced(&methods),
+            after: after.to_owned(),
+        };
+        all.entry(head)
+            .or_default()
+            .insert(0, (Level::Breaking, item));
+    }
+    all.into_iter()
+        .map(|(head, items)| line(head, items))
+        .collect()
+}
+
+/// Things of which the same is said become one item; the gravest come first.
+fn line(head: Head, mut items: Vec<(Level, Item)>) -> Line {
+    // What concerns every message comes before what concerns a few.
+    items.sort_by_key(|(level, item)| (item.before.is_empty(), Reverse(*level)));
+    let mut joined: Vec<Item> = Vec::new();
+    for (_, item) in items {
+        let alike = |known: &&mut Item| known.before == item.before && known.after == item.after;
+        match joined.iter_mut().find(alike) {
+            Some(known) => {
+                let new = item
+                    .names
+                    .into_iter()
+                    .filter(|name| !known.names.contains(name));
+                known.names.extend(new.collect::<Vec<_>>());
+            }
+            None => joined.push(item),
+        }
+    }
+    let mut more: usize = joined
+        .iter()
+        .skip(MAX_ITEMS)
+        .map(|item| item.names.len())
+        .sum();
+    joined.truncate(MAX_ITEMS);
+    for item in &mut joined {
+        if !item.before.starts_with("from ") {
+            more += item.names.len().saturating_sub(MAX_NAMES);
+            item.names.truncate(MAX_NAMES);
+        }
+    }
+    Line {
+        head: head.words(),
+        items: joined,
+        more,
+    }
+}
+
+/// What a change has to say, and where.
+fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
+    let row = change.lead();
+    let paths: Vec<&WirePath> = change.main().collect();
+    let subject = row.subject.clone().unwrap_or_default();
+    let code = |view: &Option<View>| {
+        let text = view.as_ref().map_or("", |view| view.text.as_str());
+        text.split(',').next().unwrap_or_default().to_owned()
+    };
+    let one = |head, before: &str, name: String, after: String| {
+        let item = Item {
+            before: before.to_owned(),
+            names: vec![name],
+            after,
+        };
+        vec![(head, item)]
+    };
+    let shape = |view: &Option<View>| match view.as_ref().map(|view| view.text.as_str()) {
+        Some("unknown") => "any JSON".to_owned(),
+        text => text.unwrap_or_default().to_owned(),
+    };
+    let nothing = String::new;
+    match row.kind {
+        Kind::MethodAdded
+        | Kind::MethodRemoved
+        | Kind::MethodRechanneled
+        | Kind::DefinitionRenamed => Vec::new(),
+        Kind::HeaderRemoved => one(Head::Gone, "headers", subject, nothing()),
+        Kind::HeaderAdded | Kind::HeaderChanged if !row.verdicts.old_to_new.valid => {
+            one(Head::ClientsMust, "headers", subject, nothing())
+        }
+        Kind::HeaderAdded => one(Head::May, "headers", subject, nothing()),
+        Kind::HeaderChanged => one(Head::Changed, "headers", subject, nothing()),
+        Kind::ErrorCodeAdded => one(
+            Head::New,
+            "errors",
+            format!("{} {subject}", code(&row.after)),
+            nothing(),
+        ),
+        Kind::ErrorCodeRemoved => one(
+            Head::Gone,
+            "errors",
+            format!("{} {subject}", code(&row.before)),
+            nothing(),
+        ),
+        Kind::ErrorCodeRenumbered => {
+            let name = format!("{subject} {} -> {}", code(&row.before), code(&row.after));
+            one(Head::Changed, "errors", name, nothing())
+        }
+        Kind::ErrorCodeChanged => one(
+            Head::Changed,
+            "errors",
+            format!("{} {subject}", code(&row.after)),
+            nothing(),
+        ),
+        Kind::RuleAdded => one(Head::Rules, "new:", subject, nothing()),
+        Kind::RuleRemoved => one(Head::Rules, "gone:", subject, nothing()),
+        Kind::RuleChanged => one(Head::Rules, "changed:", subject, nothing()),
+        Kind::Deprecated => one(Head::Leaving, "", subject, nothing()),
+        Kind::Undeprecated => one(
+            Head::Changed,
+            "no longer on its way out:",
+            subject,
+            nothing(),
+        ),
+        Kind::Moved => {
+            let from: Vec<&WirePath> = change.from().collect();
+            let old = subject.split(" -> ").next().unwrap_or_default().to_owned();
+            one(
+                Head::Moved,
+                "",
+                old,
+                format!("from {} to {}", holder(&from), holder(&paths)),
+            )
+        }
+        Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths),
+        Kind::MemberAddedOptional => one(Head::May, "", name(row, &paths), within(&paths)),
+        Kind::UnionMemberAdded => one(Head::May, "", shape(&row.after), within(&paths)),
+        Kind::EnumValueAdded => one(Head::May, "the value", subject, within(&paths)),
+        Kind::MemberRemoved => one(Head::Gone, "", name(row, &paths), within(&paths)),
+        Kind::UnionMemberRemoved => one(Head::Gone, "", shape(&row.before), within(&paths)),
+        Kind::EnumValueRemoved => one(Head::Gone, "the value", subject, within(&paths)),
+        Kind::BecameOptional => {
+            let after = format!("may be left out {}", within(&paths));
+            one(Head::Changed, "", name(row, &paths), after)
+        }
+        Kind::TypeWidened => {
+            let after = format!("may be {} {}", shape(&row.after), within(&paths));
+            one(Head::Changed, "", name(row, &paths), after)
+        }
+        Kind::TypeNarrowed | Kind::TypeChanged | Kind::ConstChanged => {
+            let after = format!("is {} {}", shape(&row.after), within(&paths));
+            one(Head::Changed, "", name(row, &paths), after)
+        }
+        Kind::ConstraintChanged => {
+            let after = format!("has {} {}", shape(&row.after), within(&paths));
+            one(Head::Changed, "", name(row, &paths), after)
+        }
+        Kind::OpennessChanged => {
+            let after = format!("takes other members than before {}", within(&paths));
+            one(Head::Changed, "", name(row, &paths), after)
+        }
+    }
+}
+
+/// What has to be there now, by who sends it.
+fn required(row: &Row, paths: &[&WirePath]) -> Vec<(Head, Item)> {
+    let mut items = Vec::new();
+    for (way, head) in [("C2S", Head::ClientsMust), ("S2C", Head::ServersMust)] {
+        let own = paths.iter().copied();
+        let own: Vec<&WirePath> = own
+            .filter(|path| direction_id(path.direction) == way)
+            .collect();
+        if !own.is_empty() {
+            let item = Item {
+                before: String::new(),
+                names: vec![name(row, &own)],
+                after: within(&own),
+            };
+            items.push((head, item));
+        }
+    }
+    items
+}
+
+fn sender(path: &WirePath) -> &'static str {
+    match direction_id(path.direction) {
+        "C2S" => "from clients",
+        _ => "from servers",
+    }
+}
+
+/// What a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
+fn name(row: &Row, paths: &[&WirePath]) -> String {
+    let ways: BTreeSet<String> = paths.iter().map(|path| way(&path.path)).collect();
+    match (ways.first(), ways.len()) {
+        (Some(way), 1) if !way.is_empty() => way.clone(),
+        _ => match row.subject.as_deref() {
+            Some(subject) => bare(subject).to_owned(),
+            None => ways.into_iter().next().unwrap_or_default(),
+        },
+    }
+}
+
+/// The last steps of a path, without choices and prefixes: `_meta.clientCapabilities.extensions`.
+fn way(path: &str) -> String {
+    const SHOWN: usize = 3;
+    let plain = without_choices(path);
+    let mut steps: Vec<String> = Vec::new();
+    let mut rest = plain.strip_prefix('$').unwrap_or(&plain);
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("[\"") {
+            let end = after.find("\"]").unwrap_or(after.len());
+            steps.push(bare(&after[..end]).to_owned());
+            rest = after.get(end + 2..).unwrap_or_default();
+        } else if let Some(after) = rest.strip_prefix("[]") {
+            if let Some(last) = steps.last_mut() {
+                last.push_str("[]");
+            }
+            rest = after;
+        } else {
+            let after = rest.strip_prefix('.').unwrap_or(rest);
+            let end = after
+                .find(['.', '['])
+                .unwrap_or(after.len())
+                .max(1)
+                .min(after.len());
+            steps.push(after[..end].to_owned());
+            rest = &after[end..];
+        }
+    }
+    let hidden = steps.len().saturating_sub(SHOWN);
+    steps[hidden..].join(".")
+}
+
+/// A key without the prefix of who defines it.
+fn bare(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
+}
+
+/// `in tools/call`, or `in 8 results`.
+fn within(paths: &[&WirePath]) -> String {
+    let methods: BTreeSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
+    match methods.len() {
+        0 => String::new(),
+        1 if methods.contains("*") => "in every message".to_owned(),
+        count if count < MANY => {
+            let names: Vec<&str> = methods.into_iter().collect();
+            format!("in {}", names.join(" and "))
+        }
+        count => format!("in {count} {}", exchanges(paths)),
+    }
+}
+
+/// What carries a value: `initialize`, or `_meta of 8 requests`.
+fn holder(paths: &[&WirePath]) -> String {
+    let methods: BTreeSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
+    let Some(first) = paths.first() else {
+        return String::new();
+    };
+    if methods.len() < MANY {
+        let names: Vec<&str> = methods.into_iter().collect();
+        return names.join(" and ");
+    }
+    let around = way(&first.path);
+    let around = around
+        .rsplit_once('.')
+        .map_or("params", |(around, _)| around);
+    format!("{around} of {} {}", methods.len(), exchanges(paths))
+}
+
+fn exchanges(paths: &[&WirePath]) -> &'static str {
+    let all = |fits: fn(&WirePath) -> bool| paths.iter().all(|path| fits(path));
+    if all(|path| path.part == Part::Result) {
+        "results"
+    } else if all(|path| path.method.starts_with("notifications/")) {
+        "notifications"
+    } else if all(|path| path.part == Part::Params && !path.method.starts_with("notifications/")) {
+        "requests"
+    } else {
+        "messages"
+    }
+}
+
+/// Names of methods, those of one family between braces: `tasks/{cancel,get,list}`.
+fn braced(methods: &BTreeSet<&str>) -> Vec<String> {
+    let family = |method: &str| method.rsplit_once('/').map(|(family, _)| family.to_owned());
+    let mut families: BTreeMap<Option<String>, Vec<&str>> = BTreeMap::new();
+    for method in methods {
+        families.entry(family(method)).or_default().push(method);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (family, methods) in families {
+        match family {
+            Some(family) if methods.len() > 1 => {
+                let rest: Vec<&str> = methods.iter().map(|method| bare(method)).collect();
+                names.push(format!("{family}/{{{}}}", rest.join(",")));
+            }
+            _ => names.extend(methods.into_iter().map(str::to_owned)),
+        }
+    }
+    names
+}
+
+impl Line {
+    /// The items in words, names as `name` writes them.
+    #[must_use]
+    pub fn words(&self, name: impl Fn(&str) -> String) -> String {
+        let items = self.items.iter().map(|item| {
+            let names: Vec<String> = item.names.iter().map(|one| name(one)).collect();
+            let parts = [item.before.clone(), names.join(", "), item.after.clone()];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            parts.join(" ")
+        });
+        let mut text = items.collect::<Vec<_>>().join("; ");
+        if self.more > 0 {
+            text.push_str(&format!("; and {} more", self.more));
+        }
+        text
+    }
+}

@@ -1,0 +1,226 @@
+//! The rows of a diff as a reader wants them: by theme, the gravest first, the same change in many methods once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diff::{Diff, Kind, Level, Part, Row, WirePath};
+
+use super::change_line;
+
+/// What belongs together: a feature, or a part that every exchange has.
+#[derive(Debug)]
+pub struct Theme<'d> {
+    /// The name of the theme.
+    pub id: String,
+    /// Its changes, the gravest first.
+    pub changes: Vec<Change<'d>>,
+}
+
+/// One change, at all places where it is made.
+#[derive(Debug)]
+pub struct Change<'d> {
+    /// The rows that tell it, in the order of the diff; never empty.
+    rows: Vec<&'d Row>,
+}
+
+/// Themes that come first, in their order; features follow, the gravest first.
+const GENERAL: &[&str] = &[
+    LIFECYCLE,
+    REQUESTS,
+    RESULTS,
+    NOTIFICATIONS,
+    SHARED,
+    MESSAGES,
+    TRANSPORT,
+    ERRORS,
+];
+const LIFECYCLE: &str = "lifecycle";
+const REQUESTS: &str = "requests";
+const RESULTS: &str = "results";
+const NOTIFICATIONS: &str = "notifications";
+const SHARED: &str = "several features";
+const MESSAGES: &str = "messages";
+const TRANSPORT: &str = "transport";
+const ERRORS: &str = "errors";
+/// What is on no wire path.
+const NAMES: &str = "names of definitions";
+
+/// The changes of a diff by theme.
+#[must_use]
+pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
+    let mut themes: Vec<Theme<'_>> = Vec::new();
+    for change in changes(diff) {
+        let id = theme_of(diff, &change);
+        match themes.iter_mut().find(|theme| theme.id == id) {
+            Some(theme) => theme.changes.push(change),
+            None => themes.push(Theme {
+                id,
+                changes: vec![change],
+            }),
+        }
+    }
+    for theme in &mut themes {
+        theme
+            .changes
+            .sort_by_key(|change| std::cmp::Reverse(change.lead().level));
+    }
+    themes.sort_by_cached_key(|theme| {
+        let general = GENERAL.iter().position(|id| *id == theme.id);
+        let last = usize::from(theme.id == NAMES);
+        let worst = theme.changes.first().map(|change| change.lead().level);
+        (
+            last,
+            general.unwrap_or(GENERAL.len()),
+            std::cmp::Reverse(worst),
+            theme.id.clone(),
+        )
+    });
+    themes
+}
+
+/// The rows of a diff, those that say the same of several places as one.
+pub(super) fn changes(diff: &Diff) -> Vec<Change<'_>> {
+    let mut all: Vec<Change<'_>> = Vec::new();
+    let mut known: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for row in &diff.rows {
+        let key = likeness(diff, row);
+        match known.get(&key) {
+            Some(at) => all[*at].rows.push(row),
+            None => {
+                known.insert(key, all.len());
+                all.push(Change { rows: vec![row] });
+            }
+        }
+    }
+    all
+}
+
+/// What two rows have in common that say the same.
+fn likeness(diff: &Diff, row: &Row) -> Vec<String> {
+    let part = row.paths.first().map(|path| path.part);
+    let mut key = vec![row.kind.id().to_owned(), row.level.id().to_owned()];
+    match (row.kind, part) {
+        (Kind::MethodAdded | Kind::MethodRemoved | Kind::MethodRechanneled, _) => {
+            key.extend(areas(diff, &row.paths));
+        }
+        (Kind::Moved, _)
+        | (_, None | Some(Part::Header | Part::Rule | Part::Error | Part::Message)) => {
+            key.push(row.fingerprint.clone());
+        }
+        _ => {
+            key.extend(row.subject.clone());
+            key.push(change_line(row));
+            key.push(format!("{:?}", row.verdicts));
+        }
+    }
+    key
+}
+
+fn areas(diff: &Diff, paths: &[WirePath]) -> BTreeSet<String> {
+    let methods = paths.iter().map(|path| &path.method);
+    methods
+        .filter(|method| *method != "*")
+        .map(|method| diff.areas.get(method).unwrap_or(method).clone())
+        .collect()
+}
+
+fn theme_of(diff: &Diff, change: &Change<'_>) -> String {
+    if let Some(about) = &change.lead().about {
+        return about.clone();
+    }
+    let paths: Vec<WirePath> = change.main().cloned().collect();
+    let areas = areas(diff, &paths);
+    let parts: BTreeSet<Part> = paths.iter().map(|path| path.part).collect();
+    let only = |part: Part| parts.len() == 1 && parts.contains(&part);
+    if let (Some(area), 1) = (areas.first(), areas.len()) {
+        return area.clone();
+    }
+    let theme = if paths.is_empty() {
+        NAMES
+    } else if only(Part::Header) {
+        TRANSPORT
+    } else if only(Part::Error) {
+        ERRORS
+    } else if areas.is_empty() {
+        MESSAGES
+    } else if only(Part::Params) {
+        let notifies = |path: &WirePath| path.method.starts_with("notifications/");
+        match paths.iter().all(notifies) {
+            true => NOTIFICATIONS,
+            false => REQUESTS,
+        }
+    } else if only(Part::Result) {
+        RESULTS
+    } else {
+        SHARED
+    };
+    theme.to_owned()
+}
+
+impl<'d> Change<'d> {
+    /// The rows that tell it.
+    #[must_use]
+    pub fn rows(&self) -> &[&'d Row] {
+        &self.rows
+    }
+
+    /// The first of its rows: kind, level, subject and shapes are those of all.
+    #[must_use]
+    pub fn lead(&self) -> &'d Row {
+        self.rows[0]
+    }
+
+    /// How grave it is.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.lead().level
+    }
+
+    /// Its wire paths: of what moved, where it is now.
+    pub fn main(&self) -> impl Iterator<Item = &'d WirePath> {
+        self.rows.iter().flat_map(|row| match row.to.is_empty() {
+            true => &row.paths,
+            false => &row.to,
+        })
+    }
+
+    /// Of what moved, where it was.
+    pub fn from(&self) -> impl Iterator<Item = &'d WirePath> {
+        self.rows.iter().flat_map(|row| &row.from)
+    }
+
+    /// What stood there and what stands there, in one line; empty where its rows differ in that.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut lines = self.rows.iter().map(|row| change_line(row));
+        let first = lines.next().unwrap_or_default();
+        match lines.all(|line| line == first) {
+            true => first,
+            false => String::new(),
+        }
+    }
+
+    /// Whether it is about messages as a whole.
+    #[must_use]
+    pub fn is_of_messages(&self) -> bool {
+        matches!(
+            self.lead().kind,
+            Kind::MethodAdded | Kind::MethodRemoved | Kind::MethodRechanneled
+        )
+    }
+
+    /// The fingerprints of its rows.
+    pub fn fingerprints(&self) -> impl Iterator<Item = &'d str> {
+        self.rows.iter().map(|row| row.fingerprint.as_str())
+    }
+
+    /// The errata behind all of it; none if part of it is there without any.
+    #[must_use]
+    pub fn errata(&self) -> BTreeSet<&'d str> {
+        match self.rows.iter().any(|row| row.errata.is_empty()) {
+            true => BTreeSet::new(),
+            false => (self.rows.iter())
+                .flat_map(|row| row.errata.iter().map(String::as_str))
+                .collect(),
+        }
+    }
+}
