@@ -25,7 +25,7 @@ use workspace::Workspace;
 
 const BLESS: &str = "BLESS=1 cargo test -p mcp-codegen --test golden";
 /// The most lines that a reviewer reads of one file.
-const MAX_LINES: usize = 120;
+const MAX_LINES: usize = 150;
 
 /// A feature, and the crate that its schema makes.
 struct Golden {

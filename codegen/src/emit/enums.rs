@@ -39,26 +39,32 @@ pub(super) fn ways(def: &TypeDef, choices: &[String]) -> TokenStream {
 /// `Decode` and `Encode` of a string enum.
 pub(super) fn wire(def: &TypeDef, choices: &[String]) -> TokenStream {
     let name = ident(&def.name);
-    let last = choices.len().saturating_sub(1);
-    let arms = choices.iter().enumerate().map(|(index, choice)| {
-        let variant = ident(&pascal_case(choice));
-        let pattern = if index == last {
-            quote!(_)
-        } else {
-            number(index)
-        };
-        quote!(#pattern => Self::#variant,)
-    });
-    let read = match choices.len() {
-        1 => {
-            let only = ident(&pascal_case(&choices[0]));
-            quote!(reader.string_enum(&[#(#choices),*]).map(|_| Self::#only))
+    let variants: Vec<_> = (choices.iter())
+        .map(|choice| ident(&pascal_case(choice)))
+        .collect();
+    let (Some(first), Some((last, others))) = (variants.first(), variants.split_last()) else {
+        return TokenStream::new();
+    };
+    let fill = match others {
+        [] => quote!(reader.string_enum(&[#(#choices),*])?;),
+        _ => {
+            let indices = (0..others.len()).map(number);
+            quote! {
+                *self = match reader.string_enum(&[#(#choices),*])? {
+                    #(#indices => Self::#others,)*
+                    _ => Self::#last,
+                };
+            }
         }
-        _ => quote!(Ok(match reader.string_enum(&[#(#choices),*])? { #(#arms)* })),
     };
     quote! {
         impl Decode for #name {
-            fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> { #read }
+            fn blank() -> Self { Self::#first }
+
+            fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+                #fill
+                Ok(())
+            }
         }
         impl Encode for #name {
             fn encode(&self, writer: &mut Writer) { self.as_str().encode(writer); }

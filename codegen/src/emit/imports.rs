@@ -33,6 +33,7 @@ pub(super) const WIRE: &[&str] = &[
     "Number",
     "Paths",
     "Reader",
+    "Record",
     "Tag",
     "TagFound",
     "TypeInfo",

@@ -18,6 +18,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
+use crate::analyze::blank;
 use crate::docs::TypeDocs;
 use crate::model::{Model, Shape, Ty, TypeDef};
 use crate::{Error, format};
@@ -41,6 +42,7 @@ pub fn crate_files(
 ) -> Result<CrateFiles, Error> {
     ty::check_names(model, &facts.source)?;
     let items = items::items(model, docs)?;
+    let blanks = blank::variants(model, &facts.source)?;
     let mut areas: BTreeMap<&str, Vec<&TypeDef>> = BTreeMap::new();
     for def in model.types.values() {
         areas.entry(&def.area).or_default().push(def);
@@ -60,7 +62,7 @@ pub fn crate_files(
             format!("src/{area}.rs"),
             quote!(#![doc = #about] #imports #body),
         )?;
-        let body = area_wire(defs);
+        let body = area_wire(defs, &blanks);
         let imports = imports::imports(model, &body, None);
         let about = scaffold::about_wire(area);
         add(
@@ -143,7 +145,7 @@ fn alias(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
 }
 
 /// Reading and writing of the types of an area.
-fn area_wire(defs: &[&TypeDef]) -> TokenStream {
+fn area_wire(defs: &[&TypeDef], blanks: &BTreeMap<String, usize>) -> TokenStream {
     let mut body = TokenStream::new();
     let mut bridged = Vec::new();
     for def in defs {
@@ -151,7 +153,7 @@ fn area_wire(defs: &[&TypeDef]) -> TokenStream {
             Shape::Object(object) => structs::wire(def, object),
             Shape::Newtype(ty) => structs::newtype(def, ty).1,
             Shape::StringEnum(choices) => enums::wire(def, choices),
-            Shape::Union(union) => unions::wire(def, union),
+            Shape::Union(union) => unions::wire(def, union, blanks.get(&def.name).copied()),
             Shape::Alias(_) => continue,
         });
         bridged.push(ty::ident(&def.name));

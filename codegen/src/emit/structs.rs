@@ -1,11 +1,11 @@
 //! Constructors of structs, and their reading and writing.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
 use super::items::{doc, is_default};
-use super::ty::{argument, assign, ident, rust_type};
+use super::ty::{argument, assign, blank_value, ident, rust_type};
 use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
 
 /// `new` with what must be there, `with_*` for the rest.
@@ -68,105 +68,111 @@ pub(super) fn wire(def: &TypeDef, object: &Object) -> TokenStream {
 
 fn decode(def: &TypeDef, object: &Object) -> TokenStream {
     let name = ident(&def.name);
-    let type_name = &def.name;
     let members = wire_order(object);
+    let blank = blank(object);
+    let table = table(def, object, &members);
+    let fill = match object.rest {
+        Rest::Open | Rest::Closed => quote!(reader.record(&MEMBERS, self)),
+        Rest::Typed(_) => quote! {
+            let mut extra = Map::new();
+            reader.record_with(&MEMBERS, self, &mut extra)?;
+            self.extra = extra;
+            Ok(())
+        },
+    };
+    let record = record(def, object, &members);
+    quote! {
+        impl Decode for #name {
+            fn blank() -> Self { #blank }
+
+            fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+                #table
+                #fill
+            }
+        }
+        #record
+    }
+}
+
+/// The struct before anything is read.
+fn blank(object: &Object) -> TokenStream {
+    if is_default(object) {
+        return quote!(Self::default());
+    }
+    let fields = fields_of(object).map(|member| {
+        let field = ident(&member.field);
+        let value = match (&member.presence, &member.ty) {
+            (Presence::Optional, _) => quote!(None),
+            (_, ty) => blank_value(ty, member.boxed),
+        };
+        quote!(#field: #value,)
+    });
+    let extra = (object.rest != Rest::Closed).then(|| quote!(extra: Map::new(),));
+    quote!(Self { #(#fields)* #extra })
+}
+
+/// The table of the members, and which of them must be there.
+fn table(def: &TypeDef, object: &Object, members: &[&Member]) -> TokenStream {
+    let type_name = &def.name;
     let names = members.iter().map(|member| &member.wire);
     let table = match object.rest {
         Rest::Closed => quote!(Members::closed),
         Rest::Open | Rest::Typed(_) => quote!(Members::open),
     };
-    let fields: Vec<&Member> = fields_of(object).collect();
-    let slots = fields.iter().map(|member| slot(member));
-    let count = object.members.len();
-    let arms = members.iter().enumerate().map(|(index, member)| {
-        let pattern = if index + 1 == count {
-            quote!(_)
-        } else {
-            number(index)
-        };
-        let read = read(member);
-        quote!(#pattern => #read,)
-    });
-    let next = match object.rest {
-        Rest::Typed(_) => quote!(object.next_with(reader, &mut extra)?),
-        Rest::Open | Rest::Closed => quote!(object.next(reader)?),
-    };
-    let typed = matches!(object.rest, Rest::Typed(_)).then(|| quote!(let mut extra = Map::new();));
-    let steps = match count {
-        // Nothing is known: every member goes to `extra`, or is refused.
-        0 => quote!(#next;),
-        1 => {
-            let read = read(members[0]);
-            quote!(while #next.is_some() { #read; })
+    let required: Vec<TokenStream> = (members.iter().enumerate())
+        .filter(|(_, member)| member.presence != Presence::Optional)
+        .map(|(index, _)| number(index))
+        .collect();
+    let requiring = (!required.is_empty()).then(|| quote!(.requiring(&[#(#required),*])));
+    quote!(static MEMBERS: Members = #table(#type_name, &[#(#names),*]) #requiring;)
+}
+
+/// How each member is read, and where unknown ones go.
+fn record(def: &TypeDef, object: &Object, members: &[&Member]) -> TokenStream {
+    let name = ident(&def.name);
+    let body = match members {
+        [] => TokenStream::new(),
+        [only] => read(only),
+        [others @ .., last] => {
+            let arms = others.iter().enumerate().map(|(index, member)| {
+                let (index, read) = (number(index), read(member));
+                quote!(#index => #read,)
+            });
+            let last = read(last);
+            quote!(match index { #(#arms)* _ => #last, })
         }
-        _ => quote!(while let Some(member) = #next { match member { #(#arms)* } }),
     };
-    let constants = members.iter().enumerate().filter_map(|(index, member)| {
-        let index = number(index);
-        matches!(member.presence, Presence::Constant(_))
-            .then(|| quote!(object.require_seen(#index)?;))
-    });
-    let values = members.iter().enumerate().filter_map(|(index, member)| {
-        let index = number(index);
-        match member.presence {
-            Presence::Constant(_) => None,
-            Presence::Optional => {
-                let slot = slot(member);
-                let field = assign(&ident(&member.field), &quote!(#slot));
-                Some(quote!(#field,))
-            }
-            Presence::Required => {
-                let (field, slot) = (ident(&member.field), slot(member));
-                Some(quote!(#field: object.require(#index, #slot)?,))
-            }
+    let index = match members.len() {
+        1 => quote!(_),
+        _ => quote!(index),
+    };
+    let member = (!members.is_empty()).then(|| {
+        quote! {
+            fn member(&mut self, #index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> { #body }
         }
     });
-    let extra = match object.rest {
-        Rest::Open => quote!(extra: object.into_extra(),),
-        Rest::Typed(_) => quote!(extra,),
-        Rest::Closed => quote!(),
-    };
+    let extra = (object.rest == Rest::Open).then(|| {
+        quote! {
+            fn extra(&mut self) -> Option<&mut Extra> { Some(&mut self.extra) }
+        }
+    });
     quote! {
-        impl Decode for #name {
-            fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-                static MEMBERS: Members = #table(#type_name, &[#(#names),*]);
-                #(let mut #slots = None;)*
-                #typed
-                let mut object = reader.object(&MEMBERS)?;
-                #steps
-                #(#constants)*
-                Ok(Self { #(#values)* #extra })
-            }
-        }
+        impl Record for #name { #member #extra }
     }
 }
 
-/// How the value of a member is read into its slot.
+/// How the value of a member is read.
 fn read(member: &Member) -> TokenStream {
+    let field = ident(&member.field);
     match (&member.presence, &member.ty) {
-        (Presence::Constant(Value::String(text)), _) => quote!(reader.constant(#text)?),
+        (Presence::Constant(Value::String(text)), _) => quote!(reader.constant(#text)),
         (Presence::Constant(value), _) => {
             let value = Literal::i64_unsuffixed(value.as_i64().unwrap_or_default());
-            quote!(reader.constant_integer(#value)?)
+            quote!(reader.constant_integer(#value))
         }
         // `null` is a value where any JSON may stand.
-        (Presence::Required, _) | (Presence::Optional, Ty::Json) => {
-            let slot = slot(member);
-            quote!(#slot = Some(reader.value()?))
-        }
-        (Presence::Optional, _) => {
-            let slot = slot(member);
-            quote!(#slot = reader.optional()?)
-        }
-    }
-}
-
-/// The variable that holds the value of a field until all are there: of the field's name, unless
-/// the reading itself goes by it.
-fn slot(member: &Member) -> Ident {
-    match member.field.as_str() {
-        own @ ("member" | "object" | "reader") => format_ident!("{own}_"),
-        field => ident(field),
+        (Presence::Optional, Ty::Json) => quote!(self.#field.insert(Json::blank()).fill(reader)),
+        (Presence::Required | Presence::Optional, _) => quote!(self.#field.fill(reader)),
     }
 }
 
@@ -230,9 +236,9 @@ pub(super) fn newtype(def: &TypeDef, ty: &Ty) -> (TokenStream, TokenStream) {
     };
     let wire = quote! {
         impl Decode for #name {
-            fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-                reader.value().map(Self)
-            }
+            fn blank() -> Self { Self(Decode::blank()) }
+
+            fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> { self.0.fill(reader) }
         }
         impl Encode for #name {
             fn encode(&self, writer: &mut Writer) { self.0.encode(writer); }

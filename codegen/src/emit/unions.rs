@@ -75,26 +75,39 @@ fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
     }
 }
 
-/// `Decode` and `Encode` of a union.
-pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
+/// `Decode` and `Encode` of a union; `start` is the variant of its blank.
+pub(super) fn wire(def: &TypeDef, union: &Union, start: Option<usize>) -> TokenStream {
     let name = ident(&def.name);
     let emitter = Emitter { def, union };
-    let read = emitter.plan(&union.plan, union.open, &|index| emitter.take(index));
-    let arms = union.variants.iter().map(|variant| {
-        let variant = ident(&variant.name);
-        quote!(Self::#variant(value) => value.encode(writer),)
-    });
-    let unknown = union.open.then(|| {
-        let unknown = ident(Union::UNKNOWN);
-        quote!(Self::#unknown(value) => value.encode(writer),)
-    });
+    let variants = union.variants.iter().map(|variant| ident(&variant.name));
+    let variants: Vec<_> = variants
+        .chain(union.open.then(|| ident(Union::UNKNOWN)))
+        .collect();
+    let blank = match start {
+        Some(index) if !union.open => &variants[index],
+        _ => &ident(Union::UNKNOWN),
+    };
+    let decide = match union.plan {
+        // There is nothing to decide, and a blank is of that variant.
+        Plan::Take(_) if variants.len() == 1 => TokenStream::new(),
+        Plan::Take(index) => {
+            let take = emitter.take(index);
+            quote!(#take;)
+        }
+        _ => emitter.plan(&union.plan, union.open),
+    };
     quote! {
         impl Decode for #name {
-            fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> { #read }
+            fn blank() -> Self { Self::#blank(Decode::blank()) }
+
+            fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+                #decide
+                match self { #(Self::#variants(value) => value.fill(reader),)* }
+            }
         }
         impl Encode for #name {
             fn encode(&self, writer: &mut Writer) {
-                match self { #(#arms)* #unknown }
+                match self { #(Self::#variants(value) => value.encode(writer),)* }
             }
         }
     }
@@ -105,89 +118,64 @@ struct Emitter<'m> {
     union: &'m Union,
 }
 
-/// What stands where a plan has decided.
-type Leaf<'l> = &'l dyn Fn(usize) -> TokenStream;
-
 impl Emitter<'_> {
+    /// What stands where a plan has decided: from here on it is that variant.
     fn take(&self, index: usize) -> TokenStream {
         let variant = ident(&self.union.variants[index].name);
-        quote!(reader.value().map(Self::#variant))
+        quote!(*self = Self::#variant(Decode::blank()))
     }
 
-    fn plan(&self, plan: &Plan, open: bool, leaf: Leaf<'_>) -> TokenStream {
+    fn plan(&self, plan: &Plan, open: bool) -> TokenStream {
         match plan {
-            Plan::Take(index) => leaf(*index),
-            Plan::Kind(cases) => self.kinds(cases, leaf),
+            Plan::Take(index) => self.take(*index),
+            Plan::Kind(cases) => self.kinds(cases),
             Plan::Tag {
                 member,
                 cases,
                 other,
                 absent,
             } => {
-                let other = other.as_deref().map(|plan| self.plan(plan, false, leaf));
+                let other = other.as_deref().map(|plan| self.plan(plan, false));
                 let other = other.or_else(|| {
                     let unknown = ident(Union::UNKNOWN);
-                    open.then(|| quote!(reader.value().map(Self::#unknown)))
+                    open.then(|| quote!(*self = Self::#unknown(Decode::blank())))
                 });
-                let absent = absent.as_deref().map(|plan| self.plan(plan, false, leaf));
-                self.tag(member, cases, other, absent, leaf)
+                let absent = absent.as_deref().map(|plan| self.plan(plan, false));
+                self.tag(member, cases, other, absent)
             }
-            Plan::First(cases) => self.first(cases, leaf),
+            Plan::First(cases) => self.first(cases),
             Plan::Present { cases, otherwise } => {
-                let otherwise = otherwise
-                    .as_deref()
-                    .map(|plan| self.plan(plan, false, leaf));
-                self.present(cases, otherwise, leaf)
+                let otherwise = otherwise.as_deref().map(|plan| self.plan(plan, false));
+                self.present(cases, otherwise)
             }
-            Plan::Element { plan, empty } => self.element(plan, *empty, leaf),
+            Plan::Element { plan, empty } => self.element(plan, *empty),
         }
     }
 
-    /// Decides by a look at the first element, then reads the whole array.
-    fn element(&self, plan: &Plan, empty: usize, leaf: Leaf<'_>) -> TokenStream {
-        let mut variants = vec![empty];
-        let decided = std::cell::RefCell::new(&mut variants);
-        let inner = self.plan(plan, false, &|index| {
-            let mut variants = decided.borrow_mut();
-            if !variants.contains(&index) {
-                variants.push(index);
-            }
-            let index = number(index);
-            quote!(Ok::<usize, Fault>(#index))
-        });
-        let empty = number(empty);
-        let last = variants.len() - 1;
-        let arms = variants.iter().enumerate().map(|(at, index)| {
-            let pattern = if at == last {
-                quote!(_)
-            } else {
-                number(*index)
-            };
-            let take = leaf(*index);
-            quote!(#pattern => #take,)
-        });
+    /// Decides by a look at the first element.
+    fn element(&self, plan: &Plan, empty: usize) -> TokenStream {
+        let decide = self.plan(plan, false);
+        let empty = self.take(empty);
         quote! {
-            let variant = match reader.first_element()? {
+            match reader.first_element()? {
                 None => #empty,
                 Some(mut element) => {
                     let reader = &mut element;
-                    let variant: Result<usize, Fault> = { #inner };
-                    variant?
+                    #decide
                 }
-            };
-            match variant { #(#arms)* }
+            }
         }
     }
 
-    fn kinds(&self, cases: &[KindCase], leaf: Leaf<'_>) -> TokenStream {
+    fn kinds(&self, cases: &[KindCase]) -> TokenStream {
         let covered: usize = cases.iter().map(|case| case.kinds.len()).sum();
         let arms = cases.iter().map(|case| {
             let kinds = case.kinds.iter().map(|kind| kind_token(*kind));
-            let then = self.plan(&case.plan, false, leaf);
+            let then = self.plan(&case.plan, false);
             quote!(#(#kinds)|* => { #then })
         });
         let expected = self.expected(cases);
-        let refuse = (covered < 7).then(|| quote!(_ => Err(reader.refuse(#expected)),));
+        let refuse = (covered < 7).then(|| quote!(_ => return Err(reader.refuse(#expected)),));
         quote!(match reader.kind()? { #(#arms)* #refuse })
     }
 
@@ -229,7 +217,6 @@ impl Emitter<'_> {
         cases: &[Case],
         other: Option<TokenStream>,
         absent: Option<TokenStream>,
-        leaf: Leaf<'_>,
     ) -> TokenStream {
         let type_name = &self.def.name;
         let values = cases.iter().map(|case| &case.value);
@@ -238,10 +225,10 @@ impl Emitter<'_> {
             None => quote!(Tag::new),
         };
         let table = quote!(static TAG: Tag = #new(#type_name, #member, &[#(#values),*]););
-        let absent = absent.unwrap_or_else(|| quote!(Err(reader.missing_tag(&TAG))));
+        let absent = absent.unwrap_or_else(|| quote!(return Err(reader.missing_tag(&TAG))));
         let last = cases.len().saturating_sub(1);
         let arms = cases.iter().enumerate().map(|(index, case)| {
-            let then = self.plan(&case.plan, false, leaf);
+            let then = self.plan(&case.plan, false);
             let index = if index == last {
                 quote!(_)
             } else {
@@ -268,11 +255,11 @@ impl Emitter<'_> {
         }
     }
 
-    fn first(&self, cases: &[Case], leaf: Leaf<'_>) -> TokenStream {
+    fn first(&self, cases: &[Case]) -> TokenStream {
         let table = self.paths(cases);
         let last = cases.len().saturating_sub(1);
         let arms = cases.iter().enumerate().map(|(index, case)| {
-            let then = self.plan(&case.plan, false, leaf);
+            let then = self.plan(&case.plan, false);
             let index = if index == last {
                 quote!(_)
             } else {
@@ -284,19 +271,14 @@ impl Emitter<'_> {
             #table
             match reader.first_present(&PATHS)? {
                 #(#arms)*
-                None => Err(reader.undecided(&PATHS)),
+                None => return Err(reader.undecided(&PATHS)),
             }
         }
     }
 
-    fn present(
-        &self,
-        cases: &[Case],
-        otherwise: Option<TokenStream>,
-        leaf: Leaf<'_>,
-    ) -> TokenStream {
+    fn present(&self, cases: &[Case], otherwise: Option<TokenStream>) -> TokenStream {
         let table = self.paths(cases);
-        let otherwise = otherwise.unwrap_or_else(|| quote!(Err(reader.undecided(&PATHS))));
+        let otherwise = otherwise.unwrap_or_else(|| quote!(return Err(reader.undecided(&PATHS))));
         // Rows that lead to the same variant share a branch.
         let mut rows: Vec<(Vec<usize>, &Plan)> = Vec::new();
         for (index, case) in cases.iter().enumerate() {
@@ -306,7 +288,7 @@ impl Emitter<'_> {
             }
         }
         let branches = rows.iter().map(|(indices, plan)| {
-            let then = self.plan(plan, false, leaf);
+            let then = self.plan(plan, false);
             let conditions = indices.iter().map(|index| {
                 let index = number(*index);
                 quote!(present.has(#index))

@@ -17,8 +17,12 @@ use crate::map::Map;
 /// struct Name(String);
 ///
 /// impl mcp_wire::Decode for Name {
-///     fn decode(reader: &mut mcp_wire::Reader<'_>) -> Result<Self, mcp_wire::Fault> {
-///         reader.value().map(Self)
+///     fn blank() -> Self {
+///         Self(String::new())
+///     }
+///
+///     fn fill(&mut self, reader: &mut mcp_wire::Reader<'_>) -> Result<(), mcp_wire::Fault> {
+///         self.0.fill(reader)
 ///     }
 /// }
 ///

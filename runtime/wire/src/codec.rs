@@ -7,12 +7,34 @@ use crate::reader::Reader;
 use crate::writer::Writer;
 
 /// A type that is read from JSON text.
-pub trait Decode: Sized {
+///
+/// A value is read where it is to stay, in a struct or a list: to hand it up as a result would copy it at each level.
+/// So there is first a [`blank`](Self::blank), and then [`fill`](Self::fill).
+pub trait Decode {
+    /// What reading starts from: it allocates nothing and stands for no JSON.
+    fn blank() -> Self
+    where
+        Self: Sized;
+
+    /// Reads the next value of `reader` into `self`, which is a blank.
+    ///
+    /// # Errors
+    /// A text that is not JSON, or not of this type; what is in `self` then is of no use.
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault>;
+
     /// Reads the next value of `reader`.
     ///
     /// # Errors
     /// A text that is not JSON, or not of this type.
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault>;
+    #[inline]
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault>
+    where
+        Self: Sized,
+    {
+        let mut value = Self::blank();
+        value.fill(reader)?;
+        Ok(value)
+    }
 }
 
 /// A type that is written as JSON text.
@@ -23,8 +45,14 @@ pub trait Encode {
 
 impl Decode for String {
     #[inline]
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.string()
+    fn blank() -> Self {
+        Self::new()
+    }
+
+    #[inline]
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = reader.string()?;
+        Ok(())
     }
 }
 
@@ -43,8 +71,14 @@ impl Encode for str {
 
 impl Decode for bool {
     #[inline]
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.boolean()
+    fn blank() -> Self {
+        false
+    }
+
+    #[inline]
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = reader.boolean()?;
+        Ok(())
     }
 }
 
@@ -67,9 +101,12 @@ impl<T: Encode + ?Sized> Encode for &T {
 }
 
 impl<T: Decode> Decode for Box<T> {
-    #[inline]
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        T::decode(reader).map(Self::new)
+    fn blank() -> Self {
+        Self::new(T::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        (**self).fill(reader)
     }
 }
 
@@ -82,8 +119,17 @@ impl<T: Encode + ?Sized> Encode for Box<T> {
 /// `null` is `None`: for a member that is required but may be `null`.
 impl<T: Decode> Decode for Option<T> {
     #[inline]
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.optional()
+    fn blank() -> Self {
+        None
+    }
+
+    #[inline]
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        if reader.null()? {
+            Ok(())
+        } else {
+            self.insert(T::blank()).fill(reader)
+        }
     }
 }
 
@@ -98,13 +144,20 @@ impl<T: Encode> Encode for Option<T> {
 }
 
 impl<T: Decode> Decode for Vec<T> {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    #[inline]
+    fn blank() -> Self {
+        Self::new()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         let mut array = reader.array()?;
-        let mut items = Self::new();
         while array.next(reader)? {
-            items.push(T::decode(reader)?);
+            self.push(T::blank());
+            if let Some(item) = self.last_mut() {
+                item.fill(reader)?;
+            }
         }
-        Ok(items)
+        Ok(())
     }
 }
 
@@ -125,13 +178,17 @@ impl<T: Encode> Encode for Vec<T> {
 }
 
 impl<T: Decode> Decode for Map<T> {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    #[inline]
+    fn blank() -> Self {
+        Self::new()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static NONE: Members = Members::open("", &[]);
         let mut object = reader.object(&NONE)?;
-        let mut map = Self::new();
         // There are no known members: the first call reads them all.
-        object.next_with(reader, &mut map)?;
-        Ok(map)
+        object.next_with(reader, self)?;
+        Ok(())
     }
 }
 

@@ -20,12 +20,18 @@ pub enum RequestId {
 }
 
 impl Decode for RequestId {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        match reader.peek() {
-            b'"' => reader.string().map(Self::String),
-            b'-' | b'0'..=b'9' => Integer::decode(reader).map(Self::Integer),
-            _ => Err(reader.refuse("a string or an integer")),
-        }
+    #[inline]
+    fn blank() -> Self {
+        Self::String(String::new())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.peek() {
+            b'"' => Self::String(reader.string()?),
+            b'-' | b'0'..=b'9' => Self::Integer(reader.value()?),
+            _ => return Err(reader.refuse("a string or an integer")),
+        };
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@
 //! A text that does not fit is refused with an [`Error`] that says where, what was expected and what was found.
 //!
 //! ```
-//! use mcp_wire::{Decode, Encode, Extra, Fault, Json, Members, Reader, Writer};
+//! use mcp_wire::{Decode, Encode, Extra, Fault, Json, Members, Reader, Record, Writer};
 //!
 //! struct Tool {
 //!     name: String,
@@ -17,23 +17,28 @@
 //! }
 //!
 //! impl Decode for Tool {
-//!     fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-//!         static MEMBERS: Members = Members::open("Tool", &["name", "title", "inputSchema"]);
-//!         let (mut name, mut title, mut input_schema) = (None, None, None);
-//!         let mut object = reader.object(&MEMBERS)?;
-//!         while let Some(member) = object.next(reader)? {
-//!             match member {
-//!                 0 => name = Some(reader.value()?),
-//!                 1 => title = reader.optional()?,
-//!                 _ => input_schema = Some(reader.value()?),
-//!             }
+//!     fn blank() -> Self {
+//!         Self { name: String::new(), title: None, input_schema: Decode::blank(), extra: Extra::new() }
+//!     }
+//!
+//!     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+//!         static MEMBERS: Members =
+//!             Members::open("Tool", &["name", "title", "inputSchema"]).requiring(&[0, 2]);
+//!         reader.record(&MEMBERS, self)
+//!     }
+//! }
+//!
+//! impl Record for Tool {
+//!     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+//!         match index {
+//!             0 => self.name.fill(reader),
+//!             1 => self.title.fill(reader),
+//!             _ => self.input_schema.fill(reader),
 //!         }
-//!         Ok(Self {
-//!             name: object.require(0, name)?,
-//!             title,
-//!             input_schema: object.require(2, input_schema)?,
-//!             extra: object.into_extra(),
-//!         })
+//!     }
+//!
+//!     fn extra(&mut self) -> Option<&mut Extra> {
+//!         Some(&mut self.extra)
 //!     }
 //! }
 //!
@@ -100,7 +105,7 @@ pub use method::{
     UnknownMessage,
 };
 pub use number::{Integer, NotFinite, Number};
-pub use object::{Members, Object};
+pub use object::{Members, Object, Record};
 pub use reader::{Array, Reader};
 pub use writer::{ArrayWriter, ObjectWriter, Writer};
 
@@ -112,9 +117,17 @@ pub const MAX_DEPTH: u32 = 128;
 /// # Errors
 /// A text that is not one JSON value of this type with nothing but blanks around it.
 pub fn from_str<T: Decode>(text: &str) -> Result<T, Error> {
+    let mut value = T::blank();
+    read_whole(text, &mut value)?;
+    Ok(value)
+}
+
+/// Reads a whole text into a blank of any type: one routine for all of them.
+fn read_whole(text: &str, into: &mut dyn Decode) -> Result<(), Error> {
     let mut reader = Reader::new(text);
-    let value = T::decode(&mut reader).and_then(|value| reader.finish().map(|()| value));
-    value.map_err(|fault| Error::new(&fault, text))
+    into.fill(&mut reader)
+        .and_then(|()| reader.finish())
+        .map_err(|fault| Error::new(&fault, text))
 }
 
 /// Reads a whole text from bytes, which must be UTF-8.

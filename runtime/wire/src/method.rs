@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::fault::Fault;
 use crate::json::Json;
 use crate::map::{Extra, Map};
-use crate::object::Members;
+use crate::object::{Members, Record};
 use crate::reader::Reader;
 use crate::writer::Writer;
 
@@ -190,10 +190,9 @@ impl TypeInfo {
 
 // One of each is compiled for every type: whatever need not know the type stands above.
 fn read<T: Decode + 'static>(reader: &mut Reader<'_>) -> Result<AnyValue, Fault> {
-    match T::decode(reader) {
-        Ok(value) => Ok(Box::new(value)),
-        Err(fault) => Err(fault),
-    }
+    let mut value = Box::new(T::blank());
+    value.fill(reader)?;
+    Ok(value)
 }
 
 fn write<T: Encode + 'static>(value: &dyn Any, writer: &mut Writer) -> bool {
@@ -229,21 +228,27 @@ impl UnknownMessage {
 }
 
 impl Decode for UnknownMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("message", &["method", "params"]);
-        let (mut method, mut params) = (None, None);
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    #[inline]
+    fn blank() -> Self {
+        Self::new("")
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("message", &["method", "params"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UnknownMessage {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -270,8 +275,13 @@ pub struct NoParams {
 }
 
 impl Decode for NoParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(|extra| Self { extra })
+    #[inline]
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.extra.fill(reader)
     }
 }
 

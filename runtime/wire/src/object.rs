@@ -12,6 +12,8 @@ use crate::scan;
 pub struct Members {
     pub(crate) name: &'static str,
     names: &'static [&'static str],
+    /// One bit for each member that must be there.
+    required: u128,
     others: Others,
 }
 
@@ -48,8 +50,37 @@ impl Members {
         Self {
             name,
             names,
+            required: 0,
             others,
         }
+    }
+
+    /// The same, where the members with these indices must be there.
+    #[must_use]
+    pub const fn requiring(mut self, indices: &[usize]) -> Self {
+        let mut rest = indices;
+        while let [index, others @ ..] = rest {
+            self.required |= bit(*index);
+            rest = others;
+        }
+        self
+    }
+}
+
+/// An object whose known members are read one at a time, in the order of the text.
+pub trait Record {
+    /// Reads the value of the known member `index` of its [`Members`], if there are any.
+    ///
+    /// # Errors
+    /// A value that is not of the member's type.
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        let _ = index;
+        reader.skip()
+    }
+
+    /// Where the other members go, if they are kept.
+    fn extra(&mut self) -> Option<&mut Extra> {
+        None
     }
 }
 
@@ -92,6 +123,11 @@ impl Object {
     /// # Errors
     /// A member that was there before, known or not.
     pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>, Fault> {
+        self.next_inline(reader)
+    }
+
+    #[inline(always)]
+    fn next_inline(&mut self, reader: &mut Reader<'_>) -> Result<Option<usize>, Fault> {
         loop {
             match self.step_inline(reader)? {
                 Some(OTHER) => self.keep(reader)?,
@@ -125,15 +161,6 @@ impl Object {
         }
     }
 
-    /// The value of the member `index`, which must have been there.
-    #[inline]
-    pub fn require<T>(&self, index: usize, value: Option<T>) -> Result<T, Fault> {
-        match value {
-            Some(value) => Ok(value),
-            None => Err(self.missing(index)),
-        }
-    }
-
     /// Refuses an object that had no member `index`.
     #[inline]
     pub fn require_seen(&self, index: usize) -> Result<(), Fault> {
@@ -141,6 +168,17 @@ impl Object {
             Ok(())
         } else {
             Err(self.missing(index))
+        }
+    }
+
+    /// Refuses an object without one of the members that must be there.
+    #[inline]
+    fn require_all(&self) -> Result<(), Fault> {
+        let missing = self.members.required & !self.seen;
+        if missing == 0 {
+            Ok(())
+        } else {
+            Err(self.missing(missing.trailing_zeros() as usize))
         }
     }
 
@@ -152,7 +190,7 @@ impl Object {
 
     /// The fault of an object without the member `index`.
     #[cold]
-    pub fn missing(&self, index: usize) -> Fault {
+    fn missing(&self, index: usize) -> Fault {
         let member = self.members.names.get(index).copied().unwrap_or_default();
         Fault::new(
             self.start,
@@ -272,11 +310,50 @@ impl Object {
 }
 
 #[inline(always)]
-fn bit(index: usize) -> u128 {
+const fn bit(index: usize) -> u128 {
     1_u128.wrapping_shl(index as u32)
 }
 
 impl Reader<'_> {
+    /// Reads an object: each known member by `into`, the others as they are.
+    ///
+    /// # Errors
+    /// What [`Object::next`] refuses, a member that `into` refuses, and one that must be there and is not.
+    pub fn record(
+        &mut self,
+        members: &'static Members,
+        into: &mut dyn Record,
+    ) -> Result<(), Fault> {
+        let mut object = self.object(members)?;
+        while let Some(member) = object.next_inline(self)? {
+            into.member(member, self)?;
+        }
+        object.require_all()?;
+        if !object.extra.is_empty()
+            && let Some(extra) = into.extra()
+        {
+            *extra = object.extra;
+        }
+        Ok(())
+    }
+
+    /// As [`record`](Self::record), with unknown members read as `T` into `others`.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record), and an unknown member that is no `T`.
+    pub fn record_with<T: Decode>(
+        &mut self,
+        members: &'static Members,
+        into: &mut dyn Record,
+        others: &mut Map<T>,
+    ) -> Result<(), Fault> {
+        let mut object = self.object(members)?;
+        while let Some(member) = object.next_with(self, others)? {
+            into.member(member, self)?;
+        }
+        object.require_all()
+    }
+
     /// Where the object that comes next names the member `key` for the second time.
     fn second_key(&mut self, key: &str) -> Result<Option<usize>, Fault> {
         self.enter_object("")?;

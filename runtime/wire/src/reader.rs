@@ -50,16 +50,6 @@ impl<'a> Reader<'a> {
         T::decode(self)
     }
 
-    /// Reads a value of type `T`, or `null` as `None`.
-    #[inline]
-    pub fn optional<T: Decode>(&mut self) -> Result<Option<T>, Fault> {
-        if self.null()? {
-            Ok(None)
-        } else {
-            T::decode(self).map(Some)
-        }
-    }
-
     /// Reads `null` if that is the next value, and says so.
     #[inline]
     pub fn null(&mut self) -> Result<bool, Fault> {

@@ -29,7 +29,6 @@ impl Writer {
     }
 
     /// Begins an object.
-    #[inline]
     pub fn object(&mut self) -> ObjectWriter<'_> {
         self.text.push('{');
         ObjectWriter {
@@ -203,7 +202,6 @@ impl ObjectWriter<'_> {
     }
 
     /// Closes the object.
-    #[inline]
     pub fn end(self) {
         self.writer.text.push('}');
     }

@@ -3,7 +3,10 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Tag, TagFound, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Json, Map, Members, Paths, Reader, Record, Tag,
+    TagFound, Writer,
+};
 
 use crate::{
     Annotated, ClientNotification, ClientRequest, ClientResult, Cursor, ErrorObject,
@@ -15,17 +18,23 @@ use crate::{
 };
 
 impl Decode for Annotated {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("Annotated", &["annotations"]);
-        let mut annotations = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            annotations = reader.optional()?;
-        }
-        Ok(Self {
-            annotations,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Annotated {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.annotations.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -39,7 +48,11 @@ impl Encode for Annotated {
 }
 
 impl Decode for ClientNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientNotification",
             "method",
@@ -51,12 +64,19 @@ impl Decode for ClientNotification {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Cancelled),
-            TagFound::Known(1) => reader.value().map(Self::Initialized),
-            TagFound::Known(2) => reader.value().map(Self::Progress),
-            TagFound::Known(_) => reader.value().map(Self::RootsListChanged),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Cancelled(Decode::blank()),
+            TagFound::Known(1) => *self = Self::Initialized(Decode::blank()),
+            TagFound::Known(2) => *self = Self::Progress(Decode::blank()),
+            TagFound::Known(_) => *self = Self::RootsListChanged(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Cancelled(value) => value.fill(reader),
+            Self::Initialized(value) => value.fill(reader),
+            Self::Progress(value) => value.fill(reader),
+            Self::RootsListChanged(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -74,7 +94,11 @@ impl Encode for ClientNotification {
 }
 
 impl Decode for ClientRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -95,21 +119,37 @@ impl Decode for ClientRequest {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Complete),
-            TagFound::Known(1) => reader.value().map(Self::Initialize),
-            TagFound::Known(2) => reader.value().map(Self::SetLevel),
-            TagFound::Known(3) => reader.value().map(Self::Ping),
-            TagFound::Known(4) => reader.value().map(Self::GetPrompt),
-            TagFound::Known(5) => reader.value().map(Self::ListPrompts),
-            TagFound::Known(6) => reader.value().map(Self::ListResources),
-            TagFound::Known(7) => reader.value().map(Self::ReadResource),
-            TagFound::Known(8) => reader.value().map(Self::Subscribe),
-            TagFound::Known(9) => reader.value().map(Self::ListResourceTemplates),
-            TagFound::Known(10) => reader.value().map(Self::Unsubscribe),
-            TagFound::Known(11) => reader.value().map(Self::CallTool),
-            TagFound::Known(_) => reader.value().map(Self::ListTools),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Complete(Decode::blank()),
+            TagFound::Known(1) => *self = Self::Initialize(Decode::blank()),
+            TagFound::Known(2) => *self = Self::SetLevel(Decode::blank()),
+            TagFound::Known(3) => *self = Self::Ping(Decode::blank()),
+            TagFound::Known(4) => *self = Self::GetPrompt(Decode::blank()),
+            TagFound::Known(5) => *self = Self::ListPrompts(Decode::blank()),
+            TagFound::Known(6) => *self = Self::ListResources(Decode::blank()),
+            TagFound::Known(7) => *self = Self::ReadResource(Decode::blank()),
+            TagFound::Known(8) => *self = Self::Subscribe(Decode::blank()),
+            TagFound::Known(9) => *self = Self::ListResourceTemplates(Decode::blank()),
+            TagFound::Known(10) => *self = Self::Unsubscribe(Decode::blank()),
+            TagFound::Known(11) => *self = Self::CallTool(Decode::blank()),
+            TagFound::Known(_) => *self = Self::ListTools(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Initialize(value) => value.fill(reader),
+            Self::Ping(value) => value.fill(reader),
+            Self::ListResources(value) => value.fill(reader),
+            Self::ListResourceTemplates(value) => value.fill(reader),
+            Self::ReadResource(value) => value.fill(reader),
+            Self::Subscribe(value) => value.fill(reader),
+            Self::Unsubscribe(value) => value.fill(reader),
+            Self::ListPrompts(value) => value.fill(reader),
+            Self::GetPrompt(value) => value.fill(reader),
+            Self::ListTools(value) => value.fill(reader),
+            Self::CallTool(value) => value.fill(reader),
+            Self::SetLevel(value) => value.fill(reader),
+            Self::Complete(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -136,8 +176,17 @@ impl Encode for ClientRequest {
 }
 
 impl Decode for ClientResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::Any)
+    fn blank() -> Self {
+        Self::Any(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Self::Any(Decode::blank());
+        match self {
+            Self::Any(value) => value.fill(reader),
+            Self::CreateMessage(value) => value.fill(reader),
+            Self::ListRoots(value) => value.fill(reader),
+        }
     }
 }
 
@@ -152,8 +201,12 @@ impl Encode for ClientResult {
 }
 
 impl Decode for Cursor {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -164,28 +217,36 @@ impl Encode for Cursor {
 }
 
 impl Decode for ErrorObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ErrorObject",
-            &["code", "data", "message"],
-        );
-        let mut code = None;
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => code = Some(reader.value()?),
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            code: Decode::blank(),
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            code: object.require(0, code)?,
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ErrorObject",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ErrorObject {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.code.fill(reader),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -201,27 +262,35 @@ impl Encode for ErrorObject {
 }
 
 impl Decode for JsonRpcError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcError",
-            &["jsonrpc", "error", "id"],
-        );
-        let mut error = None;
-        let mut id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => error = Some(reader.value()?),
-                _ => id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            error: Decode::blank(),
+            id: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            error: object.require(1, error)?,
-            id: object.require(2, id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcError",
+                &["jsonrpc", "error", "id"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.error.fill(reader),
+            _ => self.id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -237,20 +306,30 @@ impl Encode for JsonRpcError {
 }
 
 impl Decode for JsonRpcMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Notification(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "JsonRpcMessage",
             &[&["result"], &["error"], &["id"]],
         );
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::Response)
+            *self = Self::Response(Decode::blank())
         } else if present.has(1) {
-            reader.value().map(Self::Error)
+            *self = Self::Error(Decode::blank())
         } else if present.has(2) {
-            reader.value().map(Self::Request)
+            *self = Self::Request(Decode::blank())
         } else {
-            reader.value().map(Self::Notification)
+            *self = Self::Notification(Decode::blank())
+        }
+        match self {
+            Self::Request(value) => value.fill(reader),
+            Self::Notification(value) => value.fill(reader),
+            Self::Response(value) => value.fill(reader),
+            Self::Error(value) => value.fill(reader),
         }
     }
 }
@@ -267,27 +346,35 @@ impl Encode for JsonRpcMessage {
 }
 
 impl Decode for JsonRpcNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            method: object.require(1, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -303,17 +390,23 @@ impl Encode for JsonRpcNotification {
 }
 
 impl Decode for JsonRpcNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("JsonRpcNotificationParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcNotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -327,30 +420,37 @@ impl Encode for JsonRpcNotificationParams {
 }
 
 impl Decode for JsonRpcRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcRequest",
-            &["jsonrpc", "id", "method", "params"],
-        );
-        let mut id = None;
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                2 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            method: object.require(2, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcRequest",
+                &["jsonrpc", "id", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            2 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -367,17 +467,23 @@ impl Encode for JsonRpcRequest {
 }
 
 impl Decode for JsonRpcRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("JsonRpcRequestParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcRequestParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -391,27 +497,35 @@ impl Encode for JsonRpcRequestParams {
 }
 
 impl Decode for JsonRpcResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -427,22 +541,31 @@ impl Encode for JsonRpcResponse {
 }
 
 impl Decode for Notification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Notification", &["method", "params"]);
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Notification", &["method", "params"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Notification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -457,17 +580,23 @@ impl Encode for Notification {
 }
 
 impl Decode for NotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -481,25 +610,34 @@ impl Encode for NotificationParams {
 }
 
 impl Decode for PaginatedRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedRequest",
-            &["method", "params"],
-        );
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PaginatedRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -514,25 +652,29 @@ impl Encode for PaginatedRequest {
 }
 
 impl Decode for PaginatedRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "PaginatedRequestParams",
             &["_meta", "cursor"],
         );
-        let mut cursor = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => cursor = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.cursor.fill(reader),
         }
-        Ok(Self {
-            meta,
-            cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -547,25 +689,29 @@ impl Encode for PaginatedRequestParams {
 }
 
 impl Decode for PaginatedResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "PaginatedResult",
             &["_meta", "nextCursor"],
         );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => next_cursor = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -580,22 +726,31 @@ impl Encode for PaginatedResult {
 }
 
 impl Decode for Request {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Request", &["method", "params"]);
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Request", &["method", "params"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Request {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -610,17 +765,23 @@ impl Encode for Request {
 }
 
 impl Decode for RequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("RequestParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -634,25 +795,31 @@ impl Encode for RequestParams {
 }
 
 impl Decode for ResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceContents",
-            &["mimeType", "uri"],
-        );
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            mime_type: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            mime_type,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ResourceContents", &["mimeType", "uri"])
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -667,7 +834,11 @@ impl Encode for ResourceContents {
 }
 
 impl Decode for ServerNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -682,15 +853,25 @@ impl Decode for ServerNotification {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Cancelled),
-            TagFound::Known(1) => reader.value().map(Self::LoggingMessage),
-            TagFound::Known(2) => reader.value().map(Self::Progress),
-            TagFound::Known(3) => reader.value().map(Self::PromptListChanged),
-            TagFound::Known(4) => reader.value().map(Self::ResourceListChanged),
-            TagFound::Known(5) => reader.value().map(Self::ResourceUpdated),
-            TagFound::Known(_) => reader.value().map(Self::ToolListChanged),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Cancelled(Decode::blank()),
+            TagFound::Known(1) => *self = Self::LoggingMessage(Decode::blank()),
+            TagFound::Known(2) => *self = Self::Progress(Decode::blank()),
+            TagFound::Known(3) => *self = Self::PromptListChanged(Decode::blank()),
+            TagFound::Known(4) => *self = Self::ResourceListChanged(Decode::blank()),
+            TagFound::Known(5) => *self = Self::ResourceUpdated(Decode::blank()),
+            TagFound::Known(_) => *self = Self::ToolListChanged(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Cancelled(value) => value.fill(reader),
+            Self::Progress(value) => value.fill(reader),
+            Self::ResourceListChanged(value) => value.fill(reader),
+            Self::ResourceUpdated(value) => value.fill(reader),
+            Self::PromptListChanged(value) => value.fill(reader),
+            Self::ToolListChanged(value) => value.fill(reader),
+            Self::LoggingMessage(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -711,18 +892,28 @@ impl Encode for ServerNotification {
 }
 
 impl Decode for ServerRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerRequest",
             "method",
             &["ping", "roots/list", "sampling/createMessage"],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Ping),
-            TagFound::Known(1) => reader.value().map(Self::ListRoots),
-            TagFound::Known(_) => reader.value().map(Self::CreateMessage),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Ping(Decode::blank()),
+            TagFound::Known(1) => *self = Self::ListRoots(Decode::blank()),
+            TagFound::Known(_) => *self = Self::CreateMessage(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Ping(value) => value.fill(reader),
+            Self::CreateMessage(value) => value.fill(reader),
+            Self::ListRoots(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -739,8 +930,24 @@ impl Encode for ServerRequest {
 }
 
 impl Decode for ServerResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::Any)
+    fn blank() -> Self {
+        Self::Any(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Self::Any(Decode::blank());
+        match self {
+            Self::Any(value) => value.fill(reader),
+            Self::Initialize(value) => value.fill(reader),
+            Self::ListResources(value) => value.fill(reader),
+            Self::ListResourceTemplates(value) => value.fill(reader),
+            Self::ReadResource(value) => value.fill(reader),
+            Self::ListPrompts(value) => value.fill(reader),
+            Self::GetPrompt(value) => value.fill(reader),
+            Self::ListTools(value) => value.fill(reader),
+            Self::CallTool(value) => value.fill(reader),
+            Self::Complete(value) => value.fill(reader),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
 
 use crate::{
     CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
@@ -11,24 +11,33 @@ use crate::{
 };
 
 impl Decode for CreateMessageRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("sampling/createMessage")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("sampling/createMessage"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -43,56 +52,58 @@ impl Encode for CreateMessageRequest {
 }
 
 impl Decode for CreateMessageRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageRequestParams",
-            &[
-                "_meta",
-                "includeContext",
-                "maxTokens",
-                "messages",
-                "metadata",
-                "modelPreferences",
-                "stopSequences",
-                "systemPrompt",
-                "temperature",
-            ],
-        );
-        let mut include_context = None;
-        let mut max_tokens = None;
-        let mut messages = None;
-        let mut meta = None;
-        let mut metadata = None;
-        let mut model_preferences = None;
-        let mut stop_sequences = None;
-        let mut system_prompt = None;
-        let mut temperature = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => include_context = reader.optional()?,
-                2 => max_tokens = Some(reader.value()?),
-                3 => messages = Some(reader.value()?),
-                4 => metadata = reader.optional()?,
-                5 => model_preferences = reader.optional()?,
-                6 => stop_sequences = reader.optional()?,
-                7 => system_prompt = reader.optional()?,
-                _ => temperature = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            include_context: None,
+            max_tokens: Decode::blank(),
+            messages: Vec::new(),
+            meta: None,
+            metadata: None,
+            model_preferences: None,
+            stop_sequences: None,
+            system_prompt: None,
+            temperature: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            include_context,
-            max_tokens: object.require(2, max_tokens)?,
-            messages: object.require(3, messages)?,
-            metadata,
-            model_preferences,
-            stop_sequences,
-            system_prompt,
-            temperature,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageRequestParams",
+                &[
+                    "_meta",
+                    "includeContext",
+                    "maxTokens",
+                    "messages",
+                    "metadata",
+                    "modelPreferences",
+                    "stopSequences",
+                    "systemPrompt",
+                    "temperature",
+                ],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.include_context.fill(reader),
+            2 => self.max_tokens.fill(reader),
+            3 => self.messages.fill(reader),
+            4 => self.metadata.fill(reader),
+            5 => self.model_preferences.fill(reader),
+            6 => self.stop_sequences.fill(reader),
+            7 => self.system_prompt.fill(reader),
+            _ => self.temperature.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -114,34 +125,40 @@ impl Encode for CreateMessageRequestParams {
 }
 
 impl Decode for CreateMessageResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageResult",
-            &["_meta", "content", "model", "role", "stopReason"],
-        );
-        let mut content = None;
-        let mut meta = None;
-        let mut model = None;
-        let mut role = None;
-        let mut stop_reason = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                2 => model = Some(reader.value()?),
-                3 => role = Some(reader.value()?),
-                _ => stop_reason = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            meta: None,
+            model: String::new(),
+            role: Decode::blank(),
+            stop_reason: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            model: object.require(2, model)?,
-            role: object.require(3, role)?,
-            stop_reason,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageResult",
+                &["_meta", "content", "model", "role", "stopReason"],
+            )
+            .requiring(&[1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.model.fill(reader),
+            3 => self.role.fill(reader),
+            _ => self.stop_reason.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -159,14 +176,17 @@ impl Encode for CreateMessageResult {
 }
 
 impl Decode for IncludeContext {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["allServers", "none", "thisServer"])? {
-                0 => Self::AllServers,
-                1 => Self::None,
-                _ => Self::ThisServer,
-            },
-        )
+    fn blank() -> Self {
+        Self::AllServers
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["allServers", "none", "thisServer"])? {
+            0 => Self::AllServers,
+            1 => Self::None,
+            _ => Self::ThisServer,
+        };
+        Ok(())
     }
 }
 
@@ -177,17 +197,23 @@ impl Encode for IncludeContext {
 }
 
 impl Decode for ModelHint {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("ModelHint", &["name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            name = reader.optional()?;
-        }
-        Ok(Self {
-            name,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ModelHint {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.name.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -201,31 +227,31 @@ impl Encode for ModelHint {
 }
 
 impl Decode for ModelPreferences {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ModelPreferences",
             &["costPriority", "hints", "intelligencePriority", "speedPriority"],
         );
-        let mut cost_priority = None;
-        let mut hints = None;
-        let mut intelligence_priority = None;
-        let mut speed_priority = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => cost_priority = reader.optional()?,
-                1 => hints = reader.optional()?,
-                2 => intelligence_priority = reader.optional()?,
-                _ => speed_priority = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ModelPreferences {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.cost_priority.fill(reader),
+            1 => self.hints.fill(reader),
+            2 => self.intelligence_priority.fill(reader),
+            _ => self.speed_priority.fill(reader),
         }
-        Ok(Self {
-            cost_priority,
-            hints,
-            intelligence_priority,
-            speed_priority,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -242,12 +268,20 @@ impl Encode for ModelPreferences {
 }
 
 impl Decode for SamplingContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("SamplingContent", "type", &["image", "text"]);
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Image),
-            Some(_) => reader.value().map(Self::Text),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Image(Decode::blank()),
+            Some(_) => *self = Self::Text(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
         }
     }
 }
@@ -262,22 +296,31 @@ impl Encode for SamplingContent {
 }
 
 impl Decode for SamplingMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("SamplingMessage", &["content", "role"]);
-        let mut content = None;
-        let mut role = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => content = Some(reader.value()?),
-                _ => role = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            role: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            content: object.require(0, content)?,
-            role: object.require(1, role)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("SamplingMessage", &["content", "role"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SamplingMessage {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.content.fill(reader),
+            _ => self.role.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ListToolsRequest,
@@ -12,24 +12,30 @@ use crate::{
 };
 
 impl Decode for CallToolRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tools/call")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("CallToolRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tools/call"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -44,28 +50,36 @@ impl Encode for CallToolRequest {
 }
 
 impl Decode for CallToolRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequestParams",
-            &["_meta", "arguments", "name"],
-        );
-        let mut arguments = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => arguments = reader.optional()?,
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            meta: None,
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            arguments,
-            name: object.require(2, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolRequestParams",
+                &["_meta", "arguments", "name"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -81,28 +95,36 @@ impl Encode for CallToolRequestParams {
 }
 
 impl Decode for CallToolResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolResult",
-            &["_meta", "content", "isError"],
-        );
-        let mut content = None;
-        let mut is_error = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                _ => is_error = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            content: Vec::new(),
+            is_error: None,
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            is_error,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolResult",
+                &["_meta", "content", "isError"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            _ => self.is_error.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -118,24 +140,30 @@ impl Encode for CallToolResult {
 }
 
 impl Decode for ListToolsRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ListToolsRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tools/list")?,
-                _ => params = reader.optional()?,
-            }
+                "ListToolsRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tools/list"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -150,25 +178,29 @@ impl Encode for ListToolsRequest {
 }
 
 impl Decode for ListToolsRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ListToolsRequestParams",
             &["_meta", "cursor"],
         );
-        let mut cursor = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => cursor = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.cursor.fill(reader),
         }
-        Ok(Self {
-            meta,
-            cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -183,28 +215,36 @@ impl Encode for ListToolsRequestParams {
 }
 
 impl Decode for ListToolsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsResult",
-            &["_meta", "nextCursor", "tools"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => tools = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            tools: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            tools: object.require(2, tools)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListToolsResult",
+                &["_meta", "nextCursor", "tools"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.tools.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -220,28 +260,36 @@ impl Encode for ListToolsResult {
 }
 
 impl Decode for Tool {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Tool",
-            &["description", "inputSchema", "name"],
-        );
-        let mut description = None;
-        let mut input_schema = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => description = reader.optional()?,
-                1 => input_schema = Some(reader.value()?),
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            input_schema: Decode::blank(),
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            description,
-            input_schema: object.require(1, input_schema)?,
-            name: object.require(2, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Tool",
+                &["description", "inputSchema", "name"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tool {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.description.fill(reader),
+            1 => self.input_schema.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -257,24 +305,30 @@ impl Encode for Tool {
 }
 
 impl Decode for ToolListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ToolListChangedNotification",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("notifications/tools/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "ToolListChangedNotification",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("notifications/tools/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -289,20 +343,26 @@ impl Encode for ToolListChangedNotification {
 }
 
 impl Decode for ToolListChangedNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ToolListChangedNotificationParams",
             &["_meta"],
         );
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolListChangedNotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

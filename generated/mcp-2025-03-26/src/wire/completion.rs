@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
 
 use crate::{
     CompleteRequest, CompleteRequestParams, CompleteRequestParamsArgument,
@@ -12,24 +12,30 @@ use crate::{
 };
 
 impl Decode for CompleteRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("completion/complete")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("CompleteRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("completion/complete"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -44,28 +50,36 @@ impl Encode for CompleteRequest {
 }
 
 impl Decode for CompleteRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteRequestParams",
-            &["_meta", "argument", "ref"],
-        );
-        let mut argument = None;
-        let mut meta = None;
-        let mut reference = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => argument = Some(reader.value()?),
-                _ => reference = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            argument: Decode::blank(),
+            meta: None,
+            reference: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            argument: object.require(1, argument)?,
-            reference: object.require(2, reference)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteRequestParams",
+                &["_meta", "argument", "ref"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.argument.fill(reader),
+            _ => self.reference.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -81,25 +95,34 @@ impl Encode for CompleteRequestParams {
 }
 
 impl Decode for CompleteRequestParamsArgument {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteRequestParamsArgument",
-            &["name", "value"],
-        );
-        let mut name = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => name = Some(reader.value()?),
-                _ => value = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            value: object.require(1, value)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteRequestParamsArgument",
+                &["name", "value"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteRequestParamsArgument {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.name.fill(reader),
+            _ => self.value.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -114,25 +137,34 @@ impl Encode for CompleteRequestParamsArgument {
 }
 
 impl Decode for CompleteResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteResult",
-            &["_meta", "completion"],
-        );
-        let mut completion = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => completion = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            completion: Decode::blank(),
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            completion: object.require(1, completion)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteResult",
+                &["_meta", "completion"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.completion.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -147,28 +179,36 @@ impl Encode for CompleteResult {
 }
 
 impl Decode for CompleteResultCompletion {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteResultCompletion",
-            &["hasMore", "total", "values"],
-        );
-        let mut has_more = None;
-        let mut total = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => has_more = reader.optional()?,
-                1 => total = reader.optional()?,
-                _ => values = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            has_more: None,
+            total: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            has_more,
-            total,
-            values: object.require(2, values)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteResultCompletion",
+                &["hasMore", "total", "values"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteResultCompletion {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.has_more.fill(reader),
+            1 => self.total.fill(reader),
+            _ => self.values.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -184,16 +224,24 @@ impl Encode for CompleteResultCompletion {
 }
 
 impl Decode for CompletionReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Prompt(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "CompletionReference",
             "type",
             &["ref/prompt", "ref/resource"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Prompt),
-            Some(_) => reader.value().map(Self::Resource),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Prompt(Decode::blank()),
+            Some(_) => *self = Self::Resource(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Prompt(value) => value.fill(reader),
+            Self::Resource(value) => value.fill(reader),
         }
     }
 }
@@ -208,21 +256,30 @@ impl Encode for CompletionReference {
 }
 
 impl Decode for PromptReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("PromptReference", &["type", "name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("ref/prompt")?,
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            name: object.require(1, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("PromptReference", &["type", "name"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptReference {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("ref/prompt"),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -237,21 +294,30 @@ impl Encode for PromptReference {
 }
 
 impl Decode for ResourceReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ResourceReference", &["type", "uri"]);
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("ref/resource")?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            uri: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ResourceReference", &["type", "uri"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceReference {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("ref/resource"),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     CancelledNotification, CancelledNotificationParams, ClientCapabilities,
@@ -15,24 +15,33 @@ use crate::{
 };
 
 impl Decode for CancelledNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelledNotification",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("notifications/cancelled")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CancelledNotification",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelledNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("notifications/cancelled"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -47,28 +56,36 @@ impl Encode for CancelledNotification {
 }
 
 impl Decode for CancelledNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelledNotificationParams",
-            &["_meta", "reason", "requestId"],
-        );
-        let mut meta = None;
-        let mut reason = None;
-        let mut request_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => reason = reader.optional()?,
-                _ => request_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            reason: None,
+            request_id: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            reason,
-            request_id: object.require(2, request_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CancelledNotificationParams",
+                &["_meta", "reason", "requestId"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelledNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.reason.fill(reader),
+            _ => self.request_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -84,28 +101,30 @@ impl Encode for CancelledNotificationParams {
 }
 
 impl Decode for ClientCapabilities {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilities",
             &["experimental", "roots", "sampling"],
         );
-        let mut experimental = None;
-        let mut roots = None;
-        let mut sampling = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => experimental = reader.optional()?,
-                1 => roots = reader.optional()?,
-                _ => sampling = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilities {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.experimental.fill(reader),
+            1 => self.roots.fill(reader),
+            _ => self.sampling.fill(reader),
         }
-        Ok(Self {
-            experimental,
-            roots,
-            sampling,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -121,20 +140,26 @@ impl Encode for ClientCapabilities {
 }
 
 impl Decode for ClientCapabilitiesRoots {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesRoots",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesRoots {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -148,22 +173,31 @@ impl Encode for ClientCapabilitiesRoots {
 }
 
 impl Decode for Implementation {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Implementation", &["name", "version"]);
-        let mut name = None;
-        let mut version = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => name = Some(reader.value()?),
-                _ => version = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            version: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            version: object.require(1, version)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Implementation", &["name", "version"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Implementation {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.name.fill(reader),
+            _ => self.version.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -178,24 +212,33 @@ impl Encode for Implementation {
 }
 
 impl Decode for InitializeRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InitializeRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("initialize")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InitializeRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializeRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("initialize"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -210,31 +253,38 @@ impl Encode for InitializeRequest {
 }
 
 impl Decode for InitializeRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InitializeRequestParams",
-            &["_meta", "capabilities", "clientInfo", "protocolVersion"],
-        );
-        let mut capabilities = None;
-        let mut client_info = None;
-        let mut meta = None;
-        let mut protocol_version = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => capabilities = Some(reader.value()?),
-                2 => client_info = Some(reader.value()?),
-                _ => protocol_version = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            capabilities: Decode::blank(),
+            client_info: Decode::blank(),
+            meta: None,
+            protocol_version: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            capabilities: object.require(1, capabilities)?,
-            client_info: object.require(2, client_info)?,
-            protocol_version: object.require(3, protocol_version)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InitializeRequestParams",
+                &["_meta", "capabilities", "clientInfo", "protocolVersion"],
+            )
+            .requiring(&[1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializeRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.capabilities.fill(reader),
+            2 => self.client_info.fill(reader),
+            _ => self.protocol_version.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -251,34 +301,46 @@ impl Encode for InitializeRequestParams {
 }
 
 impl Decode for InitializeResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InitializeResult",
-            &["_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"],
-        );
-        let mut capabilities = None;
-        let mut instructions = None;
-        let mut meta = None;
-        let mut protocol_version = None;
-        let mut server_info = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => capabilities = Some(reader.value()?),
-                2 => instructions = reader.optional()?,
-                3 => protocol_version = Some(reader.value()?),
-                _ => server_info = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            capabilities: Decode::blank(),
+            instructions: None,
+            meta: None,
+            protocol_version: String::new(),
+            server_info: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            capabilities: object.require(1, capabilities)?,
-            instructions,
-            protocol_version: object.require(3, protocol_version)?,
-            server_info: object.require(4, server_info)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InitializeResult",
+                &[
+                    "_meta",
+                    "capabilities",
+                    "instructions",
+                    "protocolVersion",
+                    "serverInfo",
+                ],
+            )
+            .requiring(&[1, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializeResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.capabilities.fill(reader),
+            2 => self.instructions.fill(reader),
+            3 => self.protocol_version.fill(reader),
+            _ => self.server_info.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -296,24 +358,30 @@ impl Encode for InitializeResult {
 }
 
 impl Decode for InitializedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "InitializedNotification",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("notifications/initialized")?,
-                _ => params = reader.optional()?,
-            }
+                "InitializedNotification",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("notifications/initialized"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -328,20 +396,26 @@ impl Encode for InitializedNotification {
 }
 
 impl Decode for InitializedNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "InitializedNotificationParams",
             &["_meta"],
         );
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializedNotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -355,21 +429,27 @@ impl Encode for InitializedNotificationParams {
 }
 
 impl Decode for PingRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("PingRequest", &["method", "params"]);
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("ping")?,
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("PingRequest", &["method", "params"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PingRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("ping"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -384,17 +464,23 @@ impl Encode for PingRequest {
 }
 
 impl Decode for PingRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("PingRequestParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PingRequestParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -408,24 +494,33 @@ impl Encode for PingRequestParams {
 }
 
 impl Decode for ProgressNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ProgressNotification",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("notifications/progress")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ProgressNotification",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ProgressNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("notifications/progress"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -440,34 +535,40 @@ impl Encode for ProgressNotification {
 }
 
 impl Decode for ProgressNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ProgressNotificationParams",
-            &["_meta", "message", "progress", "progressToken", "total"],
-        );
-        let mut message = None;
-        let mut meta = None;
-        let mut progress = None;
-        let mut progress_token = None;
-        let mut total = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => message = reader.optional()?,
-                2 => progress = Some(reader.value()?),
-                3 => progress_token = Some(reader.value()?),
-                _ => total = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            message: None,
+            meta: None,
+            progress: Decode::blank(),
+            progress_token: Decode::blank(),
+            total: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            message,
-            progress: object.require(2, progress)?,
-            progress_token: object.require(3, progress_token)?,
-            total,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ProgressNotificationParams",
+                &["_meta", "message", "progress", "progressToken", "total"],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ProgressNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.message.fill(reader),
+            2 => self.progress.fill(reader),
+            3 => self.progress_token.fill(reader),
+            _ => self.total.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -485,37 +586,33 @@ impl Encode for ProgressNotificationParams {
 }
 
 impl Decode for ServerCapabilities {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilities",
             &["completions", "experimental", "logging", "prompts", "resources", "tools"],
         );
-        let mut completions = None;
-        let mut experimental = None;
-        let mut logging = None;
-        let mut prompts = None;
-        let mut resources = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => completions = reader.optional()?,
-                1 => experimental = reader.optional()?,
-                2 => logging = reader.optional()?,
-                3 => prompts = reader.optional()?,
-                4 => resources = reader.optional()?,
-                _ => tools = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilities {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.completions.fill(reader),
+            1 => self.experimental.fill(reader),
+            2 => self.logging.fill(reader),
+            3 => self.prompts.fill(reader),
+            4 => self.resources.fill(reader),
+            _ => self.tools.fill(reader),
         }
-        Ok(Self {
-            completions,
-            experimental,
-            logging,
-            prompts,
-            resources,
-            tools,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -534,20 +631,26 @@ impl Encode for ServerCapabilities {
 }
 
 impl Decode for ServerCapabilitiesPrompts {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesPrompts",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesPrompts {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -561,25 +664,29 @@ impl Encode for ServerCapabilitiesPrompts {
 }
 
 impl Decode for ServerCapabilitiesResources {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesResources",
             &["listChanged", "subscribe"],
         );
-        let mut list_changed = None;
-        let mut subscribe = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => list_changed = reader.optional()?,
-                _ => subscribe = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesResources {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.list_changed.fill(reader),
+            _ => self.subscribe.fill(reader),
         }
-        Ok(Self {
-            list_changed,
-            subscribe,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -594,20 +701,26 @@ impl Encode for ServerCapabilitiesResources {
 }
 
 impl Decode for ServerCapabilitiesTools {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesTools",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesTools {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

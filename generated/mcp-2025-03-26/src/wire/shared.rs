@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
+};
 
 use crate::{
     Annotations, AnyResult, AudioContent, BlobResourceContents, ContentBlock,
@@ -12,25 +14,29 @@ use crate::{
 };
 
 impl Decode for Annotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "Annotations",
             &["audience", "priority"],
         );
-        let mut audience = None;
-        let mut priority = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => audience = reader.optional()?,
-                _ => priority = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Annotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.audience.fill(reader),
+            _ => self.priority.fill(reader),
         }
-        Ok(Self {
-            audience,
-            priority,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -45,17 +51,23 @@ impl Encode for Annotations {
 }
 
 impl Decode for AnyResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("AnyResult", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for AnyResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -69,30 +81,37 @@ impl Encode for AnyResult {
 }
 
 impl Decode for AudioContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "AudioContent",
-            &["type", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("audio")?,
-                1 => annotations = reader.optional()?,
-                2 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            annotations,
-            data: object.require(2, data)?,
-            mime_type: object.require(3, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "AudioContent",
+                &["type", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for AudioContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("audio"),
+            1 => self.annotations.fill(reader),
+            2 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -109,28 +128,36 @@ impl Encode for AudioContent {
 }
 
 impl Decode for BlobResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "BlobResourceContents",
-            &["blob", "mimeType", "uri"],
-        );
-        let mut blob = None;
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => blob = Some(reader.value()?),
-                1 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            blob: String::new(),
+            mime_type: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            blob: object.require(0, blob)?,
-            mime_type,
-            uri: object.require(2, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "BlobResourceContents",
+                &["blob", "mimeType", "uri"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BlobResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.blob.fill(reader),
+            1 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -146,18 +173,28 @@ impl Encode for BlobResourceContents {
 }
 
 impl Decode for ContentBlock {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ContentBlock",
             "type",
             &["audio", "image", "resource", "text"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Audio),
-            Some(1) => reader.value().map(Self::Image),
-            Some(2) => reader.value().map(Self::Resource),
-            Some(_) => reader.value().map(Self::Text),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Audio(Decode::blank()),
+            Some(1) => *self = Self::Image(Decode::blank()),
+            Some(2) => *self = Self::Resource(Decode::blank()),
+            Some(_) => *self = Self::Text(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::Resource(value) => value.fill(reader),
         }
     }
 }
@@ -174,27 +211,35 @@ impl Encode for ContentBlock {
 }
 
 impl Decode for EmbeddedResource {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "EmbeddedResource",
-            &["type", "annotations", "resource"],
-        );
-        let mut annotations = None;
-        let mut resource = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("resource")?,
-                1 => annotations = reader.optional()?,
-                _ => resource = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            resource: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            annotations,
-            resource: object.require(2, resource)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "EmbeddedResource",
+                &["type", "annotations", "resource"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for EmbeddedResource {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("resource"),
+            1 => self.annotations.fill(reader),
+            _ => self.resource.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -210,30 +255,37 @@ impl Encode for EmbeddedResource {
 }
 
 impl Decode for ImageContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ImageContent",
-            &["type", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("image")?,
-                1 => annotations = reader.optional()?,
-                2 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            annotations,
-            data: object.require(2, data)?,
-            mime_type: object.require(3, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ImageContent",
+                &["type", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ImageContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("image"),
+            1 => self.annotations.fill(reader),
+            2 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -250,11 +302,19 @@ impl Encode for ImageContent {
 }
 
 impl Decode for ProgressToken {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Integer(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Integer),
-            _ => Err(reader.refuse("a string or an integer")),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
+            _ => return Err(reader.refuse("a string or an integer")),
+        }
+        match self {
+            Self::Integer(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -269,17 +329,23 @@ impl Encode for ProgressToken {
 }
 
 impl Decode for RequestMetaObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("RequestMetaObject", &["progressToken"]);
-        let mut progress_token = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            progress_token = reader.optional()?;
-        }
-        Ok(Self {
-            progress_token,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestMetaObject {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.progress_token.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -293,13 +359,16 @@ impl Encode for RequestMetaObject {
 }
 
 impl Decode for Role {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["assistant", "user"])? {
-                0 => Self::Assistant,
-                _ => Self::User,
-            },
-        )
+    fn blank() -> Self {
+        Self::Assistant
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["assistant", "user"])? {
+            0 => Self::Assistant,
+            _ => Self::User,
+        };
+        Ok(())
     }
 }
 
@@ -310,27 +379,35 @@ impl Encode for Role {
 }
 
 impl Decode for TextContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextContent",
-            &["type", "annotations", "text"],
-        );
-        let mut annotations = None;
-        let mut text = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("text")?,
-                1 => annotations = reader.optional()?,
-                _ => text = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            text: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            annotations,
-            text: object.require(2, text)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextContent",
+                &["type", "annotations", "text"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("text"),
+            1 => self.annotations.fill(reader),
+            _ => self.text.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -346,12 +423,20 @@ impl Encode for TextContent {
 }
 
 impl Decode for TextOrBlobContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("TextOrBlobContents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Text),
-            Some(_) => reader.value().map(Self::Blob),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Text(Decode::blank()),
+            Some(_) => *self = Self::Blob(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Blob(value) => value.fill(reader),
         }
     }
 }
@@ -366,28 +451,36 @@ impl Encode for TextOrBlobContents {
 }
 
 impl Decode for TextResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextResourceContents",
-            &["mimeType", "text", "uri"],
-        );
-        let mut mime_type = None;
-        let mut text = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => mime_type = reader.optional()?,
-                1 => text = Some(reader.value()?),
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            mime_type: None,
+            text: String::new(),
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            mime_type,
-            text: object.require(1, text)?,
-            uri: object.require(2, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextResourceContents",
+                &["mimeType", "text", "uri"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.mime_type.fill(reader),
+            1 => self.text.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
+};
 
 use crate::{
     BooleanSchema, ElicitAction, ElicitRequest, ElicitRequestParams,
@@ -13,30 +15,32 @@ use crate::{
 };
 
 impl Decode for BooleanSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "BooleanSchema",
-            &["type", "default", "description", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("boolean")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "BooleanSchema",
+                &["type", "default", "description", "title"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BooleanSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("boolean"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -53,14 +57,17 @@ impl Encode for BooleanSchema {
 }
 
 impl Decode for ElicitAction {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["accept", "cancel", "decline"])? {
-                0 => Self::Accept,
-                1 => Self::Cancel,
-                _ => Self::Decline,
-            },
-        )
+    fn blank() -> Self {
+        Self::Accept
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["accept", "cancel", "decline"])? {
+            0 => Self::Accept,
+            1 => Self::Cancel,
+            _ => Self::Decline,
+        };
+        Ok(())
     }
 }
 
@@ -71,21 +78,30 @@ impl Encode for ElicitAction {
 }
 
 impl Decode for ElicitRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"]);
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("elicitation/create")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("elicitation/create"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -100,28 +116,36 @@ impl Encode for ElicitRequest {
 }
 
 impl Decode for ElicitRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestParams",
-            &["_meta", "message", "requestedSchema"],
-        );
-        let mut message = None;
-        let mut meta = None;
-        let mut requested_schema = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => message = Some(reader.value()?),
-                _ => requested_schema = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            message: String::new(),
+            meta: None,
+            requested_schema: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            message: object.require(1, message)?,
-            requested_schema: object.require(2, requested_schema)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestParams",
+                &["_meta", "message", "requestedSchema"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.requested_schema.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -137,27 +161,35 @@ impl Encode for ElicitRequestParams {
 }
 
 impl Decode for ElicitRequestParamsRequestedSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestParamsRequestedSchema",
-            &["type", "properties", "required"],
-        );
-        let mut properties = None;
-        let mut required = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("object")?,
-                1 => properties = Some(reader.value()?),
-                _ => required = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            properties: Map::new(),
+            required: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            properties: object.require(1, properties)?,
-            required,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestParamsRequestedSchema",
+                &["type", "properties", "required"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestParamsRequestedSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("object"),
+            1 => self.properties.fill(reader),
+            _ => self.required.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -173,28 +205,36 @@ impl Encode for ElicitRequestParamsRequestedSchema {
 }
 
 impl Decode for ElicitResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitResult",
-            &["_meta", "action", "content"],
-        );
-        let mut action = None;
-        let mut content = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => action = Some(reader.value()?),
-                _ => content = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            action: Decode::blank(),
+            content: None,
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            action: object.require(1, action)?,
-            content,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitResult",
+                &["_meta", "action", "content"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.action.fill(reader),
+            _ => self.content.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -210,12 +250,21 @@ impl Encode for ElicitResult {
 }
 
 impl Decode for ElicitValue {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Boolean(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Number),
-            Kind::Boolean => reader.value().map(Self::Boolean),
-            _ => Err(reader.refuse("a string, a number or a boolean")),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Number(Decode::blank()),
+            Kind::Boolean => *self = Self::Boolean(Decode::blank()),
+            _ => return Err(reader.refuse("a string, a number or a boolean")),
+        }
+        match self {
+            Self::Boolean(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -231,33 +280,39 @@ impl Encode for ElicitValue {
 }
 
 impl Decode for EnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "EnumSchema",
-            &["type", "description", "enum", "enumNames", "title"],
-        );
-        let mut description = None;
-        let mut enum_names = None;
-        let mut title = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => description = reader.optional()?,
-                2 => values = Some(reader.value()?),
-                3 => enum_names = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            enum_names: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            description,
-            values: object.require(2, values)?,
-            enum_names,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "EnumSchema",
+                &["type", "description", "enum", "enumNames", "title"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for EnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.description.fill(reader),
+            2 => self.values.fill(reader),
+            3 => self.enum_names.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -275,34 +330,40 @@ impl Encode for EnumSchema {
 }
 
 impl Decode for NumberSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "NumberSchema",
-            &["description", "maximum", "minimum", "title", "type"],
-        );
-        let mut description = None;
-        let mut kind = None;
-        let mut maximum = None;
-        let mut minimum = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => description = reader.optional()?,
-                1 => maximum = reader.optional()?,
-                2 => minimum = reader.optional()?,
-                3 => title = reader.optional()?,
-                _ => kind = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            kind: Decode::blank(),
+            maximum: None,
+            minimum: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            description,
-            maximum,
-            minimum,
-            title,
-            kind: object.require(4, kind)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "NumberSchema",
+                &["description", "maximum", "minimum", "title", "type"],
+            )
+            .requiring(&[4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NumberSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.description.fill(reader),
+            1 => self.maximum.fill(reader),
+            2 => self.minimum.fill(reader),
+            3 => self.title.fill(reader),
+            _ => self.kind.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -320,13 +381,16 @@ impl Encode for NumberSchema {
 }
 
 impl Decode for NumberSchemaType {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["integer", "number"])? {
-                0 => Self::Integer,
-                _ => Self::Number,
-            },
-        )
+    fn blank() -> Self {
+        Self::Integer
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["integer", "number"])? {
+            0 => Self::Integer,
+            _ => Self::Number,
+        };
+        Ok(())
     }
 }
 
@@ -337,16 +401,20 @@ impl Encode for NumberSchemaType {
 }
 
 impl Decode for PrimitiveSchemaDefinition {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::String(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "PrimitiveSchemaDefinition",
             "type",
             &["boolean", "integer", "number", "string"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Boolean),
-            Some(1) => reader.value().map(Self::Number),
-            Some(2) => reader.value().map(Self::Number),
+            Some(0) => *self = Self::Boolean(Decode::blank()),
+            Some(1) => *self = Self::Number(Decode::blank()),
+            Some(2) => *self = Self::Number(Decode::blank()),
             Some(_) => {
                 static PATHS: Paths = Paths::new(
                     "PrimitiveSchemaDefinition",
@@ -354,12 +422,18 @@ impl Decode for PrimitiveSchemaDefinition {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::Enum)
+                    *self = Self::Enum(Decode::blank())
                 } else {
-                    reader.value().map(Self::String)
+                    *self = Self::String(Decode::blank())
                 }
             }
-            None => Err(reader.missing_tag(&TAG)),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::String(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::Enum(value) => value.fill(reader),
         }
     }
 }
@@ -376,36 +450,34 @@ impl Encode for PrimitiveSchemaDefinition {
 }
 
 impl Decode for StringSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "StringSchema",
-            &["type", "description", "format", "maxLength", "minLength", "title"],
-        );
-        let mut description = None;
-        let mut format = None;
-        let mut max_length = None;
-        let mut min_length = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => description = reader.optional()?,
-                2 => format = reader.optional()?,
-                3 => max_length = reader.optional()?,
-                4 => min_length = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "StringSchema",
+                &["type", "description", "format", "maxLength", "minLength", "title"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for StringSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.description.fill(reader),
+            2 => self.format.fill(reader),
+            3 => self.max_length.fill(reader),
+            4 => self.min_length.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            description,
-            format,
-            max_length,
-            min_length,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -424,15 +496,18 @@ impl Encode for StringSchema {
 }
 
 impl Decode for StringSchemaFormat {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["date", "date-time", "email", "uri"])? {
-                0 => Self::Date,
-                1 => Self::DateTime,
-                2 => Self::Email,
-                _ => Self::Uri,
-            },
-        )
+    fn blank() -> Self {
+        Self::Date
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["date", "date-time", "email", "uri"])? {
+            0 => Self::Date,
+            1 => Self::DateTime,
+            2 => Self::Email,
+            _ => Self::Uri,
+        };
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `logging`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams,
@@ -11,32 +11,35 @@ use crate::{
 };
 
 impl Decode for LoggingLevel {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader
-                .string_enum(
-                    &[
-                        "alert",
-                        "critical",
-                        "debug",
-                        "emergency",
-                        "error",
-                        "info",
-                        "notice",
-                        "warning",
-                    ],
-                )?
-            {
-                0 => Self::Alert,
-                1 => Self::Critical,
-                2 => Self::Debug,
-                3 => Self::Emergency,
-                4 => Self::Error,
-                5 => Self::Info,
-                6 => Self::Notice,
-                _ => Self::Warning,
-            },
-        )
+    fn blank() -> Self {
+        Self::Alert
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader
+            .string_enum(
+                &[
+                    "alert",
+                    "critical",
+                    "debug",
+                    "emergency",
+                    "error",
+                    "info",
+                    "notice",
+                    "warning",
+                ],
+            )?
+        {
+            0 => Self::Alert,
+            1 => Self::Critical,
+            2 => Self::Debug,
+            3 => Self::Emergency,
+            4 => Self::Error,
+            5 => Self::Info,
+            6 => Self::Notice,
+            _ => Self::Warning,
+        };
+        Ok(())
     }
 }
 
@@ -47,24 +50,33 @@ impl Encode for LoggingLevel {
 }
 
 impl Decode for LoggingMessageNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "LoggingMessageNotification",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("notifications/message")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LoggingMessageNotification",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LoggingMessageNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("notifications/message"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -79,31 +91,38 @@ impl Encode for LoggingMessageNotification {
 }
 
 impl Decode for LoggingMessageNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "LoggingMessageNotificationParams",
-            &["_meta", "data", "level", "logger"],
-        );
-        let mut data = None;
-        let mut level = None;
-        let mut logger = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => data = Some(reader.value()?),
-                2 => level = Some(reader.value()?),
-                _ => logger = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            data: Decode::blank(),
+            level: Decode::blank(),
+            logger: None,
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            data: object.require(1, data)?,
-            level: object.require(2, level)?,
-            logger,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LoggingMessageNotificationParams",
+                &["_meta", "data", "level", "logger"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LoggingMessageNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.level.fill(reader),
+            _ => self.logger.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -120,24 +139,30 @@ impl Encode for LoggingMessageNotificationParams {
 }
 
 impl Decode for SetLevelRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SetLevelRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("logging/setLevel")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("SetLevelRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SetLevelRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("logging/setLevel"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -152,25 +177,34 @@ impl Encode for SetLevelRequest {
 }
 
 impl Decode for SetLevelRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SetLevelRequestParams",
-            &["_meta", "level"],
-        );
-        let mut level = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => level = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            level: Decode::blank(),
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            level: object.require(1, level)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SetLevelRequestParams",
+                &["_meta", "level"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SetLevelRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.level.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

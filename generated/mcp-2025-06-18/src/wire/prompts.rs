@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     GetPromptRequest, GetPromptRequestParams, GetPromptResult, ListPromptsRequest,
@@ -12,24 +12,33 @@ use crate::{
 };
 
 impl Decode for GetPromptRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetPromptRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("prompts/get")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetPromptRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetPromptRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("prompts/get"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -44,28 +53,36 @@ impl Encode for GetPromptRequest {
 }
 
 impl Decode for GetPromptRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetPromptRequestParams",
-            &["_meta", "arguments", "name"],
-        );
-        let mut arguments = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => arguments = reader.optional()?,
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            meta: None,
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            arguments,
-            name: object.require(2, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetPromptRequestParams",
+                &["_meta", "arguments", "name"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetPromptRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -81,28 +98,36 @@ impl Encode for GetPromptRequestParams {
 }
 
 impl Decode for GetPromptResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetPromptResult",
-            &["_meta", "description", "messages"],
-        );
-        let mut description = None;
-        let mut messages = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => description = reader.optional()?,
-                _ => messages = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            messages: Vec::new(),
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            description,
-            messages: object.require(2, messages)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetPromptResult",
+                &["_meta", "description", "messages"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetPromptResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.description.fill(reader),
+            _ => self.messages.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -118,24 +143,30 @@ impl Encode for GetPromptResult {
 }
 
 impl Decode for ListPromptsRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ListPromptsRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("prompts/list")?,
-                _ => params = reader.optional()?,
-            }
+                "ListPromptsRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListPromptsRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("prompts/list"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -150,25 +181,29 @@ impl Encode for ListPromptsRequest {
 }
 
 impl Decode for ListPromptsRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ListPromptsRequestParams",
             &["_meta", "cursor"],
         );
-        let mut cursor = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => cursor = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListPromptsRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.cursor.fill(reader),
         }
-        Ok(Self {
-            meta,
-            cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -183,28 +218,36 @@ impl Encode for ListPromptsRequestParams {
 }
 
 impl Decode for ListPromptsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListPromptsResult",
-            &["_meta", "nextCursor", "prompts"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut prompts = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => prompts = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            prompts: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            prompts: object.require(2, prompts)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListPromptsResult",
+                &["_meta", "nextCursor", "prompts"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListPromptsResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.prompts.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -220,34 +263,40 @@ impl Encode for ListPromptsResult {
 }
 
 impl Decode for Prompt {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Prompt",
-            &["_meta", "arguments", "description", "name", "title"],
-        );
-        let mut arguments = None;
-        let mut description = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => arguments = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => name = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            description: None,
+            meta: None,
+            name: String::new(),
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            arguments,
-            description,
-            name: object.require(3, name)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Prompt",
+                &["_meta", "arguments", "description", "name", "title"],
+            )
+            .requiring(&[3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Prompt {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.name.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -265,31 +314,38 @@ impl Encode for Prompt {
 }
 
 impl Decode for PromptArgument {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PromptArgument",
-            &["description", "name", "required", "title"],
-        );
-        let mut description = None;
-        let mut name = None;
-        let mut required = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => description = reader.optional()?,
-                1 => name = Some(reader.value()?),
-                2 => required = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            name: String::new(),
+            required: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            description,
-            name: object.require(1, name)?,
-            required,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PromptArgument",
+                &["description", "name", "required", "title"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptArgument {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.description.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.required.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -306,24 +362,30 @@ impl Encode for PromptArgument {
 }
 
 impl Decode for PromptListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "PromptListChangedNotification",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("notifications/prompts/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "PromptListChangedNotification",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("notifications/prompts/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -338,20 +400,26 @@ impl Encode for PromptListChangedNotification {
 }
 
 impl Decode for PromptListChangedNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "PromptListChangedNotificationParams",
             &["_meta"],
         );
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptListChangedNotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -365,22 +433,31 @@ impl Encode for PromptListChangedNotificationParams {
 }
 
 impl Decode for PromptMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"]);
-        let mut content = None;
-        let mut role = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => content = Some(reader.value()?),
-                _ => role = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            role: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            content: object.require(0, content)?,
-            role: object.require(1, role)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptMessage {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.content.fill(reader),
+            _ => self.role.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
+};
 
 use crate::{
     Annotations, AnyResult, AudioContent, BlobResourceContents, ContentBlock,
@@ -12,28 +14,30 @@ use crate::{
 };
 
 impl Decode for Annotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "Annotations",
             &["audience", "lastModified", "priority"],
         );
-        let mut audience = None;
-        let mut last_modified = None;
-        let mut priority = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => audience = reader.optional()?,
-                1 => last_modified = reader.optional()?,
-                _ => priority = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Annotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.audience.fill(reader),
+            1 => self.last_modified.fill(reader),
+            _ => self.priority.fill(reader),
         }
-        Ok(Self {
-            audience,
-            last_modified,
-            priority,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -49,17 +53,23 @@ impl Encode for Annotations {
 }
 
 impl Decode for AnyResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("AnyResult", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for AnyResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -73,33 +83,39 @@ impl Encode for AnyResult {
 }
 
 impl Decode for AudioContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "AudioContent",
-            &["type", "_meta", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("audio")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            meta: None,
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            data: object.require(3, data)?,
-            mime_type: object.require(4, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "AudioContent",
+                &["type", "_meta", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for AudioContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("audio"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -117,31 +133,38 @@ impl Encode for AudioContent {
 }
 
 impl Decode for BlobResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "BlobResourceContents",
-            &["_meta", "blob", "mimeType", "uri"],
-        );
-        let mut blob = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => blob = Some(reader.value()?),
-                2 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            blob: String::new(),
+            meta: None,
+            mime_type: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            blob: object.require(1, blob)?,
-            mime_type,
-            uri: object.require(3, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "BlobResourceContents",
+                &["_meta", "blob", "mimeType", "uri"],
+            )
+            .requiring(&[1, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BlobResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.blob.fill(reader),
+            2 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -158,19 +181,30 @@ impl Encode for BlobResourceContents {
 }
 
 impl Decode for ContentBlock {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ContentBlock",
             "type",
             &["audio", "image", "resource", "resource_link", "text"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Audio),
-            Some(1) => reader.value().map(Self::Image),
-            Some(2) => reader.value().map(Self::Resource),
-            Some(3) => reader.value().map(Self::ResourceLink),
-            Some(_) => reader.value().map(Self::Text),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Audio(Decode::blank()),
+            Some(1) => *self = Self::Image(Decode::blank()),
+            Some(2) => *self = Self::Resource(Decode::blank()),
+            Some(3) => *self = Self::ResourceLink(Decode::blank()),
+            Some(_) => *self = Self::Text(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::ResourceLink(value) => value.fill(reader),
+            Self::Resource(value) => value.fill(reader),
         }
     }
 }
@@ -188,30 +222,37 @@ impl Encode for ContentBlock {
 }
 
 impl Decode for EmbeddedResource {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "EmbeddedResource",
-            &["type", "_meta", "annotations", "resource"],
-        );
-        let mut annotations = None;
-        let mut meta = None;
-        let mut resource = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("resource")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                _ => resource = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            meta: None,
+            resource: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            resource: object.require(3, resource)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "EmbeddedResource",
+                &["type", "_meta", "annotations", "resource"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for EmbeddedResource {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("resource"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            _ => self.resource.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -228,33 +269,39 @@ impl Encode for EmbeddedResource {
 }
 
 impl Decode for ImageContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ImageContent",
-            &["type", "_meta", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("image")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            meta: None,
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            data: object.require(3, data)?,
-            mime_type: object.require(4, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ImageContent",
+                &["type", "_meta", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ImageContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("image"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -272,11 +319,19 @@ impl Encode for ImageContent {
 }
 
 impl Decode for ProgressToken {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Integer(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Integer),
-            _ => Err(reader.refuse("a string or an integer")),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
+            _ => return Err(reader.refuse("a string or an integer")),
+        }
+        match self {
+            Self::Integer(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -291,17 +346,23 @@ impl Encode for ProgressToken {
 }
 
 impl Decode for RequestMetaObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("RequestMetaObject", &["progressToken"]);
-        let mut progress_token = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            progress_token = reader.optional()?;
-        }
-        Ok(Self {
-            progress_token,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestMetaObject {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.progress_token.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -315,55 +376,57 @@ impl Encode for RequestMetaObject {
 }
 
 impl Decode for ResourceLink {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceLink",
-            &[
-                "type",
-                "_meta",
-                "annotations",
-                "description",
-                "mimeType",
-                "name",
-                "size",
-                "title",
-                "uri",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut name = None;
-        let mut size = None;
-        let mut title = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("resource_link")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => description = reader.optional()?,
-                4 => mime_type = reader.optional()?,
-                5 => name = Some(reader.value()?),
-                6 => size = reader.optional()?,
-                7 => title = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            meta: None,
+            mime_type: None,
+            name: String::new(),
+            size: None,
+            title: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            mime_type,
-            name: object.require(5, name)?,
-            size,
-            title,
-            uri: object.require(8, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceLink",
+                &[
+                    "type",
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "mimeType",
+                    "name",
+                    "size",
+                    "title",
+                    "uri",
+                ],
+            )
+            .requiring(&[0, 5, 8]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceLink {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("resource_link"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.description.fill(reader),
+            4 => self.mime_type.fill(reader),
+            5 => self.name.fill(reader),
+            6 => self.size.fill(reader),
+            7 => self.title.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -385,13 +448,16 @@ impl Encode for ResourceLink {
 }
 
 impl Decode for Role {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["assistant", "user"])? {
-                0 => Self::Assistant,
-                _ => Self::User,
-            },
-        )
+    fn blank() -> Self {
+        Self::Assistant
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["assistant", "user"])? {
+            0 => Self::Assistant,
+            _ => Self::User,
+        };
+        Ok(())
     }
 }
 
@@ -402,30 +468,37 @@ impl Encode for Role {
 }
 
 impl Decode for TextContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextContent",
-            &["type", "_meta", "annotations", "text"],
-        );
-        let mut annotations = None;
-        let mut meta = None;
-        let mut text = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("text")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                _ => text = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            meta: None,
+            text: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            text: object.require(3, text)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextContent",
+                &["type", "_meta", "annotations", "text"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("text"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            _ => self.text.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -442,12 +515,20 @@ impl Encode for TextContent {
 }
 
 impl Decode for TextOrBlobContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("TextOrBlobContents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Text),
-            Some(_) => reader.value().map(Self::Blob),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Text(Decode::blank()),
+            Some(_) => *self = Self::Blob(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Blob(value) => value.fill(reader),
         }
     }
 }
@@ -462,31 +543,38 @@ impl Encode for TextOrBlobContents {
 }
 
 impl Decode for TextResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextResourceContents",
-            &["_meta", "mimeType", "text", "uri"],
-        );
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut text = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => mime_type = reader.optional()?,
-                2 => text = Some(reader.value()?),
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            mime_type: None,
+            text: String::new(),
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            mime_type,
-            text: object.require(2, text)?,
-            uri: object.require(3, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextResourceContents",
+                &["_meta", "mimeType", "text", "uri"],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.mime_type.fill(reader),
+            2 => self.text.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ListToolsRequest,
@@ -12,24 +12,30 @@ use crate::{
 };
 
 impl Decode for CallToolRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tools/call")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("CallToolRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tools/call"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -44,28 +50,36 @@ impl Encode for CallToolRequest {
 }
 
 impl Decode for CallToolRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequestParams",
-            &["_meta", "arguments", "name"],
-        );
-        let mut arguments = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => arguments = reader.optional()?,
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            meta: None,
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            arguments,
-            name: object.require(2, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolRequestParams",
+                &["_meta", "arguments", "name"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -81,31 +95,38 @@ impl Encode for CallToolRequestParams {
 }
 
 impl Decode for CallToolResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolResult",
-            &["_meta", "content", "isError", "structuredContent"],
-        );
-        let mut content = None;
-        let mut is_error = None;
-        let mut meta = None;
-        let mut structured_content = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                2 => is_error = reader.optional()?,
-                _ => structured_content = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            content: Vec::new(),
+            is_error: None,
+            meta: None,
+            structured_content: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            is_error,
-            structured_content,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolResult",
+                &["_meta", "content", "isError", "structuredContent"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.is_error.fill(reader),
+            _ => self.structured_content.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -122,24 +143,30 @@ impl Encode for CallToolResult {
 }
 
 impl Decode for ListToolsRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ListToolsRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tools/list")?,
-                _ => params = reader.optional()?,
-            }
+                "ListToolsRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tools/list"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -154,25 +181,29 @@ impl Encode for ListToolsRequest {
 }
 
 impl Decode for ListToolsRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ListToolsRequestParams",
             &["_meta", "cursor"],
         );
-        let mut cursor = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => cursor = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.cursor.fill(reader),
         }
-        Ok(Self {
-            meta,
-            cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -187,28 +218,36 @@ impl Encode for ListToolsRequestParams {
 }
 
 impl Decode for ListToolsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsResult",
-            &["_meta", "nextCursor", "tools"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => tools = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            tools: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            tools: object.require(2, tools)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListToolsResult",
+                &["_meta", "nextCursor", "tools"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.tools.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -224,48 +263,52 @@ impl Encode for ListToolsResult {
 }
 
 impl Decode for Tool {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Tool",
-            &[
-                "_meta",
-                "annotations",
-                "description",
-                "inputSchema",
-                "name",
-                "outputSchema",
-                "title",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut input_schema = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut output_schema = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => input_schema = Some(reader.value()?),
-                4 => name = Some(reader.value()?),
-                5 => output_schema = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            input_schema: Decode::blank(),
+            meta: None,
+            name: String::new(),
+            output_schema: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            input_schema: object.require(3, input_schema)?,
-            name: object.require(4, name)?,
-            output_schema,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Tool",
+                &[
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "inputSchema",
+                    "name",
+                    "outputSchema",
+                    "title",
+                ],
+            )
+            .requiring(&[3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tool {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.input_schema.fill(reader),
+            4 => self.name.fill(reader),
+            5 => self.output_schema.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -285,7 +328,11 @@ impl Encode for Tool {
 }
 
 impl Decode for ToolAnnotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ToolAnnotations",
             &[
@@ -296,29 +343,23 @@ impl Decode for ToolAnnotations {
                 "title",
             ],
         );
-        let mut destructive_hint = None;
-        let mut idempotent_hint = None;
-        let mut open_world_hint = None;
-        let mut read_only_hint = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => destructive_hint = reader.optional()?,
-                1 => idempotent_hint = reader.optional()?,
-                2 => open_world_hint = reader.optional()?,
-                3 => read_only_hint = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolAnnotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.destructive_hint.fill(reader),
+            1 => self.idempotent_hint.fill(reader),
+            2 => self.open_world_hint.fill(reader),
+            3 => self.read_only_hint.fill(reader),
+            _ => self.title.fill(reader),
         }
-        Ok(Self {
-            destructive_hint,
-            idempotent_hint,
-            open_world_hint,
-            read_only_hint,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -336,24 +377,30 @@ impl Encode for ToolAnnotations {
 }
 
 impl Decode for ToolListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ToolListChangedNotification",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("notifications/tools/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "ToolListChangedNotification",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("notifications/tools/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -368,20 +415,26 @@ impl Encode for ToolListChangedNotification {
 }
 
 impl Decode for ToolListChangedNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ToolListChangedNotificationParams",
             &["_meta"],
         );
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolListChangedNotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

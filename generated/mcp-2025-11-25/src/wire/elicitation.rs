@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
+};
 
 use crate::{
     BooleanSchema, ElicitAction, ElicitOutcome, ElicitRequest, ElicitRequestFormParams,
@@ -19,30 +21,32 @@ use crate::{
 };
 
 impl Decode for BooleanSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "BooleanSchema",
-            &["type", "default", "description", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("boolean")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "BooleanSchema",
+                &["type", "default", "description", "title"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BooleanSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("boolean"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -59,14 +63,17 @@ impl Encode for BooleanSchema {
 }
 
 impl Decode for ElicitAction {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["accept", "cancel", "decline"])? {
-                0 => Self::Accept,
-                1 => Self::Cancel,
-                _ => Self::Decline,
-            },
-        )
+    fn blank() -> Self {
+        Self::Accept
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["accept", "cancel", "decline"])? {
+            0 => Self::Accept,
+            1 => Self::Cancel,
+            _ => Self::Decline,
+        };
+        Ok(())
     }
 }
 
@@ -77,12 +84,20 @@ impl Encode for ElicitAction {
 }
 
 impl Decode for ElicitOutcome {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Elicit(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("ElicitOutcome", &[&["action"], &["task"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Elicit),
-            Some(_) => reader.value().map(Self::CreateTask),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Elicit(Decode::blank()),
+            Some(_) => *self = Self::CreateTask(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Elicit(value) => value.fill(reader),
+            Self::CreateTask(value) => value.fill(reader),
         }
     }
 }
@@ -97,29 +112,36 @@ impl Encode for ElicitOutcome {
 }
 
 impl Decode for ElicitRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("elicitation/create")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("elicitation/create"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -136,34 +158,40 @@ impl Encode for ElicitRequest {
 }
 
 impl Decode for ElicitRequestFormParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestFormParams",
-            &["_meta", "message", "mode", "requestedSchema", "task"],
-        );
-        let mut message = None;
-        let mut meta = None;
-        let mut mode = None;
-        let mut requested_schema = None;
-        let mut task = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => message = Some(reader.value()?),
-                2 => mode = reader.optional()?,
-                3 => requested_schema = Some(reader.value()?),
-                _ => task = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            message: String::new(),
+            meta: None,
+            mode: None,
+            requested_schema: Decode::blank(),
+            task: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            message: object.require(1, message)?,
-            mode,
-            requested_schema: object.require(3, requested_schema)?,
-            task,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParams",
+                &["_meta", "message", "mode", "requestedSchema", "task"],
+            )
+            .requiring(&[1, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.message.fill(reader),
+            2 => self.mode.fill(reader),
+            3 => self.requested_schema.fill(reader),
+            _ => self.task.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -181,8 +209,13 @@ impl Encode for ElicitRequestFormParams {
 }
 
 impl Decode for ElicitRequestFormParamsMode {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.string_enum(&["form"]).map(|_| Self::Form)
+    fn blank() -> Self {
+        Self::Form
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.string_enum(&["form"])?;
+        Ok(())
     }
 }
 
@@ -193,30 +226,37 @@ impl Encode for ElicitRequestFormParamsMode {
 }
 
 impl Decode for ElicitRequestFormParamsRequestedSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestFormParamsRequestedSchema",
-            &["type", "$schema", "properties", "required"],
-        );
-        let mut properties = None;
-        let mut required = None;
-        let mut schema = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("object")?,
-                1 => schema = reader.optional()?,
-                2 => properties = Some(reader.value()?),
-                _ => required = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            properties: Map::new(),
+            required: None,
+            schema: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            schema,
-            properties: object.require(2, properties)?,
-            required,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParamsRequestedSchema",
+                &["type", "$schema", "properties", "required"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParamsRequestedSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("object"),
+            1 => self.schema.fill(reader),
+            2 => self.properties.fill(reader),
+            _ => self.required.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -233,12 +273,20 @@ impl Encode for ElicitRequestFormParamsRequestedSchema {
 }
 
 impl Decode for ElicitRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Url(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Form),
-            Some(_) => reader.value().map(Self::Url),
-            None => reader.value().map(Self::Form),
+            Some(0) => *self = Self::Form(Decode::blank()),
+            Some(_) => *self = Self::Url(Decode::blank()),
+            None => *self = Self::Form(Decode::blank()),
+        }
+        match self {
+            Self::Url(value) => value.fill(reader),
+            Self::Form(value) => value.fill(reader),
         }
     }
 }
@@ -253,36 +301,41 @@ impl Encode for ElicitRequestParams {
 }
 
 impl Decode for ElicitRequestUrlParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestUrlParams",
-            &["mode", "_meta", "elicitationId", "message", "task", "url"],
-        );
-        let mut elicitation_id = None;
-        let mut message = None;
-        let mut meta = None;
-        let mut task = None;
-        let mut url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("url")?,
-                1 => meta = reader.optional()?,
-                2 => elicitation_id = Some(reader.value()?),
-                3 => message = Some(reader.value()?),
-                4 => task = reader.optional()?,
-                _ => url = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            elicitation_id: String::new(),
+            message: String::new(),
+            meta: None,
+            task: None,
+            url: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            elicitation_id: object.require(2, elicitation_id)?,
-            message: object.require(3, message)?,
-            task,
-            url: object.require(5, url)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestUrlParams",
+                &["mode", "_meta", "elicitationId", "message", "task", "url"],
+            )
+            .requiring(&[0, 2, 3, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestUrlParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("url"),
+            1 => self.meta.fill(reader),
+            2 => self.elicitation_id.fill(reader),
+            3 => self.message.fill(reader),
+            4 => self.task.fill(reader),
+            _ => self.url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -301,28 +354,36 @@ impl Encode for ElicitRequestUrlParams {
 }
 
 impl Decode for ElicitResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitResult",
-            &["_meta", "action", "content"],
-        );
-        let mut action = None;
-        let mut content = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => action = Some(reader.value()?),
-                _ => content = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            action: Decode::blank(),
+            content: None,
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            action: object.require(1, action)?,
-            content,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitResult",
+                &["_meta", "action", "content"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.action.fill(reader),
+            _ => self.content.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -338,13 +399,23 @@ impl Encode for ElicitResult {
 }
 
 impl Decode for ElicitValue {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::List(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::Array => reader.value().map(Self::List),
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Number),
-            Kind::Boolean => reader.value().map(Self::Boolean),
-            _ => Err(reader.refuse("an array, a string, a number or a boolean")),
+            Kind::Array => *self = Self::List(Decode::blank()),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Number(Decode::blank()),
+            Kind::Boolean => *self = Self::Boolean(Decode::blank()),
+            _ => return Err(reader.refuse("an array, a string, a number or a boolean")),
+        }
+        match self {
+            Self::List(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -361,26 +432,34 @@ impl Encode for ElicitValue {
 }
 
 impl Decode for ElicitationCompleteNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitationCompleteNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/elicitation/complete")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitationCompleteNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitationCompleteNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/elicitation/complete"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -396,25 +475,34 @@ impl Encode for ElicitationCompleteNotification {
 }
 
 impl Decode for ElicitationCompleteNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitationCompleteNotificationParams",
-            &["_meta", "elicitationId"],
-        );
-        let mut elicitation_id = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => elicitation_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            elicitation_id: String::new(),
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            elicitation_id: object.require(1, elicitation_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitationCompleteNotificationParams",
+                &["_meta", "elicitationId"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitationCompleteNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.elicitation_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -429,36 +517,41 @@ impl Encode for ElicitationCompleteNotificationParams {
 }
 
 impl Decode for LegacyTitledEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "LegacyTitledEnumSchema",
-            &["type", "default", "description", "enum", "enumNames", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut enum_names = None;
-        let mut title = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => values = Some(reader.value()?),
-                4 => enum_names = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            enum_names: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            values: object.require(3, values)?,
-            enum_names,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LegacyTitledEnumSchema",
+                &["type", "default", "description", "enum", "enumNames", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LegacyTitledEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            4 => self.enum_names.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -477,37 +570,42 @@ impl Encode for LegacyTitledEnumSchema {
 }
 
 impl Decode for NumberSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "NumberSchema",
-            &["default", "description", "maximum", "minimum", "title", "type"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut kind = None;
-        let mut maximum = None;
-        let mut minimum = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => default = reader.optional()?,
-                1 => description = reader.optional()?,
-                2 => maximum = reader.optional()?,
-                3 => minimum = reader.optional()?,
-                4 => title = reader.optional()?,
-                _ => kind = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            kind: Decode::blank(),
+            maximum: None,
+            minimum: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            default,
-            description,
-            maximum,
-            minimum,
-            title,
-            kind: object.require(5, kind)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "NumberSchema",
+                &["default", "description", "maximum", "minimum", "title", "type"],
+            )
+            .requiring(&[5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NumberSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.default.fill(reader),
+            1 => self.description.fill(reader),
+            2 => self.maximum.fill(reader),
+            3 => self.minimum.fill(reader),
+            4 => self.title.fill(reader),
+            _ => self.kind.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -526,13 +624,16 @@ impl Encode for NumberSchema {
 }
 
 impl Decode for NumberSchemaType {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["integer", "number"])? {
-                0 => Self::Integer,
-                _ => Self::Number,
-            },
-        )
+    fn blank() -> Self {
+        Self::Integer
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["integer", "number"])? {
+            0 => Self::Integer,
+            _ => Self::Number,
+        };
+        Ok(())
     }
 }
 
@@ -543,7 +644,11 @@ impl Encode for NumberSchemaType {
 }
 
 impl Decode for PrimitiveSchemaDefinition {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::String(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "PrimitiveSchemaDefinition",
             "type",
@@ -557,16 +662,16 @@ impl Decode for PrimitiveSchemaDefinition {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::UntitledMultiSelectEnum)
+                    *self = Self::UntitledMultiSelectEnum(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::TitledMultiSelectEnum)
+                    *self = Self::TitledMultiSelectEnum(Decode::blank())
                 } else {
-                    Err(reader.undecided(&PATHS))
+                    return Err(reader.undecided(&PATHS))
                 }
             }
-            Some(1) => reader.value().map(Self::Boolean),
-            Some(2) => reader.value().map(Self::Number),
-            Some(3) => reader.value().map(Self::Number),
+            Some(1) => *self = Self::Boolean(Decode::blank()),
+            Some(2) => *self = Self::Number(Decode::blank()),
+            Some(3) => *self = Self::Number(Decode::blank()),
             Some(_) => {
                 static PATHS: Paths = Paths::new(
                     "PrimitiveSchemaDefinition",
@@ -574,16 +679,26 @@ impl Decode for PrimitiveSchemaDefinition {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::TitledSingleSelectEnum)
+                    *self = Self::TitledSingleSelectEnum(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::LegacyTitledEnum)
+                    *self = Self::LegacyTitledEnum(Decode::blank())
                 } else if present.has(2) {
-                    reader.value().map(Self::UntitledSingleSelectEnum)
+                    *self = Self::UntitledSingleSelectEnum(Decode::blank())
                 } else {
-                    reader.value().map(Self::String)
+                    *self = Self::String(Decode::blank())
                 }
             }
-            None => Err(reader.missing_tag(&TAG)),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::String(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::UntitledSingleSelectEnum(value) => value.fill(reader),
+            Self::TitledSingleSelectEnum(value) => value.fill(reader),
+            Self::UntitledMultiSelectEnum(value) => value.fill(reader),
+            Self::TitledMultiSelectEnum(value) => value.fill(reader),
+            Self::LegacyTitledEnum(value) => value.fill(reader),
         }
     }
 }
@@ -604,47 +719,43 @@ impl Encode for PrimitiveSchemaDefinition {
 }
 
 impl Decode for StringSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "StringSchema",
-            &[
-                "type",
-                "default",
-                "description",
-                "format",
-                "maxLength",
-                "minLength",
-                "title",
-            ],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut format = None;
-        let mut max_length = None;
-        let mut min_length = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => format = reader.optional()?,
-                4 => max_length = reader.optional()?,
-                5 => min_length = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "StringSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "format",
+                    "maxLength",
+                    "minLength",
+                    "title",
+                ],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for StringSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.format.fill(reader),
+            4 => self.max_length.fill(reader),
+            5 => self.min_length.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            format,
-            max_length,
-            min_length,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -664,15 +775,18 @@ impl Encode for StringSchema {
 }
 
 impl Decode for StringSchemaFormat {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["date", "date-time", "email", "uri"])? {
-                0 => Self::Date,
-                1 => Self::DateTime,
-                2 => Self::Email,
-                _ => Self::Uri,
-            },
-        )
+    fn blank() -> Self {
+        Self::Date
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["date", "date-time", "email", "uri"])? {
+            0 => Self::Date,
+            1 => Self::DateTime,
+            2 => Self::Email,
+            _ => Self::Uri,
+        };
+        Ok(())
     }
 }
 
@@ -683,39 +797,51 @@ impl Encode for StringSchemaFormat {
 }
 
 impl Decode for TitledMultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchema",
-            &["type", "default", "description", "items", "maxItems", "minItems", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut items = None;
-        let mut max_items = None;
-        let mut min_items = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("array")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => items = Some(reader.value()?),
-                4 => max_items = reader.optional()?,
-                5 => min_items = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            items: object.require(3, items)?,
-            max_items,
-            min_items,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -735,20 +861,30 @@ impl Encode for TitledMultiSelectEnumSchema {
 }
 
 impl Decode for TitledMultiSelectEnumSchemaItems {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchemaItems",
-            &["anyOf"],
-        );
-        let mut any_of = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            any_of = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            any_of: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            any_of: object.require(0, any_of)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItems",
+                &["anyOf"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.any_of.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -762,25 +898,34 @@ impl Encode for TitledMultiSelectEnumSchemaItems {
 }
 
 impl Decode for TitledMultiSelectEnumSchemaItemsAnyOf {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchemaItemsAnyOf",
-            &["const", "title"],
-        );
-        let mut title = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => value = Some(reader.value()?),
-                _ => title = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            value: object.require(0, value)?,
-            title: object.require(1, title)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItemsAnyOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItemsAnyOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -795,33 +940,39 @@ impl Encode for TitledMultiSelectEnumSchemaItemsAnyOf {
 }
 
 impl Decode for TitledSingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledSingleSelectEnumSchema",
-            &["type", "default", "description", "oneOf", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut one_of = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => one_of = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            one_of: Vec::new(),
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            one_of: object.require(3, one_of)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchema",
+                &["type", "default", "description", "oneOf", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.one_of.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -839,25 +990,34 @@ impl Encode for TitledSingleSelectEnumSchema {
 }
 
 impl Decode for TitledSingleSelectEnumSchemaOneOf {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledSingleSelectEnumSchemaOneOf",
-            &["const", "title"],
-        );
-        let mut title = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => value = Some(reader.value()?),
-                _ => title = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            value: object.require(0, value)?,
-            title: object.require(1, title)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchemaOneOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchemaOneOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -872,39 +1032,51 @@ impl Encode for TitledSingleSelectEnumSchemaOneOf {
 }
 
 impl Decode for UntitledMultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledMultiSelectEnumSchema",
-            &["type", "default", "description", "items", "maxItems", "minItems", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut items = None;
-        let mut max_items = None;
-        let mut min_items = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("array")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => items = Some(reader.value()?),
-                4 => max_items = reader.optional()?,
-                5 => min_items = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            items: object.require(3, items)?,
-            max_items,
-            min_items,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -924,24 +1096,33 @@ impl Encode for UntitledMultiSelectEnumSchema {
 }
 
 impl Decode for UntitledMultiSelectEnumSchemaItems {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledMultiSelectEnumSchemaItems",
-            &["type", "enum"],
-        );
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                _ => values = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            values: object.require(1, values)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchemaItems",
+                &["type", "enum"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            _ => self.values.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -956,33 +1137,39 @@ impl Encode for UntitledMultiSelectEnumSchemaItems {
 }
 
 impl Decode for UntitledSingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledSingleSelectEnumSchema",
-            &["type", "default", "description", "enum", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut title = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => values = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            values: object.require(3, values)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledSingleSelectEnumSchema",
+                &["type", "default", "description", "enum", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     CancelledNotification, CancelledNotificationParams, ClientCapabilities,
@@ -19,26 +19,34 @@ use crate::{
 };
 
 impl Decode for CancelledNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelledNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/cancelled")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CancelledNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelledNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/cancelled"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -54,28 +62,30 @@ impl Encode for CancelledNotification {
 }
 
 impl Decode for CancelledNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "CancelledNotificationParams",
             &["_meta", "reason", "requestId"],
         );
-        let mut meta = None;
-        let mut reason = None;
-        let mut request_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => reason = reader.optional()?,
-                _ => request_id = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelledNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.reason.fill(reader),
+            _ => self.request_id.fill(reader),
         }
-        Ok(Self {
-            meta,
-            reason,
-            request_id,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -91,34 +101,32 @@ impl Encode for CancelledNotificationParams {
 }
 
 impl Decode for ClientCapabilities {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilities",
             &["elicitation", "experimental", "roots", "sampling", "tasks"],
         );
-        let mut elicitation = None;
-        let mut experimental = None;
-        let mut roots = None;
-        let mut sampling = None;
-        let mut tasks = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => elicitation = reader.optional()?,
-                1 => experimental = reader.optional()?,
-                2 => roots = reader.optional()?,
-                3 => sampling = reader.optional()?,
-                _ => tasks = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilities {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.elicitation.fill(reader),
+            1 => self.experimental.fill(reader),
+            2 => self.roots.fill(reader),
+            3 => self.sampling.fill(reader),
+            _ => self.tasks.fill(reader),
         }
-        Ok(Self {
-            elicitation,
-            experimental,
-            roots,
-            sampling,
-            tasks,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -136,25 +144,29 @@ impl Encode for ClientCapabilities {
 }
 
 impl Decode for ClientCapabilitiesElicitation {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesElicitation",
             &["form", "url"],
         );
-        let mut form = None;
-        let mut url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => form = reader.optional()?,
-                _ => url = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesElicitation {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.form.fill(reader),
+            _ => self.url.fill(reader),
         }
-        Ok(Self {
-            form,
-            url,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -169,20 +181,26 @@ impl Encode for ClientCapabilitiesElicitation {
 }
 
 impl Decode for ClientCapabilitiesRoots {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesRoots",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesRoots {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -196,25 +214,29 @@ impl Encode for ClientCapabilitiesRoots {
 }
 
 impl Decode for ClientCapabilitiesSampling {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesSampling",
             &["context", "tools"],
         );
-        let mut context = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => context = reader.optional()?,
-                _ => tools = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesSampling {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.context.fill(reader),
+            _ => self.tools.fill(reader),
         }
-        Ok(Self {
-            context,
-            tools,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -229,28 +251,30 @@ impl Encode for ClientCapabilitiesSampling {
 }
 
 impl Decode for ClientCapabilitiesTasks {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesTasks",
             &["cancel", "list", "requests"],
         );
-        let mut cancel = None;
-        let mut list = None;
-        let mut requests = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => cancel = reader.optional()?,
-                1 => list = reader.optional()?,
-                _ => requests = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesTasks {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.cancel.fill(reader),
+            1 => self.list.fill(reader),
+            _ => self.requests.fill(reader),
         }
-        Ok(Self {
-            cancel,
-            list,
-            requests,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -266,25 +290,29 @@ impl Encode for ClientCapabilitiesTasks {
 }
 
 impl Decode for ClientCapabilitiesTasksRequests {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesTasksRequests",
             &["elicitation", "sampling"],
         );
-        let mut elicitation = None;
-        let mut sampling = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => elicitation = reader.optional()?,
-                _ => sampling = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesTasksRequests {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.elicitation.fill(reader),
+            _ => self.sampling.fill(reader),
         }
-        Ok(Self {
-            elicitation,
-            sampling,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -299,20 +327,26 @@ impl Encode for ClientCapabilitiesTasksRequests {
 }
 
 impl Decode for ClientCapabilitiesTasksRequestsElicitation {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesTasksRequestsElicitation",
             &["create"],
         );
-        let mut create = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            create = reader.optional()?;
-        }
-        Ok(Self {
-            create,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesTasksRequestsElicitation {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.create.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -326,20 +360,26 @@ impl Encode for ClientCapabilitiesTasksRequestsElicitation {
 }
 
 impl Decode for ClientCapabilitiesTasksRequestsSampling {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesTasksRequestsSampling",
             &["createMessage"],
         );
-        let mut create_message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            create_message = reader.optional()?;
-        }
-        Ok(Self {
-            create_message,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesTasksRequestsSampling {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.create_message.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -353,37 +393,42 @@ impl Encode for ClientCapabilitiesTasksRequestsSampling {
 }
 
 impl Decode for Implementation {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Implementation",
-            &["description", "icons", "name", "title", "version", "websiteUrl"],
-        );
-        let mut description = None;
-        let mut icons = None;
-        let mut name = None;
-        let mut title = None;
-        let mut version = None;
-        let mut website_url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => description = reader.optional()?,
-                1 => icons = reader.optional()?,
-                2 => name = Some(reader.value()?),
-                3 => title = reader.optional()?,
-                4 => version = Some(reader.value()?),
-                _ => website_url = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            icons: None,
+            name: String::new(),
+            title: None,
+            version: String::new(),
+            website_url: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            description,
-            icons,
-            name: object.require(2, name)?,
-            title,
-            version: object.require(4, version)?,
-            website_url,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Implementation",
+                &["description", "icons", "name", "title", "version", "websiteUrl"],
+            )
+            .requiring(&[2, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Implementation {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.description.fill(reader),
+            1 => self.icons.fill(reader),
+            2 => self.name.fill(reader),
+            3 => self.title.fill(reader),
+            4 => self.version.fill(reader),
+            _ => self.website_url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -402,29 +447,36 @@ impl Encode for Implementation {
 }
 
 impl Decode for InitializeRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InitializeRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("initialize")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InitializeRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializeRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("initialize"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -441,31 +493,38 @@ impl Encode for InitializeRequest {
 }
 
 impl Decode for InitializeRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InitializeRequestParams",
-            &["_meta", "capabilities", "clientInfo", "protocolVersion"],
-        );
-        let mut capabilities = None;
-        let mut client_info = None;
-        let mut meta = None;
-        let mut protocol_version = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => capabilities = Some(reader.value()?),
-                2 => client_info = Some(reader.value()?),
-                _ => protocol_version = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            capabilities: Decode::blank(),
+            client_info: Decode::blank(),
+            meta: None,
+            protocol_version: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            capabilities: object.require(1, capabilities)?,
-            client_info: object.require(2, client_info)?,
-            protocol_version: object.require(3, protocol_version)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InitializeRequestParams",
+                &["_meta", "capabilities", "clientInfo", "protocolVersion"],
+            )
+            .requiring(&[1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializeRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.capabilities.fill(reader),
+            2 => self.client_info.fill(reader),
+            _ => self.protocol_version.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -482,34 +541,46 @@ impl Encode for InitializeRequestParams {
 }
 
 impl Decode for InitializeResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InitializeResult",
-            &["_meta", "capabilities", "instructions", "protocolVersion", "serverInfo"],
-        );
-        let mut capabilities = None;
-        let mut instructions = None;
-        let mut meta = None;
-        let mut protocol_version = None;
-        let mut server_info = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => capabilities = Some(reader.value()?),
-                2 => instructions = reader.optional()?,
-                3 => protocol_version = Some(reader.value()?),
-                _ => server_info = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            capabilities: Decode::blank(),
+            instructions: None,
+            meta: None,
+            protocol_version: String::new(),
+            server_info: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            capabilities: object.require(1, capabilities)?,
-            instructions,
-            protocol_version: object.require(3, protocol_version)?,
-            server_info: object.require(4, server_info)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InitializeResult",
+                &[
+                    "_meta",
+                    "capabilities",
+                    "instructions",
+                    "protocolVersion",
+                    "serverInfo",
+                ],
+            )
+            .requiring(&[1, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializeResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.capabilities.fill(reader),
+            2 => self.instructions.fill(reader),
+            3 => self.protocol_version.fill(reader),
+            _ => self.server_info.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -527,26 +598,31 @@ impl Encode for InitializeResult {
 }
 
 impl Decode for InitializedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "InitializedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/initialized")?,
-                _ => params = reader.optional()?,
-            }
+                "InitializedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InitializedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/initialized"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -562,29 +638,36 @@ impl Encode for InitializedNotification {
 }
 
 impl Decode for PingRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PingRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("ping")?,
-                2 => id = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PingRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PingRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("ping"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -601,26 +684,34 @@ impl Encode for PingRequest {
 }
 
 impl Decode for ProgressNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ProgressNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/progress")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ProgressNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ProgressNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/progress"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -636,34 +727,40 @@ impl Encode for ProgressNotification {
 }
 
 impl Decode for ProgressNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ProgressNotificationParams",
-            &["_meta", "message", "progress", "progressToken", "total"],
-        );
-        let mut message = None;
-        let mut meta = None;
-        let mut progress = None;
-        let mut progress_token = None;
-        let mut total = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => message = reader.optional()?,
-                2 => progress = Some(reader.value()?),
-                3 => progress_token = Some(reader.value()?),
-                _ => total = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            message: None,
+            meta: None,
+            progress: Decode::blank(),
+            progress_token: Decode::blank(),
+            total: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            message,
-            progress: object.require(2, progress)?,
-            progress_token: object.require(3, progress_token)?,
-            total,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ProgressNotificationParams",
+                &["_meta", "message", "progress", "progressToken", "total"],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ProgressNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.message.fill(reader),
+            2 => self.progress.fill(reader),
+            3 => self.progress_token.fill(reader),
+            _ => self.total.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -681,7 +778,11 @@ impl Encode for ProgressNotificationParams {
 }
 
 impl Decode for ServerCapabilities {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilities",
             &[
@@ -694,35 +795,25 @@ impl Decode for ServerCapabilities {
                 "tools",
             ],
         );
-        let mut completions = None;
-        let mut experimental = None;
-        let mut logging = None;
-        let mut prompts = None;
-        let mut resources = None;
-        let mut tasks = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => completions = reader.optional()?,
-                1 => experimental = reader.optional()?,
-                2 => logging = reader.optional()?,
-                3 => prompts = reader.optional()?,
-                4 => resources = reader.optional()?,
-                5 => tasks = reader.optional()?,
-                _ => tools = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilities {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.completions.fill(reader),
+            1 => self.experimental.fill(reader),
+            2 => self.logging.fill(reader),
+            3 => self.prompts.fill(reader),
+            4 => self.resources.fill(reader),
+            5 => self.tasks.fill(reader),
+            _ => self.tools.fill(reader),
         }
-        Ok(Self {
-            completions,
-            experimental,
-            logging,
-            prompts,
-            resources,
-            tasks,
-            tools,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -742,20 +833,26 @@ impl Encode for ServerCapabilities {
 }
 
 impl Decode for ServerCapabilitiesPrompts {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesPrompts",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesPrompts {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -769,25 +866,29 @@ impl Encode for ServerCapabilitiesPrompts {
 }
 
 impl Decode for ServerCapabilitiesResources {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesResources",
             &["listChanged", "subscribe"],
         );
-        let mut list_changed = None;
-        let mut subscribe = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => list_changed = reader.optional()?,
-                _ => subscribe = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesResources {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.list_changed.fill(reader),
+            _ => self.subscribe.fill(reader),
         }
-        Ok(Self {
-            list_changed,
-            subscribe,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -802,28 +903,30 @@ impl Encode for ServerCapabilitiesResources {
 }
 
 impl Decode for ServerCapabilitiesTasks {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesTasks",
             &["cancel", "list", "requests"],
         );
-        let mut cancel = None;
-        let mut list = None;
-        let mut requests = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => cancel = reader.optional()?,
-                1 => list = reader.optional()?,
-                _ => requests = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesTasks {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.cancel.fill(reader),
+            1 => self.list.fill(reader),
+            _ => self.requests.fill(reader),
         }
-        Ok(Self {
-            cancel,
-            list,
-            requests,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -839,20 +942,26 @@ impl Encode for ServerCapabilitiesTasks {
 }
 
 impl Decode for ServerCapabilitiesTasksRequests {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesTasksRequests",
             &["tools"],
         );
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            tools = reader.optional()?;
-        }
-        Ok(Self {
-            tools,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesTasksRequests {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.tools.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -866,20 +975,26 @@ impl Encode for ServerCapabilitiesTasksRequests {
 }
 
 impl Decode for ServerCapabilitiesTasksRequestsTools {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesTasksRequestsTools",
             &["call"],
         );
-        let mut call = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            call = reader.optional()?;
-        }
-        Ok(Self {
-            call,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesTasksRequestsTools {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.call.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -893,20 +1008,26 @@ impl Encode for ServerCapabilitiesTasksRequestsTools {
 }
 
 impl Decode for ServerCapabilitiesTools {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesTools",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesTools {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

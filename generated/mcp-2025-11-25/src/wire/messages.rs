@@ -3,7 +3,10 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Tag, TagFound, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Json, Map, Members, Paths, Reader, Record, Tag,
+    TagFound, Writer,
+};
 
 use crate::{
     BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, EnumSchema,
@@ -17,22 +20,31 @@ use crate::{
 };
 
 impl Decode for BaseMetadata {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("BaseMetadata", &["name", "title"]);
-        let mut name = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => name = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("BaseMetadata", &["name", "title"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BaseMetadata {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.name.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -47,7 +59,11 @@ impl Encode for BaseMetadata {
 }
 
 impl Decode for ClientNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientNotification",
             "method",
@@ -60,13 +76,21 @@ impl Decode for ClientNotification {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Cancelled),
-            TagFound::Known(1) => reader.value().map(Self::Initialized),
-            TagFound::Known(2) => reader.value().map(Self::Progress),
-            TagFound::Known(3) => reader.value().map(Self::RootsListChanged),
-            TagFound::Known(_) => reader.value().map(Self::TaskStatus),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Cancelled(Decode::blank()),
+            TagFound::Known(1) => *self = Self::Initialized(Decode::blank()),
+            TagFound::Known(2) => *self = Self::Progress(Decode::blank()),
+            TagFound::Known(3) => *self = Self::RootsListChanged(Decode::blank()),
+            TagFound::Known(_) => *self = Self::TaskStatus(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Cancelled(value) => value.fill(reader),
+            Self::Initialized(value) => value.fill(reader),
+            Self::Progress(value) => value.fill(reader),
+            Self::TaskStatus(value) => value.fill(reader),
+            Self::RootsListChanged(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -85,7 +109,11 @@ impl Encode for ClientNotification {
 }
 
 impl Decode for ClientRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -110,25 +138,45 @@ impl Decode for ClientRequest {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Complete),
-            TagFound::Known(1) => reader.value().map(Self::Initialize),
-            TagFound::Known(2) => reader.value().map(Self::SetLevel),
-            TagFound::Known(3) => reader.value().map(Self::Ping),
-            TagFound::Known(4) => reader.value().map(Self::GetPrompt),
-            TagFound::Known(5) => reader.value().map(Self::ListPrompts),
-            TagFound::Known(6) => reader.value().map(Self::ListResources),
-            TagFound::Known(7) => reader.value().map(Self::ReadResource),
-            TagFound::Known(8) => reader.value().map(Self::Subscribe),
-            TagFound::Known(9) => reader.value().map(Self::ListResourceTemplates),
-            TagFound::Known(10) => reader.value().map(Self::Unsubscribe),
-            TagFound::Known(11) => reader.value().map(Self::CancelTask),
-            TagFound::Known(12) => reader.value().map(Self::GetTask),
-            TagFound::Known(13) => reader.value().map(Self::ListTasks),
-            TagFound::Known(14) => reader.value().map(Self::GetTaskPayload),
-            TagFound::Known(15) => reader.value().map(Self::CallTool),
-            TagFound::Known(_) => reader.value().map(Self::ListTools),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Complete(Decode::blank()),
+            TagFound::Known(1) => *self = Self::Initialize(Decode::blank()),
+            TagFound::Known(2) => *self = Self::SetLevel(Decode::blank()),
+            TagFound::Known(3) => *self = Self::Ping(Decode::blank()),
+            TagFound::Known(4) => *self = Self::GetPrompt(Decode::blank()),
+            TagFound::Known(5) => *self = Self::ListPrompts(Decode::blank()),
+            TagFound::Known(6) => *self = Self::ListResources(Decode::blank()),
+            TagFound::Known(7) => *self = Self::ReadResource(Decode::blank()),
+            TagFound::Known(8) => *self = Self::Subscribe(Decode::blank()),
+            TagFound::Known(9) => *self = Self::ListResourceTemplates(Decode::blank()),
+            TagFound::Known(10) => *self = Self::Unsubscribe(Decode::blank()),
+            TagFound::Known(11) => *self = Self::CancelTask(Decode::blank()),
+            TagFound::Known(12) => *self = Self::GetTask(Decode::blank()),
+            TagFound::Known(13) => *self = Self::ListTasks(Decode::blank()),
+            TagFound::Known(14) => *self = Self::GetTaskPayload(Decode::blank()),
+            TagFound::Known(15) => *self = Self::CallTool(Decode::blank()),
+            TagFound::Known(_) => *self = Self::ListTools(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Initialize(value) => value.fill(reader),
+            Self::Ping(value) => value.fill(reader),
+            Self::ListResources(value) => value.fill(reader),
+            Self::ListResourceTemplates(value) => value.fill(reader),
+            Self::ReadResource(value) => value.fill(reader),
+            Self::Subscribe(value) => value.fill(reader),
+            Self::Unsubscribe(value) => value.fill(reader),
+            Self::ListPrompts(value) => value.fill(reader),
+            Self::GetPrompt(value) => value.fill(reader),
+            Self::ListTools(value) => value.fill(reader),
+            Self::CallTool(value) => value.fill(reader),
+            Self::GetTask(value) => value.fill(reader),
+            Self::GetTaskPayload(value) => value.fill(reader),
+            Self::CancelTask(value) => value.fill(reader),
+            Self::ListTasks(value) => value.fill(reader),
+            Self::SetLevel(value) => value.fill(reader),
+            Self::Complete(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -159,8 +207,22 @@ impl Encode for ClientRequest {
 }
 
 impl Decode for ClientResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::Any)
+    fn blank() -> Self {
+        Self::Any(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Self::Any(Decode::blank());
+        match self {
+            Self::Any(value) => value.fill(reader),
+            Self::GetTask(value) => value.fill(reader),
+            Self::GetTaskPayload(value) => value.fill(reader),
+            Self::CancelTask(value) => value.fill(reader),
+            Self::ListTasks(value) => value.fill(reader),
+            Self::CreateMessage(value) => value.fill(reader),
+            Self::ListRoots(value) => value.fill(reader),
+            Self::Elicit(value) => value.fill(reader),
+        }
     }
 }
 
@@ -180,8 +242,12 @@ impl Encode for ClientResult {
 }
 
 impl Decode for Cursor {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -192,7 +258,11 @@ impl Encode for Cursor {
 }
 
 impl Decode for EnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::UntitledSingleSelect(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
         match reader.tag(&TAG)? {
             Some(0) => {
@@ -202,11 +272,11 @@ impl Decode for EnumSchema {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::UntitledMultiSelect)
+                    *self = Self::UntitledMultiSelect(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::TitledMultiSelect)
+                    *self = Self::TitledMultiSelect(Decode::blank())
                 } else {
-                    Err(reader.undecided(&PATHS))
+                    return Err(reader.undecided(&PATHS))
                 }
             }
             Some(_) => {
@@ -216,14 +286,21 @@ impl Decode for EnumSchema {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::TitledSingleSelect)
+                    *self = Self::TitledSingleSelect(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::LegacyTitled)
+                    *self = Self::LegacyTitled(Decode::blank())
                 } else {
-                    reader.value().map(Self::UntitledSingleSelect)
+                    *self = Self::UntitledSingleSelect(Decode::blank())
                 }
             }
-            None => Err(reader.missing_tag(&TAG)),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::UntitledSingleSelect(value) => value.fill(reader),
+            Self::TitledSingleSelect(value) => value.fill(reader),
+            Self::UntitledMultiSelect(value) => value.fill(reader),
+            Self::TitledMultiSelect(value) => value.fill(reader),
+            Self::LegacyTitled(value) => value.fill(reader),
         }
     }
 }
@@ -241,28 +318,36 @@ impl Encode for EnumSchema {
 }
 
 impl Decode for ErrorObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ErrorObject",
-            &["code", "data", "message"],
-        );
-        let mut code = None;
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => code = Some(reader.value()?),
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            code: Decode::blank(),
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            code: object.require(0, code)?,
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ErrorObject",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ErrorObject {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.code.fill(reader),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -278,17 +363,23 @@ impl Encode for ErrorObject {
 }
 
 impl Decode for Icons {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("Icons", &["icons"]);
-        let mut icons = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            icons = reader.optional()?;
-        }
-        Ok(Self {
-            icons,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Icons {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.icons.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -302,27 +393,35 @@ impl Encode for Icons {
 }
 
 impl Decode for JsonRpcErrorResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcErrorResponse",
-            &["jsonrpc", "error", "id"],
-        );
-        let mut error = None;
-        let mut id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => error = Some(reader.value()?),
-                _ => id = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            error: Decode::blank(),
+            id: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            error: object.require(1, error)?,
-            id,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcErrorResponse",
+                &["jsonrpc", "error", "id"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcErrorResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.error.fill(reader),
+            _ => self.id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -338,20 +437,30 @@ impl Encode for JsonRpcErrorResponse {
 }
 
 impl Decode for JsonRpcMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Notification(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "JsonRpcMessage",
             &[&["result"], &["error"], &["id"]],
         );
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::ResultResponse)
+            *self = Self::ResultResponse(Decode::blank())
         } else if present.has(1) {
-            reader.value().map(Self::ErrorResponse)
+            *self = Self::ErrorResponse(Decode::blank())
         } else if present.has(2) {
-            reader.value().map(Self::Request)
+            *self = Self::Request(Decode::blank())
         } else {
-            reader.value().map(Self::Notification)
+            *self = Self::Notification(Decode::blank())
+        }
+        match self {
+            Self::Request(value) => value.fill(reader),
+            Self::Notification(value) => value.fill(reader),
+            Self::ResultResponse(value) => value.fill(reader),
+            Self::ErrorResponse(value) => value.fill(reader),
         }
     }
 }
@@ -368,27 +477,35 @@ impl Encode for JsonRpcMessage {
 }
 
 impl Decode for JsonRpcNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            method: object.require(1, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -404,30 +521,37 @@ impl Encode for JsonRpcNotification {
 }
 
 impl Decode for JsonRpcRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcRequest",
-            &["jsonrpc", "id", "method", "params"],
-        );
-        let mut id = None;
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                2 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            method: object.require(2, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcRequest",
+                &["jsonrpc", "id", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            2 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -444,12 +568,20 @@ impl Encode for JsonRpcRequest {
 }
 
 impl Decode for JsonRpcResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Result(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("JsonRpcResponse", &[&["result"], &["error"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Result),
-            Some(_) => reader.value().map(Self::Error),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Result(Decode::blank()),
+            Some(_) => *self = Self::Error(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Result(value) => value.fill(reader),
+            Self::Error(value) => value.fill(reader),
         }
     }
 }
@@ -464,27 +596,35 @@ impl Encode for JsonRpcResponse {
 }
 
 impl Decode for JsonRpcResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -500,18 +640,26 @@ impl Encode for JsonRpcResultResponse {
 }
 
 impl Decode for MultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Untitled(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "MultiSelectEnumSchema",
             &[&["items", "enum"], &["items", "anyOf"]],
         );
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::Untitled)
+            *self = Self::Untitled(Decode::blank())
         } else if present.has(1) {
-            reader.value().map(Self::Titled)
+            *self = Self::Titled(Decode::blank())
         } else {
-            Err(reader.undecided(&PATHS))
+            return Err(reader.undecided(&PATHS))
+        }
+        match self {
+            Self::Untitled(value) => value.fill(reader),
+            Self::Titled(value) => value.fill(reader),
         }
     }
 }
@@ -526,22 +674,31 @@ impl Encode for MultiSelectEnumSchema {
 }
 
 impl Decode for Notification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Notification", &["method", "params"]);
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Notification", &["method", "params"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Notification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -556,30 +713,37 @@ impl Encode for Notification {
 }
 
 impl Decode for PaginatedRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedRequest",
-            &["jsonrpc", "id", "method", "params"],
-        );
-        let mut id = None;
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                2 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            method: object.require(2, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PaginatedRequest",
+                &["jsonrpc", "id", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            2 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -596,25 +760,29 @@ impl Encode for PaginatedRequest {
 }
 
 impl Decode for PaginatedResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "PaginatedResult",
             &["_meta", "nextCursor"],
         );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => next_cursor = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -629,17 +797,27 @@ impl Encode for PaginatedResult {
 }
 
 impl Decode for RelatedTaskMetadata {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("RelatedTaskMetadata", &["taskId"]);
-        let mut task_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            task_id = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            task_id: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            task_id: object.require(0, task_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("RelatedTaskMetadata", &["taskId"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RelatedTaskMetadata {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.task_id.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -653,22 +831,31 @@ impl Encode for RelatedTaskMetadata {
 }
 
 impl Decode for Request {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Request", &["method", "params"]);
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Request", &["method", "params"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Request {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -683,28 +870,36 @@ impl Encode for Request {
 }
 
 impl Decode for ResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceContents",
-            &["_meta", "mimeType", "uri"],
-        );
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            mime_type: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            mime_type,
-            uri: object.require(2, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceContents",
+                &["_meta", "mimeType", "uri"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -720,25 +915,34 @@ impl Encode for ResourceContents {
 }
 
 impl Decode for ResourceRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceRequestParams",
-            &["_meta", "uri"],
-        );
-        let mut meta = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceRequestParams",
+                &["_meta", "uri"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -753,7 +957,11 @@ impl Encode for ResourceRequestParams {
 }
 
 impl Decode for ServerNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -770,17 +978,29 @@ impl Decode for ServerNotification {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Cancelled),
-            TagFound::Known(1) => reader.value().map(Self::ElicitationComplete),
-            TagFound::Known(2) => reader.value().map(Self::LoggingMessage),
-            TagFound::Known(3) => reader.value().map(Self::Progress),
-            TagFound::Known(4) => reader.value().map(Self::PromptListChanged),
-            TagFound::Known(5) => reader.value().map(Self::ResourceListChanged),
-            TagFound::Known(6) => reader.value().map(Self::ResourceUpdated),
-            TagFound::Known(7) => reader.value().map(Self::TaskStatus),
-            TagFound::Known(_) => reader.value().map(Self::ToolListChanged),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Cancelled(Decode::blank()),
+            TagFound::Known(1) => *self = Self::ElicitationComplete(Decode::blank()),
+            TagFound::Known(2) => *self = Self::LoggingMessage(Decode::blank()),
+            TagFound::Known(3) => *self = Self::Progress(Decode::blank()),
+            TagFound::Known(4) => *self = Self::PromptListChanged(Decode::blank()),
+            TagFound::Known(5) => *self = Self::ResourceListChanged(Decode::blank()),
+            TagFound::Known(6) => *self = Self::ResourceUpdated(Decode::blank()),
+            TagFound::Known(7) => *self = Self::TaskStatus(Decode::blank()),
+            TagFound::Known(_) => *self = Self::ToolListChanged(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Cancelled(value) => value.fill(reader),
+            Self::Progress(value) => value.fill(reader),
+            Self::ResourceListChanged(value) => value.fill(reader),
+            Self::ResourceUpdated(value) => value.fill(reader),
+            Self::PromptListChanged(value) => value.fill(reader),
+            Self::ToolListChanged(value) => value.fill(reader),
+            Self::TaskStatus(value) => value.fill(reader),
+            Self::LoggingMessage(value) => value.fill(reader),
+            Self::ElicitationComplete(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -803,7 +1023,11 @@ impl Encode for ServerNotification {
 }
 
 impl Decode for ServerRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerRequest",
             "method",
@@ -819,16 +1043,27 @@ impl Decode for ServerRequest {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Elicit),
-            TagFound::Known(1) => reader.value().map(Self::Ping),
-            TagFound::Known(2) => reader.value().map(Self::ListRoots),
-            TagFound::Known(3) => reader.value().map(Self::CreateMessage),
-            TagFound::Known(4) => reader.value().map(Self::CancelTask),
-            TagFound::Known(5) => reader.value().map(Self::GetTask),
-            TagFound::Known(6) => reader.value().map(Self::ListTasks),
-            TagFound::Known(_) => reader.value().map(Self::GetTaskPayload),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Elicit(Decode::blank()),
+            TagFound::Known(1) => *self = Self::Ping(Decode::blank()),
+            TagFound::Known(2) => *self = Self::ListRoots(Decode::blank()),
+            TagFound::Known(3) => *self = Self::CreateMessage(Decode::blank()),
+            TagFound::Known(4) => *self = Self::CancelTask(Decode::blank()),
+            TagFound::Known(5) => *self = Self::GetTask(Decode::blank()),
+            TagFound::Known(6) => *self = Self::ListTasks(Decode::blank()),
+            TagFound::Known(_) => *self = Self::GetTaskPayload(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Ping(value) => value.fill(reader),
+            Self::GetTask(value) => value.fill(reader),
+            Self::GetTaskPayload(value) => value.fill(reader),
+            Self::CancelTask(value) => value.fill(reader),
+            Self::ListTasks(value) => value.fill(reader),
+            Self::CreateMessage(value) => value.fill(reader),
+            Self::ListRoots(value) => value.fill(reader),
+            Self::Elicit(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -850,8 +1085,28 @@ impl Encode for ServerRequest {
 }
 
 impl Decode for ServerResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::Any)
+    fn blank() -> Self {
+        Self::Any(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Self::Any(Decode::blank());
+        match self {
+            Self::Any(value) => value.fill(reader),
+            Self::Initialize(value) => value.fill(reader),
+            Self::ListResources(value) => value.fill(reader),
+            Self::ListResourceTemplates(value) => value.fill(reader),
+            Self::ReadResource(value) => value.fill(reader),
+            Self::ListPrompts(value) => value.fill(reader),
+            Self::GetPrompt(value) => value.fill(reader),
+            Self::ListTools(value) => value.fill(reader),
+            Self::CallTool(value) => value.fill(reader),
+            Self::GetTask(value) => value.fill(reader),
+            Self::GetTaskPayload(value) => value.fill(reader),
+            Self::CancelTask(value) => value.fill(reader),
+            Self::ListTasks(value) => value.fill(reader),
+            Self::Complete(value) => value.fill(reader),
+        }
     }
 }
 
@@ -877,15 +1132,23 @@ impl Encode for ServerResult {
 }
 
 impl Decode for SingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Untitled(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "SingleSelectEnumSchema",
             &[&["enum"], &["oneOf"]],
         );
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Untitled),
-            Some(_) => reader.value().map(Self::Titled),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Untitled(Decode::blank()),
+            Some(_) => *self = Self::Titled(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Untitled(value) => value.fill(reader),
+            Self::Titled(value) => value.fill(reader),
         }
     }
 }
@@ -900,25 +1163,29 @@ impl Encode for SingleSelectEnumSchema {
 }
 
 impl Decode for TaskAugmentedRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "TaskAugmentedRequestParams",
             &["_meta", "task"],
         );
-        let mut meta = None;
-        let mut task = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => task = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TaskAugmentedRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.task.fill(reader),
         }
-        Ok(Self {
-            meta,
-            task,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -933,27 +1200,35 @@ impl Encode for TaskAugmentedRequestParams {
 }
 
 impl Decode for UrlElicitationRequiredError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UrlElicitationRequiredError",
-            &["jsonrpc", "error", "id"],
-        );
-        let mut error = None;
-        let mut id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => error = Some(reader.value()?),
-                _ => id = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            error: Decode::blank(),
+            id: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            error: object.require(1, error)?,
-            id,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UrlElicitationRequiredError",
+                &["jsonrpc", "error", "id"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UrlElicitationRequiredError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.error.fill(reader),
+            _ => self.id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -969,27 +1244,35 @@ impl Encode for UrlElicitationRequiredError {
 }
 
 impl Decode for UrlElicitationRequiredErrorError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UrlElicitationRequiredErrorError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32042)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: Decode::blank(),
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data: object.require(1, data)?,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UrlElicitationRequiredErrorError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UrlElicitationRequiredErrorError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32042),
+            1 => self.data.fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1005,20 +1288,30 @@ impl Encode for UrlElicitationRequiredErrorError {
 }
 
 impl Decode for UrlElicitationRequiredErrorErrorData {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UrlElicitationRequiredErrorErrorData",
-            &["elicitations"],
-        );
-        let mut elicitations = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            elicitations = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            elicitations: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            elicitations: object.require(0, elicitations)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UrlElicitationRequiredErrorErrorData",
+                &["elicitations"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UrlElicitationRequiredErrorErrorData {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.elicitations.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
@@ -14,29 +14,36 @@ use crate::{
 };
 
 impl Decode for ListResourceTemplatesRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourceTemplatesRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/templates/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourceTemplatesRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourceTemplatesRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/templates/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -53,28 +60,36 @@ impl Encode for ListResourceTemplatesRequest {
 }
 
 impl Decode for ListResourceTemplatesResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourceTemplatesResult",
-            &["_meta", "nextCursor", "resourceTemplates"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut resource_templates = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => resource_templates = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            resource_templates: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            resource_templates: object.require(2, resource_templates)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourceTemplatesResult",
+                &["_meta", "nextCursor", "resourceTemplates"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourceTemplatesResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.resource_templates.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -90,29 +105,36 @@ impl Encode for ListResourceTemplatesResult {
 }
 
 impl Decode for ListResourcesRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourcesRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourcesRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourcesRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -129,28 +151,36 @@ impl Encode for ListResourcesRequest {
 }
 
 impl Decode for ListResourcesResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourcesResult",
-            &["_meta", "nextCursor", "resources"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut resources = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => resources = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            resources: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            resources: object.require(2, resources)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourcesResult",
+                &["_meta", "nextCursor", "resources"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourcesResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.resources.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -166,29 +196,36 @@ impl Encode for ListResourcesResult {
 }
 
 impl Decode for ReadResourceRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ReadResourceRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/read")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ReadResourceRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/read"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -205,25 +242,34 @@ impl Encode for ReadResourceRequest {
 }
 
 impl Decode for ReadResourceRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ReadResourceRequestParams",
-            &["_meta", "uri"],
-        );
-        let mut meta = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ReadResourceRequestParams",
+                &["_meta", "uri"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -238,25 +284,34 @@ impl Encode for ReadResourceRequestParams {
 }
 
 impl Decode for ReadResourceResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ReadResourceResult",
-            &["_meta", "contents"],
-        );
-        let mut contents = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => contents = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            contents: Vec::new(),
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            contents: object.require(1, contents)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ReadResourceResult",
+                &["_meta", "contents"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.contents.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -271,56 +326,58 @@ impl Encode for ReadResourceResult {
 }
 
 impl Decode for Resource {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Resource",
-            &[
-                "_meta",
-                "annotations",
-                "description",
-                "icons",
-                "mimeType",
-                "name",
-                "size",
-                "title",
-                "uri",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut name = None;
-        let mut size = None;
-        let mut title = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => icons = reader.optional()?,
-                4 => mime_type = reader.optional()?,
-                5 => name = Some(reader.value()?),
-                6 => size = reader.optional()?,
-                7 => title = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            icons: None,
+            meta: None,
+            mime_type: None,
+            name: String::new(),
+            size: None,
+            title: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            icons,
-            mime_type,
-            name: object.require(5, name)?,
-            size,
-            title,
-            uri: object.require(8, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Resource",
+                &[
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "icons",
+                    "mimeType",
+                    "name",
+                    "size",
+                    "title",
+                    "uri",
+                ],
+            )
+            .requiring(&[5, 8]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Resource {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.mime_type.fill(reader),
+            5 => self.name.fill(reader),
+            6 => self.size.fill(reader),
+            7 => self.title.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -342,26 +399,31 @@ impl Encode for Resource {
 }
 
 impl Decode for ResourceListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ResourceListChangedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/resources/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "ResourceListChangedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/resources/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -377,52 +439,55 @@ impl Encode for ResourceListChangedNotification {
 }
 
 impl Decode for ResourceTemplate {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceTemplate",
-            &[
-                "_meta",
-                "annotations",
-                "description",
-                "icons",
-                "mimeType",
-                "name",
-                "title",
-                "uriTemplate",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut name = None;
-        let mut title = None;
-        let mut uri_template = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => icons = reader.optional()?,
-                4 => mime_type = reader.optional()?,
-                5 => name = Some(reader.value()?),
-                6 => title = reader.optional()?,
-                _ => uri_template = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            icons: None,
+            meta: None,
+            mime_type: None,
+            name: String::new(),
+            title: None,
+            uri_template: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            icons,
-            mime_type,
-            name: object.require(5, name)?,
-            title,
-            uri_template: object.require(7, uri_template)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceTemplate",
+                &[
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "icons",
+                    "mimeType",
+                    "name",
+                    "title",
+                    "uriTemplate",
+                ],
+            )
+            .requiring(&[5, 7]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceTemplate {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.mime_type.fill(reader),
+            5 => self.name.fill(reader),
+            6 => self.title.fill(reader),
+            _ => self.uri_template.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -443,26 +508,34 @@ impl Encode for ResourceTemplate {
 }
 
 impl Decode for ResourceUpdatedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceUpdatedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/resources/updated")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceUpdatedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceUpdatedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/resources/updated"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -478,25 +551,34 @@ impl Encode for ResourceUpdatedNotification {
 }
 
 impl Decode for ResourceUpdatedNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceUpdatedNotificationParams",
-            &["_meta", "uri"],
-        );
-        let mut meta = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceUpdatedNotificationParams",
+                &["_meta", "uri"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceUpdatedNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -511,29 +593,36 @@ impl Encode for ResourceUpdatedNotificationParams {
 }
 
 impl Decode for SubscribeRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscribeRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/subscribe")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscribeRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscribeRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/subscribe"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -550,25 +639,34 @@ impl Encode for SubscribeRequest {
 }
 
 impl Decode for SubscribeRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscribeRequestParams",
-            &["_meta", "uri"],
-        );
-        let mut meta = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscribeRequestParams",
+                &["_meta", "uri"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscribeRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -583,29 +681,36 @@ impl Encode for SubscribeRequestParams {
 }
 
 impl Decode for UnsubscribeRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UnsubscribeRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/unsubscribe")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UnsubscribeRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UnsubscribeRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/unsubscribe"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -622,25 +727,34 @@ impl Encode for UnsubscribeRequest {
 }
 
 impl Decode for UnsubscribeRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UnsubscribeRequestParams",
-            &["_meta", "uri"],
-        );
-        let mut meta = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UnsubscribeRequestParams",
+                &["_meta", "uri"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UnsubscribeRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
+};
 
 use crate::{
     Annotations, AnyResult, AudioContent, BlobResourceContents, ContentBlock,
@@ -15,28 +17,30 @@ use crate::{
 };
 
 impl Decode for Annotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "Annotations",
             &["audience", "lastModified", "priority"],
         );
-        let mut audience = None;
-        let mut last_modified = None;
-        let mut priority = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => audience = reader.optional()?,
-                1 => last_modified = reader.optional()?,
-                _ => priority = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Annotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.audience.fill(reader),
+            1 => self.last_modified.fill(reader),
+            _ => self.priority.fill(reader),
         }
-        Ok(Self {
-            audience,
-            last_modified,
-            priority,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -52,17 +56,23 @@ impl Encode for Annotations {
 }
 
 impl Decode for AnyResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("AnyResult", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for AnyResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -76,33 +86,39 @@ impl Encode for AnyResult {
 }
 
 impl Decode for AudioContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "AudioContent",
-            &["type", "_meta", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("audio")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            meta: None,
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            data: object.require(3, data)?,
-            mime_type: object.require(4, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "AudioContent",
+                &["type", "_meta", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for AudioContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("audio"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -120,31 +136,38 @@ impl Encode for AudioContent {
 }
 
 impl Decode for BlobResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "BlobResourceContents",
-            &["_meta", "blob", "mimeType", "uri"],
-        );
-        let mut blob = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => blob = Some(reader.value()?),
-                2 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            blob: String::new(),
+            meta: None,
+            mime_type: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            blob: object.require(1, blob)?,
-            mime_type,
-            uri: object.require(3, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "BlobResourceContents",
+                &["_meta", "blob", "mimeType", "uri"],
+            )
+            .requiring(&[1, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BlobResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.blob.fill(reader),
+            2 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -161,19 +184,30 @@ impl Encode for BlobResourceContents {
 }
 
 impl Decode for ContentBlock {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ContentBlock",
             "type",
             &["audio", "image", "resource", "resource_link", "text"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Audio),
-            Some(1) => reader.value().map(Self::Image),
-            Some(2) => reader.value().map(Self::Resource),
-            Some(3) => reader.value().map(Self::ResourceLink),
-            Some(_) => reader.value().map(Self::Text),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Audio(Decode::blank()),
+            Some(1) => *self = Self::Image(Decode::blank()),
+            Some(2) => *self = Self::Resource(Decode::blank()),
+            Some(3) => *self = Self::ResourceLink(Decode::blank()),
+            Some(_) => *self = Self::Text(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::ResourceLink(value) => value.fill(reader),
+            Self::Resource(value) => value.fill(reader),
         }
     }
 }
@@ -191,22 +225,31 @@ impl Encode for ContentBlock {
 }
 
 impl Decode for CreateTaskResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("CreateTaskResult", &["_meta", "task"]);
-        let mut meta = None;
-        let mut task = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => task = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            task: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            task: object.require(1, task)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("CreateTaskResult", &["_meta", "task"])
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateTaskResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.task.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -221,30 +264,37 @@ impl Encode for CreateTaskResult {
 }
 
 impl Decode for EmbeddedResource {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "EmbeddedResource",
-            &["type", "_meta", "annotations", "resource"],
-        );
-        let mut annotations = None;
-        let mut meta = None;
-        let mut resource = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("resource")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                _ => resource = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            meta: None,
+            resource: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            resource: object.require(3, resource)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "EmbeddedResource",
+                &["type", "_meta", "annotations", "resource"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for EmbeddedResource {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("resource"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            _ => self.resource.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -261,31 +311,38 @@ impl Encode for EmbeddedResource {
 }
 
 impl Decode for Icon {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Icon",
-            &["mimeType", "sizes", "src", "theme"],
-        );
-        let mut mime_type = None;
-        let mut sizes = None;
-        let mut src = None;
-        let mut theme = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => mime_type = reader.optional()?,
-                1 => sizes = reader.optional()?,
-                2 => src = Some(reader.value()?),
-                _ => theme = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            mime_type: None,
+            sizes: None,
+            src: String::new(),
+            theme: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            mime_type,
-            sizes,
-            src: object.require(2, src)?,
-            theme,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Icon",
+                &["mimeType", "sizes", "src", "theme"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Icon {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.mime_type.fill(reader),
+            1 => self.sizes.fill(reader),
+            2 => self.src.fill(reader),
+            _ => self.theme.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -302,13 +359,16 @@ impl Encode for Icon {
 }
 
 impl Decode for IconTheme {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["dark", "light"])? {
-                0 => Self::Dark,
-                _ => Self::Light,
-            },
-        )
+    fn blank() -> Self {
+        Self::Dark
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["dark", "light"])? {
+            0 => Self::Dark,
+            _ => Self::Light,
+        };
+        Ok(())
     }
 }
 
@@ -319,33 +379,39 @@ impl Encode for IconTheme {
 }
 
 impl Decode for ImageContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ImageContent",
-            &["type", "_meta", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("image")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            meta: None,
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            data: object.require(3, data)?,
-            mime_type: object.require(4, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ImageContent",
+                &["type", "_meta", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ImageContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("image"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -363,17 +429,23 @@ impl Encode for ImageContent {
 }
 
 impl Decode for NotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -387,25 +459,29 @@ impl Encode for NotificationParams {
 }
 
 impl Decode for PaginatedRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "PaginatedRequestParams",
             &["_meta", "cursor"],
         );
-        let mut cursor = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => cursor = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.cursor.fill(reader),
         }
-        Ok(Self {
-            meta,
-            cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -420,11 +496,19 @@ impl Encode for PaginatedRequestParams {
 }
 
 impl Decode for ProgressToken {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Integer(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Integer),
-            _ => Err(reader.refuse("a string or an integer")),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
+            _ => return Err(reader.refuse("a string or an integer")),
+        }
+        match self {
+            Self::Integer(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -439,17 +523,23 @@ impl Encode for ProgressToken {
 }
 
 impl Decode for RequestMetaObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("RequestMetaObject", &["progressToken"]);
-        let mut progress_token = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            progress_token = reader.optional()?;
-        }
-        Ok(Self {
-            progress_token,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestMetaObject {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.progress_token.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -463,17 +553,23 @@ impl Encode for RequestMetaObject {
 }
 
 impl Decode for RequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("RequestParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -487,59 +583,60 @@ impl Encode for RequestParams {
 }
 
 impl Decode for ResourceLink {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceLink",
-            &[
-                "type",
-                "_meta",
-                "annotations",
-                "description",
-                "icons",
-                "mimeType",
-                "name",
-                "size",
-                "title",
-                "uri",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut name = None;
-        let mut size = None;
-        let mut title = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("resource_link")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => description = reader.optional()?,
-                4 => icons = reader.optional()?,
-                5 => mime_type = reader.optional()?,
-                6 => name = Some(reader.value()?),
-                7 => size = reader.optional()?,
-                8 => title = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            icons: None,
+            meta: None,
+            mime_type: None,
+            name: String::new(),
+            size: None,
+            title: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            icons,
-            mime_type,
-            name: object.require(6, name)?,
-            size,
-            title,
-            uri: object.require(9, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceLink",
+                &[
+                    "type",
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "icons",
+                    "mimeType",
+                    "name",
+                    "size",
+                    "title",
+                    "uri",
+                ],
+            )
+            .requiring(&[0, 6, 9]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceLink {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("resource_link"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.description.fill(reader),
+            4 => self.icons.fill(reader),
+            5 => self.mime_type.fill(reader),
+            6 => self.name.fill(reader),
+            7 => self.size.fill(reader),
+            8 => self.title.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -562,13 +659,16 @@ impl Encode for ResourceLink {
 }
 
 impl Decode for Role {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["assistant", "user"])? {
-                0 => Self::Assistant,
-                _ => Self::User,
-            },
-        )
+    fn blank() -> Self {
+        Self::Assistant
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["assistant", "user"])? {
+            0 => Self::Assistant,
+            _ => Self::User,
+        };
+        Ok(())
     }
 }
 
@@ -579,48 +679,52 @@ impl Encode for Role {
 }
 
 impl Decode for Task {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Task",
-            &[
-                "createdAt",
-                "lastUpdatedAt",
-                "pollInterval",
-                "status",
-                "statusMessage",
-                "taskId",
-                "ttl",
-            ],
-        );
-        let mut created_at = None;
-        let mut last_updated_at = None;
-        let mut poll_interval = None;
-        let mut status = None;
-        let mut status_message = None;
-        let mut task_id = None;
-        let mut ttl = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => created_at = Some(reader.value()?),
-                1 => last_updated_at = Some(reader.value()?),
-                2 => poll_interval = reader.optional()?,
-                3 => status = Some(reader.value()?),
-                4 => status_message = reader.optional()?,
-                5 => task_id = Some(reader.value()?),
-                _ => ttl = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            created_at: String::new(),
+            last_updated_at: String::new(),
+            poll_interval: None,
+            status: Decode::blank(),
+            status_message: None,
+            task_id: String::new(),
+            ttl: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            created_at: object.require(0, created_at)?,
-            last_updated_at: object.require(1, last_updated_at)?,
-            poll_interval,
-            status: object.require(3, status)?,
-            status_message,
-            task_id: object.require(5, task_id)?,
-            ttl: object.require(6, ttl)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Task",
+                &[
+                    "createdAt",
+                    "lastUpdatedAt",
+                    "pollInterval",
+                    "status",
+                    "statusMessage",
+                    "taskId",
+                    "ttl",
+                ],
+            )
+            .requiring(&[0, 1, 3, 5, 6]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Task {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.created_at.fill(reader),
+            1 => self.last_updated_at.fill(reader),
+            2 => self.poll_interval.fill(reader),
+            3 => self.status.fill(reader),
+            4 => self.status_message.fill(reader),
+            5 => self.task_id.fill(reader),
+            _ => self.ttl.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -640,17 +744,23 @@ impl Encode for Task {
 }
 
 impl Decode for TaskMetadata {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("TaskMetadata", &["ttl"]);
-        let mut ttl = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            ttl = reader.optional()?;
-        }
-        Ok(Self {
-            ttl,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TaskMetadata {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.ttl.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -664,20 +774,23 @@ impl Encode for TaskMetadata {
 }
 
 impl Decode for TaskStatus {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader
-                .string_enum(
-                    &["cancelled", "completed", "failed", "input_required", "working"],
-                )?
-            {
-                0 => Self::Cancelled,
-                1 => Self::Completed,
-                2 => Self::Failed,
-                3 => Self::InputRequired,
-                _ => Self::Working,
-            },
-        )
+    fn blank() -> Self {
+        Self::Cancelled
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader
+            .string_enum(
+                &["cancelled", "completed", "failed", "input_required", "working"],
+            )?
+        {
+            0 => Self::Cancelled,
+            1 => Self::Completed,
+            2 => Self::Failed,
+            3 => Self::InputRequired,
+            _ => Self::Working,
+        };
+        Ok(())
     }
 }
 
@@ -688,14 +801,17 @@ impl Encode for TaskStatus {
 }
 
 impl Decode for TaskSupport {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["forbidden", "optional", "required"])? {
-                0 => Self::Forbidden,
-                1 => Self::Optional,
-                _ => Self::Required,
-            },
-        )
+    fn blank() -> Self {
+        Self::Forbidden
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["forbidden", "optional", "required"])? {
+            0 => Self::Forbidden,
+            1 => Self::Optional,
+            _ => Self::Required,
+        };
+        Ok(())
     }
 }
 
@@ -706,30 +822,37 @@ impl Encode for TaskSupport {
 }
 
 impl Decode for TextContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextContent",
-            &["type", "_meta", "annotations", "text"],
-        );
-        let mut annotations = None;
-        let mut meta = None;
-        let mut text = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("text")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                _ => text = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            meta: None,
+            text: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            text: object.require(3, text)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextContent",
+                &["type", "_meta", "annotations", "text"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("text"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            _ => self.text.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -746,12 +869,20 @@ impl Encode for TextContent {
 }
 
 impl Decode for TextOrBlobContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("TextOrBlobContents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Text),
-            Some(_) => reader.value().map(Self::Blob),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Text(Decode::blank()),
+            Some(_) => *self = Self::Blob(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Blob(value) => value.fill(reader),
         }
     }
 }
@@ -766,31 +897,38 @@ impl Encode for TextOrBlobContents {
 }
 
 impl Decode for TextResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextResourceContents",
-            &["_meta", "mimeType", "text", "uri"],
-        );
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut text = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => mime_type = reader.optional()?,
-                2 => text = Some(reader.value()?),
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            mime_type: None,
+            text: String::new(),
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            mime_type,
-            text: object.require(2, text)?,
-            uri: object.require(3, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextResourceContents",
+                &["_meta", "mimeType", "text", "uri"],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.mime_type.fill(reader),
+            2 => self.text.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -807,56 +945,58 @@ impl Encode for TextResourceContents {
 }
 
 impl Decode for Tool {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Tool",
-            &[
-                "_meta",
-                "annotations",
-                "description",
-                "execution",
-                "icons",
-                "inputSchema",
-                "name",
-                "outputSchema",
-                "title",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut execution = None;
-        let mut icons = None;
-        let mut input_schema = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut output_schema = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => execution = reader.optional()?,
-                4 => icons = reader.optional()?,
-                5 => input_schema = Some(reader.value()?),
-                6 => name = Some(reader.value()?),
-                7 => output_schema = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            execution: None,
+            icons: None,
+            input_schema: Decode::blank(),
+            meta: None,
+            name: String::new(),
+            output_schema: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            execution,
-            icons,
-            input_schema: object.require(5, input_schema)?,
-            name: object.require(6, name)?,
-            output_schema,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Tool",
+                &[
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "execution",
+                    "icons",
+                    "inputSchema",
+                    "name",
+                    "outputSchema",
+                    "title",
+                ],
+            )
+            .requiring(&[5, 6]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tool {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.execution.fill(reader),
+            4 => self.icons.fill(reader),
+            5 => self.input_schema.fill(reader),
+            6 => self.name.fill(reader),
+            7 => self.output_schema.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -878,7 +1018,11 @@ impl Encode for Tool {
 }
 
 impl Decode for ToolAnnotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ToolAnnotations",
             &[
@@ -889,29 +1033,23 @@ impl Decode for ToolAnnotations {
                 "title",
             ],
         );
-        let mut destructive_hint = None;
-        let mut idempotent_hint = None;
-        let mut open_world_hint = None;
-        let mut read_only_hint = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => destructive_hint = reader.optional()?,
-                1 => idempotent_hint = reader.optional()?,
-                2 => open_world_hint = reader.optional()?,
-                3 => read_only_hint = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolAnnotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.destructive_hint.fill(reader),
+            1 => self.idempotent_hint.fill(reader),
+            2 => self.open_world_hint.fill(reader),
+            3 => self.read_only_hint.fill(reader),
+            _ => self.title.fill(reader),
         }
-        Ok(Self {
-            destructive_hint,
-            idempotent_hint,
-            open_world_hint,
-            read_only_hint,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -929,17 +1067,23 @@ impl Encode for ToolAnnotations {
 }
 
 impl Decode for ToolExecution {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("ToolExecution", &["taskSupport"]);
-        let mut task_support = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            task_support = reader.optional()?;
-        }
-        Ok(Self {
-            task_support,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolExecution {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.task_support.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

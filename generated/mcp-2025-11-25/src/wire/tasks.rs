@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `tasks`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     CancelTaskRequest, CancelTaskRequestParams, CancelTaskResult, GetTaskPayloadRequest,
@@ -13,29 +13,36 @@ use crate::{
 };
 
 impl Decode for CancelTaskRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelTaskRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tasks/cancel")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CancelTaskRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelTaskRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tasks/cancel"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -52,25 +59,34 @@ impl Encode for CancelTaskRequest {
 }
 
 impl Decode for CancelTaskRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelTaskRequestParams",
-            &["_meta", "taskId"],
-        );
-        let mut meta = None;
-        let mut task_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => task_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            task_id: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            task_id: object.require(1, task_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CancelTaskRequestParams",
+                &["_meta", "taskId"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelTaskRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.task_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -85,52 +101,55 @@ impl Encode for CancelTaskRequestParams {
 }
 
 impl Decode for CancelTaskResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelTaskResult",
-            &[
-                "_meta",
-                "createdAt",
-                "lastUpdatedAt",
-                "pollInterval",
-                "status",
-                "statusMessage",
-                "taskId",
-                "ttl",
-            ],
-        );
-        let mut created_at = None;
-        let mut last_updated_at = None;
-        let mut meta = None;
-        let mut poll_interval = None;
-        let mut status = None;
-        let mut status_message = None;
-        let mut task_id = None;
-        let mut ttl = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => created_at = Some(reader.value()?),
-                2 => last_updated_at = Some(reader.value()?),
-                3 => poll_interval = reader.optional()?,
-                4 => status = Some(reader.value()?),
-                5 => status_message = reader.optional()?,
-                6 => task_id = Some(reader.value()?),
-                _ => ttl = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            created_at: String::new(),
+            last_updated_at: String::new(),
+            meta: None,
+            poll_interval: None,
+            status: Decode::blank(),
+            status_message: None,
+            task_id: String::new(),
+            ttl: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            created_at: object.require(1, created_at)?,
-            last_updated_at: object.require(2, last_updated_at)?,
-            poll_interval,
-            status: object.require(4, status)?,
-            status_message,
-            task_id: object.require(6, task_id)?,
-            ttl: object.require(7, ttl)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CancelTaskResult",
+                &[
+                    "_meta",
+                    "createdAt",
+                    "lastUpdatedAt",
+                    "pollInterval",
+                    "status",
+                    "statusMessage",
+                    "taskId",
+                    "ttl",
+                ],
+            )
+            .requiring(&[1, 2, 4, 6, 7]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelTaskResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.created_at.fill(reader),
+            2 => self.last_updated_at.fill(reader),
+            3 => self.poll_interval.fill(reader),
+            4 => self.status.fill(reader),
+            5 => self.status_message.fill(reader),
+            6 => self.task_id.fill(reader),
+            _ => self.ttl.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -151,29 +170,36 @@ impl Encode for CancelTaskResult {
 }
 
 impl Decode for GetTaskPayloadRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetTaskPayloadRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tasks/result")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetTaskPayloadRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetTaskPayloadRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tasks/result"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -190,25 +216,34 @@ impl Encode for GetTaskPayloadRequest {
 }
 
 impl Decode for GetTaskPayloadRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetTaskPayloadRequestParams",
-            &["_meta", "taskId"],
-        );
-        let mut meta = None;
-        let mut task_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => task_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            task_id: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            task_id: object.require(1, task_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetTaskPayloadRequestParams",
+                &["_meta", "taskId"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetTaskPayloadRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.task_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -223,17 +258,23 @@ impl Encode for GetTaskPayloadRequestParams {
 }
 
 impl Decode for GetTaskPayloadResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("GetTaskPayloadResult", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetTaskPayloadResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -247,29 +288,36 @@ impl Encode for GetTaskPayloadResult {
 }
 
 impl Decode for GetTaskRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetTaskRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tasks/get")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetTaskRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetTaskRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tasks/get"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -286,25 +334,34 @@ impl Encode for GetTaskRequest {
 }
 
 impl Decode for GetTaskRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetTaskRequestParams",
-            &["_meta", "taskId"],
-        );
-        let mut meta = None;
-        let mut task_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => task_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            task_id: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            task_id: object.require(1, task_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetTaskRequestParams",
+                &["_meta", "taskId"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetTaskRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.task_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -319,52 +376,55 @@ impl Encode for GetTaskRequestParams {
 }
 
 impl Decode for GetTaskResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetTaskResult",
-            &[
-                "_meta",
-                "createdAt",
-                "lastUpdatedAt",
-                "pollInterval",
-                "status",
-                "statusMessage",
-                "taskId",
-                "ttl",
-            ],
-        );
-        let mut created_at = None;
-        let mut last_updated_at = None;
-        let mut meta = None;
-        let mut poll_interval = None;
-        let mut status = None;
-        let mut status_message = None;
-        let mut task_id = None;
-        let mut ttl = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => created_at = Some(reader.value()?),
-                2 => last_updated_at = Some(reader.value()?),
-                3 => poll_interval = reader.optional()?,
-                4 => status = Some(reader.value()?),
-                5 => status_message = reader.optional()?,
-                6 => task_id = Some(reader.value()?),
-                _ => ttl = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            created_at: String::new(),
+            last_updated_at: String::new(),
+            meta: None,
+            poll_interval: None,
+            status: Decode::blank(),
+            status_message: None,
+            task_id: String::new(),
+            ttl: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            created_at: object.require(1, created_at)?,
-            last_updated_at: object.require(2, last_updated_at)?,
-            poll_interval,
-            status: object.require(4, status)?,
-            status_message,
-            task_id: object.require(6, task_id)?,
-            ttl: object.require(7, ttl)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetTaskResult",
+                &[
+                    "_meta",
+                    "createdAt",
+                    "lastUpdatedAt",
+                    "pollInterval",
+                    "status",
+                    "statusMessage",
+                    "taskId",
+                    "ttl",
+                ],
+            )
+            .requiring(&[1, 2, 4, 6, 7]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetTaskResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.created_at.fill(reader),
+            2 => self.last_updated_at.fill(reader),
+            3 => self.poll_interval.fill(reader),
+            4 => self.status.fill(reader),
+            5 => self.status_message.fill(reader),
+            6 => self.task_id.fill(reader),
+            _ => self.ttl.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -385,29 +445,36 @@ impl Encode for GetTaskResult {
 }
 
 impl Decode for ListTasksRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListTasksRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tasks/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListTasksRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListTasksRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tasks/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -424,28 +491,36 @@ impl Encode for ListTasksRequest {
 }
 
 impl Decode for ListTasksResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListTasksResult",
-            &["_meta", "nextCursor", "tasks"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut tasks = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => tasks = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            tasks: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            tasks: object.require(2, tasks)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListTasksResult",
+                &["_meta", "nextCursor", "tasks"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListTasksResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.tasks.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -461,26 +536,34 @@ impl Encode for ListTasksResult {
 }
 
 impl Decode for TaskStatusNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TaskStatusNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/tasks/status")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TaskStatusNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TaskStatusNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/tasks/status"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -496,52 +579,55 @@ impl Encode for TaskStatusNotification {
 }
 
 impl Decode for TaskStatusNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TaskStatusNotificationParams",
-            &[
-                "_meta",
-                "createdAt",
-                "lastUpdatedAt",
-                "pollInterval",
-                "status",
-                "statusMessage",
-                "taskId",
-                "ttl",
-            ],
-        );
-        let mut created_at = None;
-        let mut last_updated_at = None;
-        let mut meta = None;
-        let mut poll_interval = None;
-        let mut status = None;
-        let mut status_message = None;
-        let mut task_id = None;
-        let mut ttl = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => created_at = Some(reader.value()?),
-                2 => last_updated_at = Some(reader.value()?),
-                3 => poll_interval = reader.optional()?,
-                4 => status = Some(reader.value()?),
-                5 => status_message = reader.optional()?,
-                6 => task_id = Some(reader.value()?),
-                _ => ttl = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            created_at: String::new(),
+            last_updated_at: String::new(),
+            meta: None,
+            poll_interval: None,
+            status: Decode::blank(),
+            status_message: None,
+            task_id: String::new(),
+            ttl: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            created_at: object.require(1, created_at)?,
-            last_updated_at: object.require(2, last_updated_at)?,
-            poll_interval,
-            status: object.require(4, status)?,
-            status_message,
-            task_id: object.require(6, task_id)?,
-            ttl: object.require(7, ttl)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TaskStatusNotificationParams",
+                &[
+                    "_meta",
+                    "createdAt",
+                    "lastUpdatedAt",
+                    "pollInterval",
+                    "status",
+                    "statusMessage",
+                    "taskId",
+                    "ttl",
+                ],
+            )
+            .requiring(&[1, 2, 4, 6, 7]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TaskStatusNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.created_at.fill(reader),
+            2 => self.last_updated_at.fill(reader),
+            3 => self.poll_interval.fill(reader),
+            4 => self.status.fill(reader),
+            5 => self.status_message.fill(reader),
+            6 => self.task_id.fill(reader),
+            _ => self.ttl.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

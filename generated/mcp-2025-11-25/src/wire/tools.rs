@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
+};
 
 use crate::{
     CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
@@ -11,12 +13,20 @@ use crate::{
 };
 
 impl Decode for CallToolOutcome {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::CallTool(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("CallToolOutcome", &[&["content"], &["task"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::CallTool),
-            Some(_) => reader.value().map(Self::CreateTask),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::CallTool(Decode::blank()),
+            Some(_) => *self = Self::CreateTask(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::CallTool(value) => value.fill(reader),
+            Self::CreateTask(value) => value.fill(reader),
         }
     }
 }
@@ -31,29 +41,36 @@ impl Encode for CallToolOutcome {
 }
 
 impl Decode for CallToolRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tools/call")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tools/call"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -70,31 +87,38 @@ impl Encode for CallToolRequest {
 }
 
 impl Decode for CallToolRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequestParams",
-            &["_meta", "arguments", "name", "task"],
-        );
-        let mut arguments = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut task = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => arguments = reader.optional()?,
-                2 => name = Some(reader.value()?),
-                _ => task = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            meta: None,
+            name: String::new(),
+            task: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            arguments,
-            name: object.require(2, name)?,
-            task,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolRequestParams",
+                &["_meta", "arguments", "name", "task"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            2 => self.name.fill(reader),
+            _ => self.task.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -111,31 +135,38 @@ impl Encode for CallToolRequestParams {
 }
 
 impl Decode for CallToolResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolResult",
-            &["_meta", "content", "isError", "structuredContent"],
-        );
-        let mut content = None;
-        let mut is_error = None;
-        let mut meta = None;
-        let mut structured_content = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                2 => is_error = reader.optional()?,
-                _ => structured_content = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            content: Vec::new(),
+            is_error: None,
+            meta: None,
+            structured_content: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            is_error,
-            structured_content,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolResult",
+                &["_meta", "content", "isError", "structuredContent"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.is_error.fill(reader),
+            _ => self.structured_content.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -152,29 +183,36 @@ impl Encode for CallToolResult {
 }
 
 impl Decode for ListToolsRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tools/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListToolsRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tools/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -191,28 +229,36 @@ impl Encode for ListToolsRequest {
 }
 
 impl Decode for ListToolsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsResult",
-            &["_meta", "nextCursor", "tools"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => tools = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            tools: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            tools: object.require(2, tools)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListToolsResult",
+                &["_meta", "nextCursor", "tools"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.tools.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -228,26 +274,31 @@ impl Encode for ListToolsResult {
 }
 
 impl Decode for ToolListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ToolListChangedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/tools/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "ToolListChangedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/tools/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

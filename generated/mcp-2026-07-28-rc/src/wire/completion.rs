@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
 
 use crate::{
     CompleteRequest, CompleteRequestParams, CompleteRequestParamsArgument,
@@ -12,29 +12,36 @@ use crate::{
 };
 
 impl Decode for CompleteRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("completion/complete")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("completion/complete"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -51,31 +58,38 @@ impl Encode for CompleteRequest {
 }
 
 impl Decode for CompleteRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteRequestParams",
-            &["_meta", "argument", "context", "ref"],
-        );
-        let mut argument = None;
-        let mut context = None;
-        let mut meta = None;
-        let mut reference = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                1 => argument = Some(reader.value()?),
-                2 => context = reader.optional()?,
-                _ => reference = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            argument: Decode::blank(),
+            context: None,
+            meta: Decode::blank(),
+            reference: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            argument: object.require(1, argument)?,
-            context,
-            reference: object.require(3, reference)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteRequestParams",
+                &["_meta", "argument", "context", "ref"],
+            )
+            .requiring(&[0, 1, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.argument.fill(reader),
+            2 => self.context.fill(reader),
+            _ => self.reference.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -92,25 +106,34 @@ impl Encode for CompleteRequestParams {
 }
 
 impl Decode for CompleteRequestParamsArgument {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteRequestParamsArgument",
-            &["name", "value"],
-        );
-        let mut name = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => name = Some(reader.value()?),
-                _ => value = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            value: object.require(1, value)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteRequestParamsArgument",
+                &["name", "value"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteRequestParamsArgument {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.name.fill(reader),
+            _ => self.value.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -125,20 +148,26 @@ impl Encode for CompleteRequestParamsArgument {
 }
 
 impl Decode for CompleteRequestParamsContext {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "CompleteRequestParamsContext",
             &["arguments"],
         );
-        let mut arguments = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            arguments = reader.optional()?;
-        }
-        Ok(Self {
-            arguments,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteRequestParamsContext {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.arguments.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -152,28 +181,36 @@ impl Encode for CompleteRequestParamsContext {
 }
 
 impl Decode for CompleteResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteResult",
-            &["_meta", "completion", "resultType"],
-        );
-        let mut completion = None;
-        let mut meta = None;
-        let mut result_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => completion = Some(reader.value()?),
-                _ => result_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            completion: Decode::blank(),
+            meta: None,
+            result_type: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            completion: object.require(1, completion)?,
-            result_type: object.require(2, result_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteResult",
+                &["_meta", "completion", "resultType"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.completion.fill(reader),
+            _ => self.result_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -189,28 +226,36 @@ impl Encode for CompleteResult {
 }
 
 impl Decode for CompleteResultCompletion {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteResultCompletion",
-            &["hasMore", "total", "values"],
-        );
-        let mut has_more = None;
-        let mut total = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => has_more = reader.optional()?,
-                1 => total = reader.optional()?,
-                _ => values = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            has_more: None,
+            total: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            has_more,
-            total,
-            values: object.require(2, values)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteResultCompletion",
+                &["hasMore", "total", "values"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteResultCompletion {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.has_more.fill(reader),
+            1 => self.total.fill(reader),
+            _ => self.values.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -226,16 +271,24 @@ impl Encode for CompleteResultCompletion {
 }
 
 impl Decode for CompletionReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Prompt(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "CompletionReference",
             "type",
             &["ref/prompt", "ref/resource"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Prompt),
-            Some(_) => reader.value().map(Self::ResourceTemplate),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Prompt(Decode::blank()),
+            Some(_) => *self = Self::ResourceTemplate(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Prompt(value) => value.fill(reader),
+            Self::ResourceTemplate(value) => value.fill(reader),
         }
     }
 }
@@ -250,27 +303,35 @@ impl Encode for CompletionReference {
 }
 
 impl Decode for PromptReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PromptReference",
-            &["type", "name", "title"],
-        );
-        let mut name = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("ref/prompt")?,
-                1 => name = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            name: object.require(1, name)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PromptReference",
+                &["type", "name", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptReference {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("ref/prompt"),
+            1 => self.name.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -286,24 +347,33 @@ impl Encode for PromptReference {
 }
 
 impl Decode for ResourceTemplateReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceTemplateReference",
-            &["type", "uri"],
-        );
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("ref/resource")?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            uri: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceTemplateReference",
+                &["type", "uri"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceTemplateReference {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("ref/resource"),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

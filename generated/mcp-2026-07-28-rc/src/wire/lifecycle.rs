@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     CancelledNotification, CancelledNotificationParams, DiscoverRequest, DiscoverResult,
@@ -12,26 +12,34 @@ use crate::{
 };
 
 impl Decode for CancelledNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelledNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/cancelled")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CancelledNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelledNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/cancelled"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -47,28 +55,30 @@ impl Encode for CancelledNotification {
 }
 
 impl Decode for CancelledNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "CancelledNotificationParams",
             &["_meta", "reason", "requestId"],
         );
-        let mut meta = None;
-        let mut reason = None;
-        let mut request_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => reason = reader.optional()?,
-                _ => request_id = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CancelledNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.reason.fill(reader),
+            _ => self.request_id.fill(reader),
         }
-        Ok(Self {
-            meta,
-            reason,
-            request_id,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -84,29 +94,36 @@ impl Encode for CancelledNotificationParams {
 }
 
 impl Decode for DiscoverRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "DiscoverRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("server/discover")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "DiscoverRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for DiscoverRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("server/discover"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -123,52 +140,55 @@ impl Encode for DiscoverRequest {
 }
 
 impl Decode for DiscoverResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "DiscoverResult",
-            &[
-                "_meta",
-                "cacheScope",
-                "capabilities",
-                "instructions",
-                "resultType",
-                "serverInfo",
-                "supportedVersions",
-                "ttlMs",
-            ],
-        );
-        let mut cache_scope = None;
-        let mut capabilities = None;
-        let mut instructions = None;
-        let mut meta = None;
-        let mut result_type = None;
-        let mut server_info = None;
-        let mut supported_versions = None;
-        let mut ttl_ms = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => cache_scope = Some(reader.value()?),
-                2 => capabilities = Some(reader.value()?),
-                3 => instructions = reader.optional()?,
-                4 => result_type = Some(reader.value()?),
-                5 => server_info = Some(reader.value()?),
-                6 => supported_versions = Some(reader.value()?),
-                _ => ttl_ms = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            cache_scope: Decode::blank(),
+            capabilities: Decode::blank(),
+            instructions: None,
+            meta: None,
+            result_type: String::new(),
+            server_info: Decode::blank(),
+            supported_versions: Vec::new(),
+            ttl_ms: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            cache_scope: object.require(1, cache_scope)?,
-            capabilities: object.require(2, capabilities)?,
-            instructions,
-            result_type: object.require(4, result_type)?,
-            server_info: object.require(5, server_info)?,
-            supported_versions: object.require(6, supported_versions)?,
-            ttl_ms: object.require(7, ttl_ms)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "DiscoverResult",
+                &[
+                    "_meta",
+                    "cacheScope",
+                    "capabilities",
+                    "instructions",
+                    "resultType",
+                    "serverInfo",
+                    "supportedVersions",
+                    "ttlMs",
+                ],
+            )
+            .requiring(&[1, 2, 4, 5, 6, 7]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for DiscoverResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.cache_scope.fill(reader),
+            2 => self.capabilities.fill(reader),
+            3 => self.instructions.fill(reader),
+            4 => self.result_type.fill(reader),
+            5 => self.server_info.fill(reader),
+            6 => self.supported_versions.fill(reader),
+            _ => self.ttl_ms.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -189,26 +209,34 @@ impl Encode for DiscoverResult {
 }
 
 impl Decode for ProgressNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ProgressNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/progress")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ProgressNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ProgressNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/progress"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -224,34 +252,40 @@ impl Encode for ProgressNotification {
 }
 
 impl Decode for ProgressNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ProgressNotificationParams",
-            &["_meta", "message", "progress", "progressToken", "total"],
-        );
-        let mut message = None;
-        let mut meta = None;
-        let mut progress = None;
-        let mut progress_token = None;
-        let mut total = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => message = reader.optional()?,
-                2 => progress = Some(reader.value()?),
-                3 => progress_token = Some(reader.value()?),
-                _ => total = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            message: None,
+            meta: None,
+            progress: Decode::blank(),
+            progress_token: Decode::blank(),
+            total: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            message,
-            progress: object.require(2, progress)?,
-            progress_token: object.require(3, progress_token)?,
-            total,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ProgressNotificationParams",
+                &["_meta", "message", "progress", "progressToken", "total"],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ProgressNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.message.fill(reader),
+            2 => self.progress.fill(reader),
+            3 => self.progress_token.fill(reader),
+            _ => self.total.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -269,7 +303,11 @@ impl Encode for ProgressNotificationParams {
 }
 
 impl Decode for ServerCapabilities {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilities",
             &[
@@ -282,35 +320,25 @@ impl Decode for ServerCapabilities {
                 "tools",
             ],
         );
-        let mut completions = None;
-        let mut experimental = None;
-        let mut extensions = None;
-        let mut logging = None;
-        let mut prompts = None;
-        let mut resources = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => completions = reader.optional()?,
-                1 => experimental = reader.optional()?,
-                2 => extensions = reader.optional()?,
-                3 => logging = reader.optional()?,
-                4 => prompts = reader.optional()?,
-                5 => resources = reader.optional()?,
-                _ => tools = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilities {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.completions.fill(reader),
+            1 => self.experimental.fill(reader),
+            2 => self.extensions.fill(reader),
+            3 => self.logging.fill(reader),
+            4 => self.prompts.fill(reader),
+            5 => self.resources.fill(reader),
+            _ => self.tools.fill(reader),
         }
-        Ok(Self {
-            completions,
-            experimental,
-            extensions,
-            logging,
-            prompts,
-            resources,
-            tools,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -330,20 +358,26 @@ impl Encode for ServerCapabilities {
 }
 
 impl Decode for ServerCapabilitiesPrompts {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesPrompts",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesPrompts {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -357,25 +391,29 @@ impl Encode for ServerCapabilitiesPrompts {
 }
 
 impl Decode for ServerCapabilitiesResources {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesResources",
             &["listChanged", "subscribe"],
         );
-        let mut list_changed = None;
-        let mut subscribe = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => list_changed = reader.optional()?,
-                _ => subscribe = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesResources {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.list_changed.fill(reader),
+            _ => self.subscribe.fill(reader),
         }
-        Ok(Self {
-            list_changed,
-            subscribe,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -390,20 +428,26 @@ impl Encode for ServerCapabilitiesResources {
 }
 
 impl Decode for ServerCapabilitiesTools {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ServerCapabilitiesTools",
             &["listChanged"],
         );
-        let mut list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            list_changed = reader.optional()?;
-        }
-        Ok(Self {
-            list_changed,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ServerCapabilitiesTools {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.list_changed.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

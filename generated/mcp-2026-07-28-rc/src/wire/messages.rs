@@ -3,27 +3,39 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Tag, TagFound, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Json, Map, Members, Paths, Reader, Record, Tag,
+    TagFound, Writer,
+};
 
 use crate::*;
 
 impl Decode for BaseMetadata {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("BaseMetadata", &["name", "title"]);
-        let mut name = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => name = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("BaseMetadata", &["name", "title"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BaseMetadata {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.name.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -38,31 +50,38 @@ impl Encode for BaseMetadata {
 }
 
 impl Decode for CacheableResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CacheableResult",
-            &["_meta", "cacheScope", "resultType", "ttlMs"],
-        );
-        let mut cache_scope = None;
-        let mut meta = None;
-        let mut result_type = None;
-        let mut ttl_ms = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => cache_scope = Some(reader.value()?),
-                2 => result_type = Some(reader.value()?),
-                _ => ttl_ms = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            cache_scope: Decode::blank(),
+            meta: None,
+            result_type: String::new(),
+            ttl_ms: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            cache_scope: object.require(1, cache_scope)?,
-            result_type: object.require(2, result_type)?,
-            ttl_ms: object.require(3, ttl_ms)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CacheableResult",
+                &["_meta", "cacheScope", "resultType", "ttlMs"],
+            )
+            .requiring(&[1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CacheableResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.cache_scope.fill(reader),
+            2 => self.result_type.fill(reader),
+            _ => self.ttl_ms.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -79,27 +98,35 @@ impl Encode for CacheableResult {
 }
 
 impl Decode for CallToolResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -115,17 +142,26 @@ impl Encode for CallToolResultResponse {
 }
 
 impl Decode for ClientNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientNotification",
             "method",
             &["notifications/cancelled", "notifications/progress"],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Cancelled),
-            TagFound::Known(_) => reader.value().map(Self::Progress),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Cancelled(Decode::blank()),
+            TagFound::Known(_) => *self = Self::Progress(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Cancelled(value) => value.fill(reader),
+            Self::Progress(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -141,7 +177,11 @@ impl Encode for ClientNotification {
 }
 
 impl Decode for ClientRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ClientRequest",
             "method",
@@ -159,18 +199,31 @@ impl Decode for ClientRequest {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Complete),
-            TagFound::Known(1) => reader.value().map(Self::GetPrompt),
-            TagFound::Known(2) => reader.value().map(Self::ListPrompts),
-            TagFound::Known(3) => reader.value().map(Self::ListResources),
-            TagFound::Known(4) => reader.value().map(Self::ReadResource),
-            TagFound::Known(5) => reader.value().map(Self::ListResourceTemplates),
-            TagFound::Known(6) => reader.value().map(Self::Discover),
-            TagFound::Known(7) => reader.value().map(Self::SubscriptionsListen),
-            TagFound::Known(8) => reader.value().map(Self::CallTool),
-            TagFound::Known(_) => reader.value().map(Self::ListTools),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Complete(Decode::blank()),
+            TagFound::Known(1) => *self = Self::GetPrompt(Decode::blank()),
+            TagFound::Known(2) => *self = Self::ListPrompts(Decode::blank()),
+            TagFound::Known(3) => *self = Self::ListResources(Decode::blank()),
+            TagFound::Known(4) => *self = Self::ReadResource(Decode::blank()),
+            TagFound::Known(5) => *self = Self::ListResourceTemplates(Decode::blank()),
+            TagFound::Known(6) => *self = Self::Discover(Decode::blank()),
+            TagFound::Known(7) => *self = Self::SubscriptionsListen(Decode::blank()),
+            TagFound::Known(8) => *self = Self::CallTool(Decode::blank()),
+            TagFound::Known(_) => *self = Self::ListTools(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Discover(value) => value.fill(reader),
+            Self::ListResources(value) => value.fill(reader),
+            Self::ListResourceTemplates(value) => value.fill(reader),
+            Self::ReadResource(value) => value.fill(reader),
+            Self::SubscriptionsListen(value) => value.fill(reader),
+            Self::ListPrompts(value) => value.fill(reader),
+            Self::GetPrompt(value) => value.fill(reader),
+            Self::ListTools(value) => value.fill(reader),
+            Self::CallTool(value) => value.fill(reader),
+            Self::Complete(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -194,8 +247,14 @@ impl Encode for ClientRequest {
 }
 
 impl Decode for ClientResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::Any)
+    fn blank() -> Self {
+        Self::Any(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match self {
+            Self::Any(value) => value.fill(reader),
+        }
     }
 }
 
@@ -208,27 +267,35 @@ impl Encode for ClientResult {
 }
 
 impl Decode for CompleteResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CompleteResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CompleteResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -244,8 +311,12 @@ impl Encode for CompleteResultResponse {
 }
 
 impl Decode for Cursor {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -256,27 +327,35 @@ impl Encode for Cursor {
 }
 
 impl Decode for DiscoverResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "DiscoverResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "DiscoverResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for DiscoverResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -292,7 +371,11 @@ impl Encode for DiscoverResultResponse {
 }
 
 impl Decode for EnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::UntitledSingleSelect(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
         match reader.tag(&TAG)? {
             Some(0) => {
@@ -302,11 +385,11 @@ impl Decode for EnumSchema {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::UntitledMultiSelect)
+                    *self = Self::UntitledMultiSelect(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::TitledMultiSelect)
+                    *self = Self::TitledMultiSelect(Decode::blank())
                 } else {
-                    Err(reader.undecided(&PATHS))
+                    return Err(reader.undecided(&PATHS))
                 }
             }
             Some(_) => {
@@ -316,14 +399,21 @@ impl Decode for EnumSchema {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::TitledSingleSelect)
+                    *self = Self::TitledSingleSelect(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::LegacyTitled)
+                    *self = Self::LegacyTitled(Decode::blank())
                 } else {
-                    reader.value().map(Self::UntitledSingleSelect)
+                    *self = Self::UntitledSingleSelect(Decode::blank())
                 }
             }
-            None => Err(reader.missing_tag(&TAG)),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::UntitledSingleSelect(value) => value.fill(reader),
+            Self::TitledSingleSelect(value) => value.fill(reader),
+            Self::UntitledMultiSelect(value) => value.fill(reader),
+            Self::TitledMultiSelect(value) => value.fill(reader),
+            Self::LegacyTitled(value) => value.fill(reader),
         }
     }
 }
@@ -341,28 +431,36 @@ impl Encode for EnumSchema {
 }
 
 impl Decode for ErrorObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ErrorObject",
-            &["code", "data", "message"],
-        );
-        let mut code = None;
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => code = Some(reader.value()?),
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            code: Decode::blank(),
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            code: object.require(0, code)?,
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ErrorObject",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ErrorObject {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.code.fill(reader),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -378,27 +476,35 @@ impl Encode for ErrorObject {
 }
 
 impl Decode for GetPromptResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetPromptResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetPromptResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetPromptResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -414,17 +520,23 @@ impl Encode for GetPromptResultResponse {
 }
 
 impl Decode for Icons {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("Icons", &["icons"]);
-        let mut icons = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            icons = reader.optional()?;
-        }
-        Ok(Self {
-            icons,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Icons {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.icons.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -438,28 +550,36 @@ impl Encode for Icons {
 }
 
 impl Decode for InputResponseRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InputResponseRequestParams",
-            &["_meta", "inputResponses", "requestState"],
-        );
-        let mut input_responses = None;
-        let mut meta = None;
-        let mut request_state = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                1 => input_responses = reader.optional()?,
-                _ => request_state = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            input_responses: None,
+            meta: Decode::blank(),
+            request_state: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            input_responses,
-            request_state,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InputResponseRequestParams",
+                &["_meta", "inputResponses", "requestState"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InputResponseRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.input_responses.fill(reader),
+            _ => self.request_state.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -475,27 +595,35 @@ impl Encode for InputResponseRequestParams {
 }
 
 impl Decode for InternalError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InternalError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32603)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InternalError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InternalError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32603),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -511,27 +639,35 @@ impl Encode for InternalError {
 }
 
 impl Decode for InvalidParamsError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InvalidParamsError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32602)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InvalidParamsError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InvalidParamsError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32602),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -547,27 +683,35 @@ impl Encode for InvalidParamsError {
 }
 
 impl Decode for InvalidRequestError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "InvalidRequestError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32600)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "InvalidRequestError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InvalidRequestError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32600),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -583,27 +727,35 @@ impl Encode for InvalidRequestError {
 }
 
 impl Decode for JsonRpcErrorResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcErrorResponse",
-            &["jsonrpc", "error", "id"],
-        );
-        let mut error = None;
-        let mut id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => error = Some(reader.value()?),
-                _ => id = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            error: Decode::blank(),
+            id: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            error: object.require(1, error)?,
-            id,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcErrorResponse",
+                &["jsonrpc", "error", "id"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcErrorResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.error.fill(reader),
+            _ => self.id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -619,20 +771,30 @@ impl Encode for JsonRpcErrorResponse {
 }
 
 impl Decode for JsonRpcMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Notification(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "JsonRpcMessage",
             &[&["result"], &["error"], &["id"]],
         );
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::ResultResponse)
+            *self = Self::ResultResponse(Decode::blank())
         } else if present.has(1) {
-            reader.value().map(Self::ErrorResponse)
+            *self = Self::ErrorResponse(Decode::blank())
         } else if present.has(2) {
-            reader.value().map(Self::Request)
+            *self = Self::Request(Decode::blank())
         } else {
-            reader.value().map(Self::Notification)
+            *self = Self::Notification(Decode::blank())
+        }
+        match self {
+            Self::Request(value) => value.fill(reader),
+            Self::Notification(value) => value.fill(reader),
+            Self::ResultResponse(value) => value.fill(reader),
+            Self::ErrorResponse(value) => value.fill(reader),
         }
     }
 }
@@ -649,27 +811,35 @@ impl Encode for JsonRpcMessage {
 }
 
 impl Decode for JsonRpcNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            method: object.require(1, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -685,30 +855,37 @@ impl Encode for JsonRpcNotification {
 }
 
 impl Decode for JsonRpcRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcRequest",
-            &["jsonrpc", "id", "method", "params"],
-        );
-        let mut id = None;
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                2 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            method: object.require(2, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcRequest",
+                &["jsonrpc", "id", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            2 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -725,12 +902,20 @@ impl Encode for JsonRpcRequest {
 }
 
 impl Decode for JsonRpcResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Result(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("JsonRpcResponse", &[&["result"], &["error"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Result),
-            Some(_) => reader.value().map(Self::Error),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Result(Decode::blank()),
+            Some(_) => *self = Self::Error(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Result(value) => value.fill(reader),
+            Self::Error(value) => value.fill(reader),
         }
     }
 }
@@ -745,27 +930,35 @@ impl Encode for JsonRpcResponse {
 }
 
 impl Decode for JsonRpcResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "JsonRpcResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "JsonRpcResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for JsonRpcResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -781,27 +974,35 @@ impl Encode for JsonRpcResultResponse {
 }
 
 impl Decode for ListPromptsResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListPromptsResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListPromptsResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListPromptsResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -817,27 +1018,35 @@ impl Encode for ListPromptsResultResponse {
 }
 
 impl Decode for ListResourceTemplatesResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourceTemplatesResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourceTemplatesResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourceTemplatesResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -853,27 +1062,35 @@ impl Encode for ListResourceTemplatesResultResponse {
 }
 
 impl Decode for ListResourcesResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourcesResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourcesResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourcesResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -889,27 +1106,35 @@ impl Encode for ListResourcesResultResponse {
 }
 
 impl Decode for ListToolsResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListToolsResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -925,27 +1150,35 @@ impl Encode for ListToolsResultResponse {
 }
 
 impl Decode for MethodNotFoundError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "MethodNotFoundError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32601)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "MethodNotFoundError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for MethodNotFoundError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32601),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -961,27 +1194,35 @@ impl Encode for MethodNotFoundError {
 }
 
 impl Decode for MissingRequiredClientCapabilityError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "MissingRequiredClientCapabilityError",
-            &["jsonrpc", "error", "id"],
-        );
-        let mut error = None;
-        let mut id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => error = Some(reader.value()?),
-                _ => id = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            error: Decode::blank(),
+            id: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            error: object.require(1, error)?,
-            id,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "MissingRequiredClientCapabilityError",
+                &["jsonrpc", "error", "id"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for MissingRequiredClientCapabilityError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.error.fill(reader),
+            _ => self.id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -997,27 +1238,35 @@ impl Encode for MissingRequiredClientCapabilityError {
 }
 
 impl Decode for MissingRequiredClientCapabilityErrorError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "MissingRequiredClientCapabilityErrorError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32003)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: Decode::blank(),
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data: object.require(1, data)?,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "MissingRequiredClientCapabilityErrorError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for MissingRequiredClientCapabilityErrorError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32003),
+            1 => self.data.fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1033,20 +1282,30 @@ impl Encode for MissingRequiredClientCapabilityErrorError {
 }
 
 impl Decode for MissingRequiredClientCapabilityErrorErrorData {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "MissingRequiredClientCapabilityErrorErrorData",
-            &["requiredCapabilities"],
-        );
-        let mut required_capabilities = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            required_capabilities = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            required_capabilities: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            required_capabilities: object.require(0, required_capabilities)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "MissingRequiredClientCapabilityErrorErrorData",
+                &["requiredCapabilities"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for MissingRequiredClientCapabilityErrorErrorData {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.required_capabilities.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1060,18 +1319,26 @@ impl Encode for MissingRequiredClientCapabilityErrorErrorData {
 }
 
 impl Decode for MultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Untitled(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "MultiSelectEnumSchema",
             &[&["items", "enum"], &["items", "anyOf"]],
         );
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::Untitled)
+            *self = Self::Untitled(Decode::blank())
         } else if present.has(1) {
-            reader.value().map(Self::Titled)
+            *self = Self::Titled(Decode::blank())
         } else {
-            Err(reader.undecided(&PATHS))
+            return Err(reader.undecided(&PATHS))
+        }
+        match self {
+            Self::Untitled(value) => value.fill(reader),
+            Self::Titled(value) => value.fill(reader),
         }
     }
 }
@@ -1086,22 +1353,31 @@ impl Encode for MultiSelectEnumSchema {
 }
 
 impl Decode for Notification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Notification", &["method", "params"]);
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Notification", &["method", "params"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Notification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1116,30 +1392,37 @@ impl Encode for Notification {
 }
 
 impl Decode for PaginatedRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedRequest",
-            &["jsonrpc", "id", "method", "params"],
-        );
-        let mut id = None;
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                2 => method = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            method: String::new(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            method: object.require(2, method)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PaginatedRequest",
+                &["jsonrpc", "id", "method", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            2 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1156,28 +1439,36 @@ impl Encode for PaginatedRequest {
 }
 
 impl Decode for PaginatedResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedResult",
-            &["_meta", "nextCursor", "resultType"],
-        );
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut result_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => next_cursor = reader.optional()?,
-                _ => result_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            next_cursor: None,
+            result_type: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            next_cursor,
-            result_type: object.require(2, result_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PaginatedResult",
+                &["_meta", "nextCursor", "resultType"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.next_cursor.fill(reader),
+            _ => self.result_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1193,27 +1484,35 @@ impl Encode for PaginatedResult {
 }
 
 impl Decode for ParseError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ParseError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32700)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: None,
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ParseError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ParseError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32700),
+            1 => self.data.insert(Json::blank()).fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1229,27 +1528,35 @@ impl Encode for ParseError {
 }
 
 impl Decode for ReadResourceResultResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ReadResourceResultResponse",
-            &["jsonrpc", "id", "result"],
-        );
-        let mut id = None;
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                _ => result = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            result: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            result: object.require(2, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ReadResourceResultResponse",
+                &["jsonrpc", "id", "result"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceResultResponse {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            _ => self.result.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1265,22 +1572,31 @@ impl Encode for ReadResourceResultResponse {
 }
 
 impl Decode for Request {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Request", &["method", "params"]);
-        let mut method = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => method = Some(reader.value()?),
-                _ => params = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            params: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Request", &["method", "params"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Request {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.method.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1295,28 +1611,36 @@ impl Encode for Request {
 }
 
 impl Decode for ResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceContents",
-            &["_meta", "mimeType", "uri"],
-        );
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            mime_type: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            mime_type,
-            uri: object.require(2, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceContents",
+                &["_meta", "mimeType", "uri"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1332,25 +1656,34 @@ impl Encode for ResourceContents {
 }
 
 impl Decode for ResourceRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceRequestParams",
-            &["_meta", "uri"],
-        );
-        let mut meta = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: Decode::blank(),
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceRequestParams",
+                &["_meta", "uri"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1365,8 +1698,12 @@ impl Encode for ResourceRequestParams {
 }
 
 impl Decode for ResultType {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -1377,7 +1714,11 @@ impl Encode for ResultType {
 }
 
 impl Decode for ServerNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ServerNotification",
             "method",
@@ -1394,17 +1735,31 @@ impl Decode for ServerNotification {
             ],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Cancelled),
-            TagFound::Known(1) => reader.value().map(Self::ElicitationComplete),
-            TagFound::Known(2) => reader.value().map(Self::LoggingMessage),
-            TagFound::Known(3) => reader.value().map(Self::Progress),
-            TagFound::Known(4) => reader.value().map(Self::PromptListChanged),
-            TagFound::Known(5) => reader.value().map(Self::ResourceListChanged),
-            TagFound::Known(6) => reader.value().map(Self::ResourceUpdated),
-            TagFound::Known(7) => reader.value().map(Self::SubscriptionsAcknowledged),
-            TagFound::Known(_) => reader.value().map(Self::ToolListChanged),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Cancelled(Decode::blank()),
+            TagFound::Known(1) => *self = Self::ElicitationComplete(Decode::blank()),
+            TagFound::Known(2) => *self = Self::LoggingMessage(Decode::blank()),
+            TagFound::Known(3) => *self = Self::Progress(Decode::blank()),
+            TagFound::Known(4) => *self = Self::PromptListChanged(Decode::blank()),
+            TagFound::Known(5) => *self = Self::ResourceListChanged(Decode::blank()),
+            TagFound::Known(6) => *self = Self::ResourceUpdated(Decode::blank()),
+            TagFound::Known(7) => {
+                *self = Self::SubscriptionsAcknowledged(Decode::blank());
+            }
+            TagFound::Known(_) => *self = Self::ToolListChanged(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Cancelled(value) => value.fill(reader),
+            Self::Progress(value) => value.fill(reader),
+            Self::ResourceListChanged(value) => value.fill(reader),
+            Self::SubscriptionsAcknowledged(value) => value.fill(reader),
+            Self::ResourceUpdated(value) => value.fill(reader),
+            Self::PromptListChanged(value) => value.fill(reader),
+            Self::ToolListChanged(value) => value.fill(reader),
+            Self::LoggingMessage(value) => value.fill(reader),
+            Self::ElicitationComplete(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -1427,8 +1782,25 @@ impl Encode for ServerNotification {
 }
 
 impl Decode for ServerResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::Any)
+    fn blank() -> Self {
+        Self::Any(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Self::Any(Decode::blank());
+        match self {
+            Self::Any(value) => value.fill(reader),
+            Self::InputRequired(value) => value.fill(reader),
+            Self::Discover(value) => value.fill(reader),
+            Self::ListResources(value) => value.fill(reader),
+            Self::ListResourceTemplates(value) => value.fill(reader),
+            Self::ReadResource(value) => value.fill(reader),
+            Self::ListPrompts(value) => value.fill(reader),
+            Self::GetPrompt(value) => value.fill(reader),
+            Self::ListTools(value) => value.fill(reader),
+            Self::CallTool(value) => value.fill(reader),
+            Self::Complete(value) => value.fill(reader),
+        }
     }
 }
 
@@ -1451,15 +1823,23 @@ impl Encode for ServerResult {
 }
 
 impl Decode for SingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Untitled(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "SingleSelectEnumSchema",
             &[&["enum"], &["oneOf"]],
         );
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Untitled),
-            Some(_) => reader.value().map(Self::Titled),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Untitled(Decode::blank()),
+            Some(_) => *self = Self::Titled(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Untitled(value) => value.fill(reader),
+            Self::Titled(value) => value.fill(reader),
         }
     }
 }
@@ -1474,27 +1854,35 @@ impl Encode for SingleSelectEnumSchema {
 }
 
 impl Decode for UnsupportedProtocolVersionError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UnsupportedProtocolVersionError",
-            &["jsonrpc", "error", "id"],
-        );
-        let mut error = None;
-        let mut id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => error = Some(reader.value()?),
-                _ => id = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            error: Decode::blank(),
+            id: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            error: object.require(1, error)?,
-            id,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UnsupportedProtocolVersionError",
+                &["jsonrpc", "error", "id"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UnsupportedProtocolVersionError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.error.fill(reader),
+            _ => self.id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1510,27 +1898,35 @@ impl Encode for UnsupportedProtocolVersionError {
 }
 
 impl Decode for UnsupportedProtocolVersionErrorError {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UnsupportedProtocolVersionErrorError",
-            &["code", "data", "message"],
-        );
-        let mut data = None;
-        let mut message = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant_integer(-32004)?,
-                1 => data = Some(reader.value()?),
-                _ => message = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: Decode::blank(),
+            message: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data: object.require(1, data)?,
-            message: object.require(2, message)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UnsupportedProtocolVersionErrorError",
+                &["code", "data", "message"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UnsupportedProtocolVersionErrorError {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant_integer(-32004),
+            1 => self.data.fill(reader),
+            _ => self.message.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1546,25 +1942,34 @@ impl Encode for UnsupportedProtocolVersionErrorError {
 }
 
 impl Decode for UnsupportedProtocolVersionErrorErrorData {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UnsupportedProtocolVersionErrorErrorData",
-            &["requested", "supported"],
-        );
-        let mut requested = None;
-        let mut supported = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => requested = Some(reader.value()?),
-                _ => supported = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            requested: String::new(),
+            supported: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            requested: object.require(0, requested)?,
-            supported: object.require(1, supported)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UnsupportedProtocolVersionErrorErrorData",
+                &["requested", "supported"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UnsupportedProtocolVersionErrorErrorData {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.requested.fill(reader),
+            _ => self.supported.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -4,34 +4,37 @@
 //! Reading and writing the types of `shared`.
 
 use mcp_wire::{
-    Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, TagFound, Writer,
+    Decode, Encode, Extra, Fault, Json, Kind, Map, Members, Paths, Reader, Record, Tag,
+    TagFound, Writer,
 };
 
 use crate::*;
 
 impl Decode for Annotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "Annotations",
             &["audience", "lastModified", "priority"],
         );
-        let mut audience = None;
-        let mut last_modified = None;
-        let mut priority = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => audience = reader.optional()?,
-                1 => last_modified = reader.optional()?,
-                _ => priority = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Annotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.audience.fill(reader),
+            1 => self.last_modified.fill(reader),
+            _ => self.priority.fill(reader),
         }
-        Ok(Self {
-            audience,
-            last_modified,
-            priority,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -47,33 +50,39 @@ impl Encode for Annotations {
 }
 
 impl Decode for AudioContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "AudioContent",
-            &["type", "_meta", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("audio")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            meta: None,
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            data: object.require(3, data)?,
-            mime_type: object.require(4, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "AudioContent",
+                &["type", "_meta", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for AudioContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("audio"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -91,31 +100,38 @@ impl Encode for AudioContent {
 }
 
 impl Decode for BlobResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "BlobResourceContents",
-            &["_meta", "blob", "mimeType", "uri"],
-        );
-        let mut blob = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => blob = Some(reader.value()?),
-                2 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            blob: String::new(),
+            meta: None,
+            mime_type: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            blob: object.require(1, blob)?,
-            mime_type,
-            uri: object.require(3, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "BlobResourceContents",
+                &["_meta", "blob", "mimeType", "uri"],
+            )
+            .requiring(&[1, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BlobResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.blob.fill(reader),
+            2 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -132,30 +148,32 @@ impl Encode for BlobResourceContents {
 }
 
 impl Decode for BooleanSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "BooleanSchema",
-            &["type", "default", "description", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("boolean")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "BooleanSchema",
+                &["type", "default", "description", "title"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BooleanSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("boolean"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -172,13 +190,16 @@ impl Encode for BooleanSchema {
 }
 
 impl Decode for CacheScope {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["private", "public"])? {
-                0 => Self::Private,
-                _ => Self::Public,
-            },
-        )
+    fn blank() -> Self {
+        Self::Private
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["private", "public"])? {
+            0 => Self::Private,
+            _ => Self::Public,
+        };
+        Ok(())
     }
 }
 
@@ -189,34 +210,32 @@ impl Encode for CacheScope {
 }
 
 impl Decode for ClientCapabilities {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilities",
             &["elicitation", "experimental", "extensions", "roots", "sampling"],
         );
-        let mut elicitation = None;
-        let mut experimental = None;
-        let mut extensions = None;
-        let mut roots = None;
-        let mut sampling = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => elicitation = reader.optional()?,
-                1 => experimental = reader.optional()?,
-                2 => extensions = reader.optional()?,
-                3 => roots = reader.optional()?,
-                _ => sampling = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilities {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.elicitation.fill(reader),
+            1 => self.experimental.fill(reader),
+            2 => self.extensions.fill(reader),
+            3 => self.roots.fill(reader),
+            _ => self.sampling.fill(reader),
         }
-        Ok(Self {
-            elicitation,
-            experimental,
-            extensions,
-            roots,
-            sampling,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -234,25 +253,29 @@ impl Encode for ClientCapabilities {
 }
 
 impl Decode for ClientCapabilitiesElicitation {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesElicitation",
             &["form", "url"],
         );
-        let mut form = None;
-        let mut url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => form = reader.optional()?,
-                _ => url = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesElicitation {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.form.fill(reader),
+            _ => self.url.fill(reader),
         }
-        Ok(Self {
-            form,
-            url,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -267,25 +290,29 @@ impl Encode for ClientCapabilitiesElicitation {
 }
 
 impl Decode for ClientCapabilitiesSampling {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ClientCapabilitiesSampling",
             &["context", "tools"],
         );
-        let mut context = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => context = reader.optional()?,
-                _ => tools = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesSampling {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.context.fill(reader),
+            _ => self.tools.fill(reader),
         }
-        Ok(Self {
-            context,
-            tools,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -300,19 +327,30 @@ impl Encode for ClientCapabilitiesSampling {
 }
 
 impl Decode for ContentBlock {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ContentBlock",
             "type",
             &["audio", "image", "resource", "resource_link", "text"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Audio),
-            Some(1) => reader.value().map(Self::Image),
-            Some(2) => reader.value().map(Self::Resource),
-            Some(3) => reader.value().map(Self::ResourceLink),
-            Some(_) => reader.value().map(Self::Text),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Audio(Decode::blank()),
+            Some(1) => *self = Self::Image(Decode::blank()),
+            Some(2) => *self = Self::Resource(Decode::blank()),
+            Some(3) => *self = Self::ResourceLink(Decode::blank()),
+            Some(_) => *self = Self::Text(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::ResourceLink(value) => value.fill(reader),
+            Self::Resource(value) => value.fill(reader),
         }
     }
 }
@@ -330,24 +368,33 @@ impl Encode for ContentBlock {
 }
 
 impl Decode for CreateMessageRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("sampling/createMessage")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("sampling/createMessage"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -362,60 +409,61 @@ impl Encode for CreateMessageRequest {
 }
 
 impl Decode for CreateMessageRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageRequestParams",
-            &[
-                "includeContext",
-                "maxTokens",
-                "messages",
-                "metadata",
-                "modelPreferences",
-                "stopSequences",
-                "systemPrompt",
-                "temperature",
-                "toolChoice",
-                "tools",
-            ],
-        );
-        let mut include_context = None;
-        let mut max_tokens = None;
-        let mut messages = None;
-        let mut metadata = None;
-        let mut model_preferences = None;
-        let mut stop_sequences = None;
-        let mut system_prompt = None;
-        let mut temperature = None;
-        let mut tool_choice = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => include_context = reader.optional()?,
-                1 => max_tokens = Some(reader.value()?),
-                2 => messages = Some(reader.value()?),
-                3 => metadata = reader.optional()?,
-                4 => model_preferences = reader.optional()?,
-                5 => stop_sequences = reader.optional()?,
-                6 => system_prompt = reader.optional()?,
-                7 => temperature = reader.optional()?,
-                8 => tool_choice = reader.optional()?,
-                _ => tools = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            include_context: None,
+            max_tokens: Decode::blank(),
+            messages: Vec::new(),
+            metadata: None,
+            model_preferences: None,
+            stop_sequences: None,
+            system_prompt: None,
+            temperature: None,
+            tool_choice: None,
+            tools: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            include_context,
-            max_tokens: object.require(1, max_tokens)?,
-            messages: object.require(2, messages)?,
-            metadata,
-            model_preferences,
-            stop_sequences,
-            system_prompt,
-            temperature,
-            tool_choice,
-            tools,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageRequestParams",
+                &[
+                    "includeContext",
+                    "maxTokens",
+                    "messages",
+                    "metadata",
+                    "modelPreferences",
+                    "stopSequences",
+                    "systemPrompt",
+                    "temperature",
+                    "toolChoice",
+                    "tools",
+                ],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.include_context.fill(reader),
+            1 => self.max_tokens.fill(reader),
+            2 => self.messages.fill(reader),
+            3 => self.metadata.fill(reader),
+            4 => self.model_preferences.fill(reader),
+            5 => self.stop_sequences.fill(reader),
+            6 => self.system_prompt.fill(reader),
+            7 => self.temperature.fill(reader),
+            8 => self.tool_choice.fill(reader),
+            _ => self.tools.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -438,34 +486,40 @@ impl Encode for CreateMessageRequestParams {
 }
 
 impl Decode for CreateMessageResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageResult",
-            &["_meta", "content", "model", "role", "stopReason"],
-        );
-        let mut content = None;
-        let mut meta = None;
-        let mut model = None;
-        let mut role = None;
-        let mut stop_reason = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                2 => model = Some(reader.value()?),
-                3 => role = Some(reader.value()?),
-                _ => stop_reason = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            meta: None,
+            model: String::new(),
+            role: Decode::blank(),
+            stop_reason: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            model: object.require(2, model)?,
-            role: object.require(3, role)?,
-            stop_reason,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageResult",
+                &["_meta", "content", "model", "role", "stopReason"],
+            )
+            .requiring(&[1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.model.fill(reader),
+            3 => self.role.fill(reader),
+            _ => self.stop_reason.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -483,14 +537,17 @@ impl Encode for CreateMessageResult {
 }
 
 impl Decode for ElicitAction {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["accept", "cancel", "decline"])? {
-                0 => Self::Accept,
-                1 => Self::Cancel,
-                _ => Self::Decline,
-            },
-        )
+    fn blank() -> Self {
+        Self::Accept
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["accept", "cancel", "decline"])? {
+            0 => Self::Accept,
+            1 => Self::Cancel,
+            _ => Self::Decline,
+        };
+        Ok(())
     }
 }
 
@@ -501,21 +558,30 @@ impl Encode for ElicitAction {
 }
 
 impl Decode for ElicitRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"]);
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("elicitation/create")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("elicitation/create"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -530,28 +596,36 @@ impl Encode for ElicitRequest {
 }
 
 impl Decode for ElicitRequestFormParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestFormParams",
-            &["message", "mode", "requestedSchema"],
-        );
-        let mut message = None;
-        let mut mode = None;
-        let mut requested_schema = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => message = Some(reader.value()?),
-                1 => mode = reader.optional()?,
-                _ => requested_schema = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            message: String::new(),
+            mode: None,
+            requested_schema: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            message: object.require(0, message)?,
-            mode,
-            requested_schema: object.require(2, requested_schema)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParams",
+                &["message", "mode", "requestedSchema"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.message.fill(reader),
+            1 => self.mode.fill(reader),
+            _ => self.requested_schema.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -567,8 +641,13 @@ impl Encode for ElicitRequestFormParams {
 }
 
 impl Decode for ElicitRequestFormParamsMode {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.string_enum(&["form"]).map(|_| Self::Form)
+    fn blank() -> Self {
+        Self::Form
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.string_enum(&["form"])?;
+        Ok(())
     }
 }
 
@@ -579,30 +658,37 @@ impl Encode for ElicitRequestFormParamsMode {
 }
 
 impl Decode for ElicitRequestFormParamsRequestedSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestFormParamsRequestedSchema",
-            &["type", "$schema", "properties", "required"],
-        );
-        let mut properties = None;
-        let mut required = None;
-        let mut schema = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("object")?,
-                1 => schema = reader.optional()?,
-                2 => properties = Some(reader.value()?),
-                _ => required = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            properties: Map::new(),
+            required: None,
+            schema: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            schema,
-            properties: object.require(2, properties)?,
-            required,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParamsRequestedSchema",
+                &["type", "$schema", "properties", "required"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParamsRequestedSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("object"),
+            1 => self.schema.fill(reader),
+            2 => self.properties.fill(reader),
+            _ => self.required.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -619,12 +705,20 @@ impl Encode for ElicitRequestFormParamsRequestedSchema {
 }
 
 impl Decode for ElicitRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Url(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Form),
-            Some(_) => reader.value().map(Self::Url),
-            None => reader.value().map(Self::Form),
+            Some(0) => *self = Self::Form(Decode::blank()),
+            Some(_) => *self = Self::Url(Decode::blank()),
+            None => *self = Self::Form(Decode::blank()),
+        }
+        match self {
+            Self::Form(value) => value.fill(reader),
+            Self::Url(value) => value.fill(reader),
         }
     }
 }
@@ -639,30 +733,37 @@ impl Encode for ElicitRequestParams {
 }
 
 impl Decode for ElicitRequestUrlParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestUrlParams",
-            &["mode", "elicitationId", "message", "url"],
-        );
-        let mut elicitation_id = None;
-        let mut message = None;
-        let mut url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("url")?,
-                1 => elicitation_id = Some(reader.value()?),
-                2 => message = Some(reader.value()?),
-                _ => url = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            elicitation_id: String::new(),
+            message: String::new(),
+            url: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            elicitation_id: object.require(1, elicitation_id)?,
-            message: object.require(2, message)?,
-            url: object.require(3, url)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestUrlParams",
+                &["mode", "elicitationId", "message", "url"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestUrlParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("url"),
+            1 => self.elicitation_id.fill(reader),
+            2 => self.message.fill(reader),
+            _ => self.url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -679,22 +780,31 @@ impl Encode for ElicitRequestUrlParams {
 }
 
 impl Decode for ElicitResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ElicitResult", &["action", "content"]);
-        let mut action = None;
-        let mut content = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => action = Some(reader.value()?),
-                _ => content = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            action: Decode::blank(),
+            content: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            action: object.require(0, action)?,
-            content,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ElicitResult", &["action", "content"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.action.fill(reader),
+            _ => self.content.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -709,13 +819,23 @@ impl Encode for ElicitResult {
 }
 
 impl Decode for ElicitValue {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::List(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::Array => reader.value().map(Self::List),
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Number),
-            Kind::Boolean => reader.value().map(Self::Boolean),
-            _ => Err(reader.refuse("an array, a string, a number or a boolean")),
+            Kind::Array => *self = Self::List(Decode::blank()),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Number(Decode::blank()),
+            Kind::Boolean => *self = Self::Boolean(Decode::blank()),
+            _ => return Err(reader.refuse("an array, a string, a number or a boolean")),
+        }
+        match self {
+            Self::List(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -732,30 +852,37 @@ impl Encode for ElicitValue {
 }
 
 impl Decode for EmbeddedResource {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "EmbeddedResource",
-            &["type", "_meta", "annotations", "resource"],
-        );
-        let mut annotations = None;
-        let mut meta = None;
-        let mut resource = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("resource")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                _ => resource = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            meta: None,
+            resource: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            resource: object.require(3, resource)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "EmbeddedResource",
+                &["type", "_meta", "annotations", "resource"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for EmbeddedResource {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("resource"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            _ => self.resource.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -772,31 +899,38 @@ impl Encode for EmbeddedResource {
 }
 
 impl Decode for Icon {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Icon",
-            &["mimeType", "sizes", "src", "theme"],
-        );
-        let mut mime_type = None;
-        let mut sizes = None;
-        let mut src = None;
-        let mut theme = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => mime_type = reader.optional()?,
-                1 => sizes = reader.optional()?,
-                2 => src = Some(reader.value()?),
-                _ => theme = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            mime_type: None,
+            sizes: None,
+            src: String::new(),
+            theme: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            mime_type,
-            sizes,
-            src: object.require(2, src)?,
-            theme,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Icon",
+                &["mimeType", "sizes", "src", "theme"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Icon {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.mime_type.fill(reader),
+            1 => self.sizes.fill(reader),
+            2 => self.src.fill(reader),
+            _ => self.theme.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -813,13 +947,16 @@ impl Encode for Icon {
 }
 
 impl Decode for IconTheme {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["dark", "light"])? {
-                0 => Self::Dark,
-                _ => Self::Light,
-            },
-        )
+    fn blank() -> Self {
+        Self::Dark
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["dark", "light"])? {
+            0 => Self::Dark,
+            _ => Self::Light,
+        };
+        Ok(())
     }
 }
 
@@ -830,33 +967,39 @@ impl Encode for IconTheme {
 }
 
 impl Decode for ImageContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ImageContent",
-            &["type", "_meta", "annotations", "data", "mimeType"],
-        );
-        let mut annotations = None;
-        let mut data = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("image")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            data: String::new(),
+            meta: None,
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            data: object.require(3, data)?,
-            mime_type: object.require(4, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ImageContent",
+                &["type", "_meta", "annotations", "data", "mimeType"],
+            )
+            .requiring(&[0, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ImageContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("image"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -874,37 +1017,42 @@ impl Encode for ImageContent {
 }
 
 impl Decode for Implementation {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Implementation",
-            &["description", "icons", "name", "title", "version", "websiteUrl"],
-        );
-        let mut description = None;
-        let mut icons = None;
-        let mut name = None;
-        let mut title = None;
-        let mut version = None;
-        let mut website_url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => description = reader.optional()?,
-                1 => icons = reader.optional()?,
-                2 => name = Some(reader.value()?),
-                3 => title = reader.optional()?,
-                4 => version = Some(reader.value()?),
-                _ => website_url = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            icons: None,
+            name: String::new(),
+            title: None,
+            version: String::new(),
+            website_url: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            description,
-            icons,
-            name: object.require(2, name)?,
-            title,
-            version: object.require(4, version)?,
-            website_url,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Implementation",
+                &["description", "icons", "name", "title", "version", "websiteUrl"],
+            )
+            .requiring(&[2, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Implementation {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.description.fill(reader),
+            1 => self.icons.fill(reader),
+            2 => self.name.fill(reader),
+            3 => self.title.fill(reader),
+            4 => self.version.fill(reader),
+            _ => self.website_url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -923,14 +1071,17 @@ impl Encode for Implementation {
 }
 
 impl Decode for IncludeContext {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["allServers", "none", "thisServer"])? {
-                0 => Self::AllServers,
-                1 => Self::None,
-                _ => Self::ThisServer,
-            },
-        )
+    fn blank() -> Self {
+        Self::AllServers
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["allServers", "none", "thisServer"])? {
+            0 => Self::AllServers,
+            1 => Self::None,
+            _ => Self::ThisServer,
+        };
+        Ok(())
     }
 }
 
@@ -941,18 +1092,28 @@ impl Encode for IncludeContext {
 }
 
 impl Decode for InputRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Unknown(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "InputRequest",
             "method",
             &["elicitation/create", "roots/list", "sampling/createMessage"],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(0) => reader.value().map(Self::Elicit),
-            TagFound::Known(1) => reader.value().map(Self::ListRoots),
-            TagFound::Known(_) => reader.value().map(Self::CreateMessage),
-            TagFound::Other => reader.value().map(Self::Unknown),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(0) => *self = Self::Elicit(Decode::blank()),
+            TagFound::Known(1) => *self = Self::ListRoots(Decode::blank()),
+            TagFound::Known(_) => *self = Self::CreateMessage(Decode::blank()),
+            TagFound::Other => *self = Self::Unknown(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::CreateMessage(value) => value.fill(reader),
+            Self::ListRoots(value) => value.fill(reader),
+            Self::Elicit(value) => value.fill(reader),
+            Self::Unknown(value) => value.fill(reader),
         }
     }
 }
@@ -969,30 +1130,32 @@ impl Encode for InputRequest {
 }
 
 impl Decode for InputRequiredResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "InputRequiredResult",
-            &["resultType", "_meta", "inputRequests", "requestState"],
-        );
-        let mut input_requests = None;
-        let mut meta = None;
-        let mut request_state = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("input_required")?,
-                1 => meta = reader.optional()?,
-                2 => input_requests = reader.optional()?,
-                _ => request_state = reader.optional()?,
-            }
+                "InputRequiredResult",
+                &["resultType", "_meta", "inputRequests", "requestState"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for InputRequiredResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("input_required"),
+            1 => self.meta.fill(reader),
+            2 => self.input_requests.fill(reader),
+            _ => self.request_state.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            input_requests,
-            request_state,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1009,16 +1172,25 @@ impl Encode for InputRequiredResult {
 }
 
 impl Decode for InputResponse {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::ListRoots(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new(
             "InputResponse",
             &[&["model"], &["roots"], &["action"]],
         );
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::CreateMessage),
-            Some(1) => reader.value().map(Self::ListRoots),
-            Some(_) => reader.value().map(Self::Elicit),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::CreateMessage(Decode::blank()),
+            Some(1) => *self = Self::ListRoots(Decode::blank()),
+            Some(_) => *self = Self::Elicit(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::CreateMessage(value) => value.fill(reader),
+            Self::ListRoots(value) => value.fill(reader),
+            Self::Elicit(value) => value.fill(reader),
         }
     }
 }
@@ -1034,36 +1206,41 @@ impl Encode for InputResponse {
 }
 
 impl Decode for LegacyTitledEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "LegacyTitledEnumSchema",
-            &["type", "default", "description", "enum", "enumNames", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut enum_names = None;
-        let mut title = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => values = Some(reader.value()?),
-                4 => enum_names = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            enum_names: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            values: object.require(3, values)?,
-            enum_names,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LegacyTitledEnumSchema",
+                &["type", "default", "description", "enum", "enumNames", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LegacyTitledEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            4 => self.enum_names.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1082,24 +1259,30 @@ impl Encode for LegacyTitledEnumSchema {
 }
 
 impl Decode for ListRootsRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ListRootsRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("roots/list")?,
-                _ => params = reader.optional()?,
-            }
+                "ListRootsRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListRootsRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("roots/list"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1114,17 +1297,27 @@ impl Encode for ListRootsRequest {
 }
 
 impl Decode for ListRootsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ListRootsResult", &["roots"]);
-        let mut roots = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            roots = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            roots: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            roots: object.require(0, roots)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ListRootsResult", &["roots"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListRootsResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.roots.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1138,32 +1331,35 @@ impl Encode for ListRootsResult {
 }
 
 impl Decode for LoggingLevel {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader
-                .string_enum(
-                    &[
-                        "alert",
-                        "critical",
-                        "debug",
-                        "emergency",
-                        "error",
-                        "info",
-                        "notice",
-                        "warning",
-                    ],
-                )?
-            {
-                0 => Self::Alert,
-                1 => Self::Critical,
-                2 => Self::Debug,
-                3 => Self::Emergency,
-                4 => Self::Error,
-                5 => Self::Info,
-                6 => Self::Notice,
-                _ => Self::Warning,
-            },
-        )
+    fn blank() -> Self {
+        Self::Alert
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader
+            .string_enum(
+                &[
+                    "alert",
+                    "critical",
+                    "debug",
+                    "emergency",
+                    "error",
+                    "info",
+                    "notice",
+                    "warning",
+                ],
+            )?
+        {
+            0 => Self::Alert,
+            1 => Self::Critical,
+            2 => Self::Debug,
+            3 => Self::Emergency,
+            4 => Self::Error,
+            5 => Self::Info,
+            6 => Self::Notice,
+            _ => Self::Warning,
+        };
+        Ok(())
     }
 }
 
@@ -1174,17 +1370,23 @@ impl Encode for LoggingLevel {
 }
 
 impl Decode for ModelHint {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("ModelHint", &["name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            name = reader.optional()?;
-        }
-        Ok(Self {
-            name,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ModelHint {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.name.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1198,31 +1400,31 @@ impl Encode for ModelHint {
 }
 
 impl Decode for ModelPreferences {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ModelPreferences",
             &["costPriority", "hints", "intelligencePriority", "speedPriority"],
         );
-        let mut cost_priority = None;
-        let mut hints = None;
-        let mut intelligence_priority = None;
-        let mut speed_priority = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => cost_priority = reader.optional()?,
-                1 => hints = reader.optional()?,
-                2 => intelligence_priority = reader.optional()?,
-                _ => speed_priority = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ModelPreferences {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.cost_priority.fill(reader),
+            1 => self.hints.fill(reader),
+            2 => self.intelligence_priority.fill(reader),
+            _ => self.speed_priority.fill(reader),
         }
-        Ok(Self {
-            cost_priority,
-            hints,
-            intelligence_priority,
-            speed_priority,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1239,17 +1441,23 @@ impl Encode for ModelPreferences {
 }
 
 impl Decode for NotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = reader.optional()?;
-        }
-        Ok(Self {
-            meta,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1263,37 +1471,42 @@ impl Encode for NotificationParams {
 }
 
 impl Decode for NumberSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "NumberSchema",
-            &["default", "description", "maximum", "minimum", "title", "type"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut kind = None;
-        let mut maximum = None;
-        let mut minimum = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => default = reader.optional()?,
-                1 => description = reader.optional()?,
-                2 => maximum = reader.optional()?,
-                3 => minimum = reader.optional()?,
-                4 => title = reader.optional()?,
-                _ => kind = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            kind: Decode::blank(),
+            maximum: None,
+            minimum: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            default,
-            description,
-            maximum,
-            minimum,
-            title,
-            kind: object.require(5, kind)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "NumberSchema",
+                &["default", "description", "maximum", "minimum", "title", "type"],
+            )
+            .requiring(&[5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NumberSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.default.fill(reader),
+            1 => self.description.fill(reader),
+            2 => self.maximum.fill(reader),
+            3 => self.minimum.fill(reader),
+            4 => self.title.fill(reader),
+            _ => self.kind.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1312,13 +1525,16 @@ impl Encode for NumberSchema {
 }
 
 impl Decode for NumberSchemaType {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["integer", "number"])? {
-                0 => Self::Integer,
-                _ => Self::Number,
-            },
-        )
+    fn blank() -> Self {
+        Self::Integer
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["integer", "number"])? {
+            0 => Self::Integer,
+            _ => Self::Number,
+        };
+        Ok(())
     }
 }
 
@@ -1329,25 +1545,34 @@ impl Encode for NumberSchemaType {
 }
 
 impl Decode for PaginatedRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedRequestParams",
-            &["_meta", "cursor"],
-        );
-        let mut cursor = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                _ => cursor = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            cursor: None,
+            meta: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PaginatedRequestParams",
+                &["_meta", "cursor"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.cursor.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1362,7 +1587,11 @@ impl Encode for PaginatedRequestParams {
 }
 
 impl Decode for PrimitiveSchemaDefinition {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::String(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "PrimitiveSchemaDefinition",
             "type",
@@ -1376,16 +1605,16 @@ impl Decode for PrimitiveSchemaDefinition {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::UntitledMultiSelectEnum)
+                    *self = Self::UntitledMultiSelectEnum(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::TitledMultiSelectEnum)
+                    *self = Self::TitledMultiSelectEnum(Decode::blank())
                 } else {
-                    Err(reader.undecided(&PATHS))
+                    return Err(reader.undecided(&PATHS))
                 }
             }
-            Some(1) => reader.value().map(Self::Boolean),
-            Some(2) => reader.value().map(Self::Number),
-            Some(3) => reader.value().map(Self::Number),
+            Some(1) => *self = Self::Boolean(Decode::blank()),
+            Some(2) => *self = Self::Number(Decode::blank()),
+            Some(3) => *self = Self::Number(Decode::blank()),
             Some(_) => {
                 static PATHS: Paths = Paths::new(
                     "PrimitiveSchemaDefinition",
@@ -1393,16 +1622,26 @@ impl Decode for PrimitiveSchemaDefinition {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::TitledSingleSelectEnum)
+                    *self = Self::TitledSingleSelectEnum(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::LegacyTitledEnum)
+                    *self = Self::LegacyTitledEnum(Decode::blank())
                 } else if present.has(2) {
-                    reader.value().map(Self::UntitledSingleSelectEnum)
+                    *self = Self::UntitledSingleSelectEnum(Decode::blank())
                 } else {
-                    reader.value().map(Self::String)
+                    *self = Self::String(Decode::blank())
                 }
             }
-            None => Err(reader.missing_tag(&TAG)),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::String(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::UntitledSingleSelectEnum(value) => value.fill(reader),
+            Self::TitledSingleSelectEnum(value) => value.fill(reader),
+            Self::UntitledMultiSelectEnum(value) => value.fill(reader),
+            Self::TitledMultiSelectEnum(value) => value.fill(reader),
+            Self::LegacyTitledEnum(value) => value.fill(reader),
         }
     }
 }
@@ -1423,11 +1662,19 @@ impl Encode for PrimitiveSchemaDefinition {
 }
 
 impl Decode for ProgressToken {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Integer(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Integer),
-            _ => Err(reader.refuse("a string or an integer")),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
+            _ => return Err(reader.refuse("a string or an integer")),
+        }
+        match self {
+            Self::Integer(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -1442,40 +1689,46 @@ impl Encode for ProgressToken {
 }
 
 impl Decode for RequestMetaObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "RequestMetaObject",
-            &[
-                "io.modelcontextprotocol/clientCapabilities",
-                "io.modelcontextprotocol/clientInfo",
-                "io.modelcontextprotocol/logLevel",
-                "io.modelcontextprotocol/protocolVersion",
-                "progressToken",
-            ],
-        );
-        let mut client_capabilities = None;
-        let mut client_info = None;
-        let mut log_level = None;
-        let mut progress_token = None;
-        let mut protocol_version = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => client_capabilities = Some(reader.value()?),
-                1 => client_info = Some(reader.value()?),
-                2 => log_level = reader.optional()?,
-                3 => protocol_version = Some(reader.value()?),
-                _ => progress_token = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            client_capabilities: Decode::blank(),
+            client_info: Decode::blank(),
+            log_level: None,
+            progress_token: None,
+            protocol_version: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            client_capabilities: object.require(0, client_capabilities)?,
-            client_info: object.require(1, client_info)?,
-            log_level,
-            protocol_version: object.require(3, protocol_version)?,
-            progress_token,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "RequestMetaObject",
+                &[
+                    "io.modelcontextprotocol/clientCapabilities",
+                    "io.modelcontextprotocol/clientInfo",
+                    "io.modelcontextprotocol/logLevel",
+                    "io.modelcontextprotocol/protocolVersion",
+                    "progressToken",
+                ],
+            )
+            .requiring(&[0, 1, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestMetaObject {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.client_capabilities.fill(reader),
+            1 => self.client_info.fill(reader),
+            2 => self.log_level.fill(reader),
+            3 => self.protocol_version.fill(reader),
+            _ => self.progress_token.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1497,17 +1750,27 @@ impl Encode for RequestMetaObject {
 }
 
 impl Decode for RequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("RequestParams", &["_meta"]);
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            meta = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            meta: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("RequestParams", &["_meta"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1521,59 +1784,60 @@ impl Encode for RequestParams {
 }
 
 impl Decode for ResourceLink {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceLink",
-            &[
-                "type",
-                "_meta",
-                "annotations",
-                "description",
-                "icons",
-                "mimeType",
-                "name",
-                "size",
-                "title",
-                "uri",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut name = None;
-        let mut size = None;
-        let mut title = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("resource_link")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                3 => description = reader.optional()?,
-                4 => icons = reader.optional()?,
-                5 => mime_type = reader.optional()?,
-                6 => name = Some(reader.value()?),
-                7 => size = reader.optional()?,
-                8 => title = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            icons: None,
+            meta: None,
+            mime_type: None,
+            name: String::new(),
+            size: None,
+            title: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            icons,
-            mime_type,
-            name: object.require(6, name)?,
-            size,
-            title,
-            uri: object.require(9, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceLink",
+                &[
+                    "type",
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "icons",
+                    "mimeType",
+                    "name",
+                    "size",
+                    "title",
+                    "uri",
+                ],
+            )
+            .requiring(&[0, 6, 9]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceLink {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("resource_link"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            3 => self.description.fill(reader),
+            4 => self.icons.fill(reader),
+            5 => self.mime_type.fill(reader),
+            6 => self.name.fill(reader),
+            7 => self.size.fill(reader),
+            8 => self.title.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1596,13 +1860,16 @@ impl Encode for ResourceLink {
 }
 
 impl Decode for Role {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["assistant", "user"])? {
-                0 => Self::Assistant,
-                _ => Self::User,
-            },
-        )
+    fn blank() -> Self {
+        Self::Assistant
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["assistant", "user"])? {
+            0 => Self::Assistant,
+            _ => Self::User,
+        };
+        Ok(())
     }
 }
 
@@ -1613,25 +1880,33 @@ impl Encode for Role {
 }
 
 impl Decode for Root {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Root", &["_meta", "name", "uri"]);
-        let mut meta = None;
-        let mut name = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => name = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            name: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            name,
-            uri: object.require(2, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Root", &["_meta", "name", "uri"])
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Root {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.name.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1647,7 +1922,11 @@ impl Encode for Root {
 }
 
 impl Decode for SamplingContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Object => {
                 static TAG: Tag = Tag::new(
@@ -1656,16 +1935,24 @@ impl Decode for SamplingContent {
                     &["audio", "image", "text", "tool_result", "tool_use"],
                 );
                 match reader.tag(&TAG)? {
-                    Some(0) => reader.value().map(Self::Audio),
-                    Some(1) => reader.value().map(Self::Image),
-                    Some(2) => reader.value().map(Self::Text),
-                    Some(3) => reader.value().map(Self::ToolResult),
-                    Some(_) => reader.value().map(Self::ToolUse),
-                    None => Err(reader.missing_tag(&TAG)),
+                    Some(0) => *self = Self::Audio(Decode::blank()),
+                    Some(1) => *self = Self::Image(Decode::blank()),
+                    Some(2) => *self = Self::Text(Decode::blank()),
+                    Some(3) => *self = Self::ToolResult(Decode::blank()),
+                    Some(_) => *self = Self::ToolUse(Decode::blank()),
+                    None => return Err(reader.missing_tag(&TAG)),
                 }
             }
-            Kind::Array => reader.value().map(Self::List),
-            _ => Err(reader.refuse("an object or an array")),
+            Kind::Array => *self = Self::List(Decode::blank()),
+            _ => return Err(reader.refuse("an object or an array")),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::ToolUse(value) => value.fill(reader),
+            Self::ToolResult(value) => value.fill(reader),
+            Self::List(value) => value.fill(reader),
         }
     }
 }
@@ -1684,28 +1971,36 @@ impl Encode for SamplingContent {
 }
 
 impl Decode for SamplingMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SamplingMessage",
-            &["_meta", "content", "role"],
-        );
-        let mut content = None;
-        let mut meta = None;
-        let mut role = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                _ => role = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            meta: None,
+            role: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            role: object.require(2, role)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SamplingMessage",
+                &["_meta", "content", "role"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SamplingMessage {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            _ => self.role.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1721,19 +2016,30 @@ impl Encode for SamplingMessage {
 }
 
 impl Decode for SamplingMessageContentBlock {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "SamplingMessageContentBlock",
             "type",
             &["audio", "image", "text", "tool_result", "tool_use"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Audio),
-            Some(1) => reader.value().map(Self::Image),
-            Some(2) => reader.value().map(Self::Text),
-            Some(3) => reader.value().map(Self::ToolResult),
-            Some(_) => reader.value().map(Self::ToolUse),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Audio(Decode::blank()),
+            Some(1) => *self = Self::Image(Decode::blank()),
+            Some(2) => *self = Self::Text(Decode::blank()),
+            Some(3) => *self = Self::ToolResult(Decode::blank()),
+            Some(_) => *self = Self::ToolUse(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::ToolUse(value) => value.fill(reader),
+            Self::ToolResult(value) => value.fill(reader),
         }
     }
 }
@@ -1751,47 +2057,43 @@ impl Encode for SamplingMessageContentBlock {
 }
 
 impl Decode for StringSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "StringSchema",
-            &[
-                "type",
-                "default",
-                "description",
-                "format",
-                "maxLength",
-                "minLength",
-                "title",
-            ],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut format = None;
-        let mut max_length = None;
-        let mut min_length = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => format = reader.optional()?,
-                4 => max_length = reader.optional()?,
-                5 => min_length = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "StringSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "format",
+                    "maxLength",
+                    "minLength",
+                    "title",
+                ],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for StringSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.format.fill(reader),
+            4 => self.max_length.fill(reader),
+            5 => self.min_length.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            format,
-            max_length,
-            min_length,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1811,15 +2113,18 @@ impl Encode for StringSchema {
 }
 
 impl Decode for StringSchemaFormat {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["date", "date-time", "email", "uri"])? {
-                0 => Self::Date,
-                1 => Self::DateTime,
-                2 => Self::Email,
-                _ => Self::Uri,
-            },
-        )
+    fn blank() -> Self {
+        Self::Date
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["date", "date-time", "email", "uri"])? {
+            0 => Self::Date,
+            1 => Self::DateTime,
+            2 => Self::Email,
+            _ => Self::Uri,
+        };
+        Ok(())
     }
 }
 
@@ -1830,30 +2135,37 @@ impl Encode for StringSchemaFormat {
 }
 
 impl Decode for TextContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextContent",
-            &["type", "_meta", "annotations", "text"],
-        );
-        let mut annotations = None;
-        let mut meta = None;
-        let mut text = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("text")?,
-                1 => meta = reader.optional()?,
-                2 => annotations = reader.optional()?,
-                _ => text = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            meta: None,
+            text: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            annotations,
-            text: object.require(3, text)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextContent",
+                &["type", "_meta", "annotations", "text"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("text"),
+            1 => self.meta.fill(reader),
+            2 => self.annotations.fill(reader),
+            _ => self.text.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1870,12 +2182,20 @@ impl Encode for TextContent {
 }
 
 impl Decode for TextOrBlobContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("TextOrBlobContents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Text),
-            Some(_) => reader.value().map(Self::Blob),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Text(Decode::blank()),
+            Some(_) => *self = Self::Blob(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Blob(value) => value.fill(reader),
         }
     }
 }
@@ -1890,31 +2210,38 @@ impl Encode for TextOrBlobContents {
 }
 
 impl Decode for TextResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TextResourceContents",
-            &["_meta", "mimeType", "text", "uri"],
-        );
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut text = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => mime_type = reader.optional()?,
-                2 => text = Some(reader.value()?),
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            mime_type: None,
+            text: String::new(),
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            mime_type,
-            text: object.require(2, text)?,
-            uri: object.require(3, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TextResourceContents",
+                &["_meta", "mimeType", "text", "uri"],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.mime_type.fill(reader),
+            2 => self.text.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1931,39 +2258,51 @@ impl Encode for TextResourceContents {
 }
 
 impl Decode for TitledMultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchema",
-            &["type", "default", "description", "items", "maxItems", "minItems", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut items = None;
-        let mut max_items = None;
-        let mut min_items = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("array")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => items = Some(reader.value()?),
-                4 => max_items = reader.optional()?,
-                5 => min_items = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            items: object.require(3, items)?,
-            max_items,
-            min_items,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -1983,20 +2322,30 @@ impl Encode for TitledMultiSelectEnumSchema {
 }
 
 impl Decode for TitledMultiSelectEnumSchemaItems {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchemaItems",
-            &["anyOf"],
-        );
-        let mut any_of = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            any_of = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            any_of: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            any_of: object.require(0, any_of)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItems",
+                &["anyOf"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.any_of.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2010,25 +2359,34 @@ impl Encode for TitledMultiSelectEnumSchemaItems {
 }
 
 impl Decode for TitledMultiSelectEnumSchemaItemsAnyOf {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchemaItemsAnyOf",
-            &["const", "title"],
-        );
-        let mut title = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => value = Some(reader.value()?),
-                _ => title = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            value: object.require(0, value)?,
-            title: object.require(1, title)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItemsAnyOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItemsAnyOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2043,33 +2401,39 @@ impl Encode for TitledMultiSelectEnumSchemaItemsAnyOf {
 }
 
 impl Decode for TitledSingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledSingleSelectEnumSchema",
-            &["type", "default", "description", "oneOf", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut one_of = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => one_of = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            one_of: Vec::new(),
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            one_of: object.require(3, one_of)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchema",
+                &["type", "default", "description", "oneOf", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.one_of.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2087,25 +2451,34 @@ impl Encode for TitledSingleSelectEnumSchema {
 }
 
 impl Decode for TitledSingleSelectEnumSchemaOneOf {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledSingleSelectEnumSchemaOneOf",
-            &["const", "title"],
-        );
-        let mut title = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => value = Some(reader.value()?),
-                _ => title = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            value: object.require(0, value)?,
-            title: object.require(1, title)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchemaOneOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchemaOneOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2120,52 +2493,55 @@ impl Encode for TitledSingleSelectEnumSchemaOneOf {
 }
 
 impl Decode for Tool {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Tool",
-            &[
-                "_meta",
-                "annotations",
-                "description",
-                "icons",
-                "inputSchema",
-                "name",
-                "outputSchema",
-                "title",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut input_schema = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut output_schema = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => icons = reader.optional()?,
-                4 => input_schema = Some(reader.value()?),
-                5 => name = Some(reader.value()?),
-                6 => output_schema = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            icons: None,
+            input_schema: Decode::blank(),
+            meta: None,
+            name: String::new(),
+            output_schema: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            icons,
-            input_schema: object.require(4, input_schema)?,
-            name: object.require(5, name)?,
-            output_schema,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Tool",
+                &[
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "icons",
+                    "inputSchema",
+                    "name",
+                    "outputSchema",
+                    "title",
+                ],
+            )
+            .requiring(&[4, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tool {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.input_schema.fill(reader),
+            5 => self.name.fill(reader),
+            6 => self.output_schema.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2186,7 +2562,11 @@ impl Encode for Tool {
 }
 
 impl Decode for ToolAnnotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ToolAnnotations",
             &[
@@ -2197,29 +2577,23 @@ impl Decode for ToolAnnotations {
                 "title",
             ],
         );
-        let mut destructive_hint = None;
-        let mut idempotent_hint = None;
-        let mut open_world_hint = None;
-        let mut read_only_hint = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => destructive_hint = reader.optional()?,
-                1 => idempotent_hint = reader.optional()?,
-                2 => open_world_hint = reader.optional()?,
-                3 => read_only_hint = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolAnnotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.destructive_hint.fill(reader),
+            1 => self.idempotent_hint.fill(reader),
+            2 => self.open_world_hint.fill(reader),
+            3 => self.read_only_hint.fill(reader),
+            _ => self.title.fill(reader),
         }
-        Ok(Self {
-            destructive_hint,
-            idempotent_hint,
-            open_world_hint,
-            read_only_hint,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2237,17 +2611,23 @@ impl Encode for ToolAnnotations {
 }
 
 impl Decode for ToolChoice {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("ToolChoice", &["mode"]);
-        let mut mode = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            mode = reader.optional()?;
-        }
-        Ok(Self {
-            mode,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolChoice {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.mode.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2261,14 +2641,17 @@ impl Encode for ToolChoice {
 }
 
 impl Decode for ToolChoiceMode {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["auto", "none", "required"])? {
-                0 => Self::Auto,
-                1 => Self::None,
-                _ => Self::Required,
-            },
-        )
+    fn blank() -> Self {
+        Self::Auto
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["auto", "none", "required"])? {
+            0 => Self::Auto,
+            1 => Self::None,
+            _ => Self::Required,
+        };
+        Ok(())
     }
 }
 
@@ -2279,36 +2662,48 @@ impl Encode for ToolChoiceMode {
 }
 
 impl Decode for ToolResultContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolResultContent",
-            &["type", "_meta", "content", "isError", "structuredContent", "toolUseId"],
-        );
-        let mut content = None;
-        let mut is_error = None;
-        let mut meta = None;
-        let mut structured_content = None;
-        let mut tool_use_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tool_result")?,
-                1 => meta = reader.optional()?,
-                2 => content = Some(reader.value()?),
-                3 => is_error = reader.optional()?,
-                4 => structured_content = Some(reader.value()?),
-                _ => tool_use_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Vec::new(),
+            is_error: None,
+            meta: None,
+            structured_content: None,
+            tool_use_id: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            content: object.require(2, content)?,
-            is_error,
-            structured_content,
-            tool_use_id: object.require(5, tool_use_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ToolResultContent",
+                &[
+                    "type",
+                    "_meta",
+                    "content",
+                    "isError",
+                    "structuredContent",
+                    "toolUseId",
+                ],
+            )
+            .requiring(&[0, 2, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolResultContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tool_result"),
+            1 => self.meta.fill(reader),
+            2 => self.content.fill(reader),
+            3 => self.is_error.fill(reader),
+            4 => self.structured_content.insert(Json::blank()).fill(reader),
+            _ => self.tool_use_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2327,33 +2722,39 @@ impl Encode for ToolResultContent {
 }
 
 impl Decode for ToolUseContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolUseContent",
-            &["type", "_meta", "id", "input", "name"],
-        );
-        let mut id = None;
-        let mut input = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tool_use")?,
-                1 => meta = reader.optional()?,
-                2 => id = Some(reader.value()?),
-                3 => input = Some(reader.value()?),
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: String::new(),
+            input: Decode::blank(),
+            meta: None,
+            name: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            id: object.require(2, id)?,
-            input: object.require(3, input)?,
-            name: object.require(4, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ToolUseContent",
+                &["type", "_meta", "id", "input", "name"],
+            )
+            .requiring(&[0, 2, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolUseContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tool_use"),
+            1 => self.meta.fill(reader),
+            2 => self.id.fill(reader),
+            3 => self.input.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2371,39 +2772,51 @@ impl Encode for ToolUseContent {
 }
 
 impl Decode for UntitledMultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledMultiSelectEnumSchema",
-            &["type", "default", "description", "items", "maxItems", "minItems", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut items = None;
-        let mut max_items = None;
-        let mut min_items = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("array")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => items = Some(reader.value()?),
-                4 => max_items = reader.optional()?,
-                5 => min_items = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            items: object.require(3, items)?,
-            max_items,
-            min_items,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2423,24 +2836,33 @@ impl Encode for UntitledMultiSelectEnumSchema {
 }
 
 impl Decode for UntitledMultiSelectEnumSchemaItems {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledMultiSelectEnumSchemaItems",
-            &["type", "enum"],
-        );
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                _ => values = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            values: object.require(1, values)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchemaItems",
+                &["type", "enum"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            _ => self.values.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -2455,33 +2877,39 @@ impl Encode for UntitledMultiSelectEnumSchemaItems {
 }
 
 impl Decode for UntitledSingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledSingleSelectEnumSchema",
-            &["type", "default", "description", "enum", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut title = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => values = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            values: object.require(3, values)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledSingleSelectEnumSchema",
+                &["type", "default", "description", "enum", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

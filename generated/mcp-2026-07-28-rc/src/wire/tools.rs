@@ -3,7 +3,10 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, TagFound, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Json, Map, Members, Reader, Record, Tag, TagFound,
+    Writer,
+};
 
 use crate::{
     CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
@@ -11,12 +14,20 @@ use crate::{
 };
 
 impl Decode for CallToolOutcome {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::InputRequired(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("CallToolOutcome", "resultType", &["input_required"]);
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(_) => reader.value().map(Self::InputRequired),
-            TagFound::Other => reader.value().map(Self::CallTool),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(_) => *self = Self::InputRequired(Decode::blank()),
+            TagFound::Other => *self = Self::CallTool(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::InputRequired(value) => value.fill(reader),
+            Self::CallTool(value) => value.fill(reader),
         }
     }
 }
@@ -31,29 +42,36 @@ impl Encode for CallToolOutcome {
 }
 
 impl Decode for CallToolRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tools/call")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tools/call"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -70,34 +88,40 @@ impl Encode for CallToolRequest {
 }
 
 impl Decode for CallToolRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolRequestParams",
-            &["_meta", "arguments", "inputResponses", "name", "requestState"],
-        );
-        let mut arguments = None;
-        let mut input_responses = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut request_state = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                1 => arguments = reader.optional()?,
-                2 => input_responses = reader.optional()?,
-                3 => name = Some(reader.value()?),
-                _ => request_state = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            input_responses: None,
+            meta: Decode::blank(),
+            name: String::new(),
+            request_state: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            arguments,
-            input_responses,
-            name: object.require(3, name)?,
-            request_state,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolRequestParams",
+                &["_meta", "arguments", "inputResponses", "name", "requestState"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            2 => self.input_responses.fill(reader),
+            3 => self.name.fill(reader),
+            _ => self.request_state.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -115,34 +139,40 @@ impl Encode for CallToolRequestParams {
 }
 
 impl Decode for CallToolResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CallToolResult",
-            &["_meta", "content", "isError", "resultType", "structuredContent"],
-        );
-        let mut content = None;
-        let mut is_error = None;
-        let mut meta = None;
-        let mut result_type = None;
-        let mut structured_content = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                2 => is_error = reader.optional()?,
-                3 => result_type = Some(reader.value()?),
-                _ => structured_content = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Vec::new(),
+            is_error: None,
+            meta: None,
+            result_type: String::new(),
+            structured_content: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            is_error,
-            result_type: object.require(3, result_type)?,
-            structured_content,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CallToolResult",
+                &["_meta", "content", "isError", "resultType", "structuredContent"],
+            )
+            .requiring(&[1, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.is_error.fill(reader),
+            3 => self.result_type.fill(reader),
+            _ => self.structured_content.insert(Json::blank()).fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -160,29 +190,36 @@ impl Encode for CallToolResult {
 }
 
 impl Decode for ListToolsRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("tools/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListToolsRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("tools/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -199,37 +236,42 @@ impl Encode for ListToolsRequest {
 }
 
 impl Decode for ListToolsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsResult",
-            &["_meta", "cacheScope", "nextCursor", "resultType", "tools", "ttlMs"],
-        );
-        let mut cache_scope = None;
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut result_type = None;
-        let mut tools = None;
-        let mut ttl_ms = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => cache_scope = Some(reader.value()?),
-                2 => next_cursor = reader.optional()?,
-                3 => result_type = Some(reader.value()?),
-                4 => tools = Some(reader.value()?),
-                _ => ttl_ms = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            cache_scope: Decode::blank(),
+            meta: None,
+            next_cursor: None,
+            result_type: String::new(),
+            tools: Vec::new(),
+            ttl_ms: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            cache_scope: object.require(1, cache_scope)?,
-            next_cursor,
-            result_type: object.require(3, result_type)?,
-            tools: object.require(4, tools)?,
-            ttl_ms: object.require(5, ttl_ms)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListToolsResult",
+                &["_meta", "cacheScope", "nextCursor", "resultType", "tools", "ttlMs"],
+            )
+            .requiring(&[1, 3, 4, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.cache_scope.fill(reader),
+            2 => self.next_cursor.fill(reader),
+            3 => self.result_type.fill(reader),
+            4 => self.tools.fill(reader),
+            _ => self.ttl_ms.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -248,26 +290,31 @@ impl Encode for ListToolsResult {
 }
 
 impl Decode for ToolListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ToolListChangedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/tools/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "ToolListChangedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/tools/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -3,31 +3,39 @@
 
 //! Reading and writing the types of `logging`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{LoggingMessageNotification, LoggingMessageNotificationParams};
 
 impl Decode for LoggingMessageNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "LoggingMessageNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/message")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LoggingMessageNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LoggingMessageNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/message"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -43,31 +51,38 @@ impl Encode for LoggingMessageNotification {
 }
 
 impl Decode for LoggingMessageNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "LoggingMessageNotificationParams",
-            &["_meta", "data", "level", "logger"],
-        );
-        let mut data = None;
-        let mut level = None;
-        let mut logger = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => data = Some(reader.value()?),
-                2 => level = Some(reader.value()?),
-                _ => logger = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            data: Decode::blank(),
+            level: Decode::blank(),
+            logger: None,
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            data: object.require(1, data)?,
-            level: object.require(2, level)?,
-            logger,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LoggingMessageNotificationParams",
+                &["_meta", "data", "level", "logger"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LoggingMessageNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.level.fill(reader),
+            _ => self.logger.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

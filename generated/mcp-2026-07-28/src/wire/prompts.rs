@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, TagFound, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, TagFound, Writer,
+};
 
 use crate::{
     GetPromptOutcome, GetPromptRequest, GetPromptRequestParams, GetPromptResult,
@@ -12,16 +14,24 @@ use crate::{
 };
 
 impl Decode for GetPromptOutcome {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::InputRequired(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "GetPromptOutcome",
             "resultType",
             &["input_required"],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(_) => reader.value().map(Self::InputRequired),
-            TagFound::Other => reader.value().map(Self::GetPrompt),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(_) => *self = Self::InputRequired(Decode::blank()),
+            TagFound::Other => *self = Self::GetPrompt(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::InputRequired(value) => value.fill(reader),
+            Self::GetPrompt(value) => value.fill(reader),
         }
     }
 }
@@ -36,29 +46,36 @@ impl Encode for GetPromptOutcome {
 }
 
 impl Decode for GetPromptRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetPromptRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("prompts/get")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetPromptRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetPromptRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("prompts/get"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -75,34 +92,40 @@ impl Encode for GetPromptRequest {
 }
 
 impl Decode for GetPromptRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetPromptRequestParams",
-            &["_meta", "arguments", "inputResponses", "name", "requestState"],
-        );
-        let mut arguments = None;
-        let mut input_responses = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut request_state = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                1 => arguments = reader.optional()?,
-                2 => input_responses = reader.optional()?,
-                3 => name = Some(reader.value()?),
-                _ => request_state = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            input_responses: None,
+            meta: Decode::blank(),
+            name: String::new(),
+            request_state: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            arguments,
-            input_responses,
-            name: object.require(3, name)?,
-            request_state,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetPromptRequestParams",
+                &["_meta", "arguments", "inputResponses", "name", "requestState"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetPromptRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            2 => self.input_responses.fill(reader),
+            3 => self.name.fill(reader),
+            _ => self.request_state.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -120,31 +143,38 @@ impl Encode for GetPromptRequestParams {
 }
 
 impl Decode for GetPromptResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "GetPromptResult",
-            &["_meta", "description", "messages", "resultType"],
-        );
-        let mut description = None;
-        let mut messages = None;
-        let mut meta = None;
-        let mut result_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => description = reader.optional()?,
-                2 => messages = Some(reader.value()?),
-                _ => result_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            messages: Vec::new(),
+            meta: None,
+            result_type: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            description,
-            messages: object.require(2, messages)?,
-            result_type: object.require(3, result_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "GetPromptResult",
+                &["_meta", "description", "messages", "resultType"],
+            )
+            .requiring(&[2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for GetPromptResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.description.fill(reader),
+            2 => self.messages.fill(reader),
+            _ => self.result_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -161,29 +191,36 @@ impl Encode for GetPromptResult {
 }
 
 impl Decode for ListPromptsRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListPromptsRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("prompts/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListPromptsRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListPromptsRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("prompts/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -200,37 +237,42 @@ impl Encode for ListPromptsRequest {
 }
 
 impl Decode for ListPromptsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListPromptsResult",
-            &["_meta", "cacheScope", "nextCursor", "prompts", "resultType", "ttlMs"],
-        );
-        let mut cache_scope = None;
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut prompts = None;
-        let mut result_type = None;
-        let mut ttl_ms = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => cache_scope = Some(reader.value()?),
-                2 => next_cursor = reader.optional()?,
-                3 => prompts = Some(reader.value()?),
-                4 => result_type = Some(reader.value()?),
-                _ => ttl_ms = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            cache_scope: Decode::blank(),
+            meta: None,
+            next_cursor: None,
+            prompts: Vec::new(),
+            result_type: String::new(),
+            ttl_ms: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            cache_scope: object.require(1, cache_scope)?,
-            next_cursor,
-            prompts: object.require(3, prompts)?,
-            result_type: object.require(4, result_type)?,
-            ttl_ms: object.require(5, ttl_ms)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListPromptsResult",
+                &["_meta", "cacheScope", "nextCursor", "prompts", "resultType", "ttlMs"],
+            )
+            .requiring(&[1, 3, 4, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListPromptsResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.cache_scope.fill(reader),
+            2 => self.next_cursor.fill(reader),
+            3 => self.prompts.fill(reader),
+            4 => self.result_type.fill(reader),
+            _ => self.ttl_ms.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -249,37 +291,42 @@ impl Encode for ListPromptsResult {
 }
 
 impl Decode for Prompt {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Prompt",
-            &["_meta", "arguments", "description", "icons", "name", "title"],
-        );
-        let mut arguments = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => arguments = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => icons = reader.optional()?,
-                4 => name = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            arguments: None,
+            description: None,
+            icons: None,
+            meta: None,
+            name: String::new(),
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            arguments,
-            description,
-            icons,
-            name: object.require(4, name)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Prompt",
+                &["_meta", "arguments", "description", "icons", "name", "title"],
+            )
+            .requiring(&[4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Prompt {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.name.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -298,31 +345,38 @@ impl Encode for Prompt {
 }
 
 impl Decode for PromptArgument {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "PromptArgument",
-            &["description", "name", "required", "title"],
-        );
-        let mut description = None;
-        let mut name = None;
-        let mut required = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => description = reader.optional()?,
-                1 => name = Some(reader.value()?),
-                2 => required = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            description: None,
+            name: String::new(),
+            required: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            description,
-            name: object.require(1, name)?,
-            required,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "PromptArgument",
+                &["description", "name", "required", "title"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptArgument {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.description.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.required.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -339,26 +393,31 @@ impl Encode for PromptArgument {
 }
 
 impl Decode for PromptListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "PromptListChangedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/prompts/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "PromptListChangedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/prompts/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -374,22 +433,31 @@ impl Encode for PromptListChangedNotification {
 }
 
 impl Decode for PromptMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"]);
-        let mut content = None;
-        let mut role = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => content = Some(reader.value()?),
-                _ => role = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            role: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            content: object.require(0, content)?,
-            role: object.require(1, role)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PromptMessage {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.content.fill(reader),
+            _ => self.role.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

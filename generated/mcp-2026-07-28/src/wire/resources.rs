@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, TagFound, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, TagFound, Writer,
+};
 
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
@@ -14,29 +16,36 @@ use crate::{
 };
 
 impl Decode for ListResourceTemplatesRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourceTemplatesRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/templates/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourceTemplatesRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourceTemplatesRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/templates/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -53,44 +62,49 @@ impl Encode for ListResourceTemplatesRequest {
 }
 
 impl Decode for ListResourceTemplatesResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourceTemplatesResult",
-            &[
-                "_meta",
-                "cacheScope",
-                "nextCursor",
-                "resourceTemplates",
-                "resultType",
-                "ttlMs",
-            ],
-        );
-        let mut cache_scope = None;
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut resource_templates = None;
-        let mut result_type = None;
-        let mut ttl_ms = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => cache_scope = Some(reader.value()?),
-                2 => next_cursor = reader.optional()?,
-                3 => resource_templates = Some(reader.value()?),
-                4 => result_type = Some(reader.value()?),
-                _ => ttl_ms = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            cache_scope: Decode::blank(),
+            meta: None,
+            next_cursor: None,
+            resource_templates: Vec::new(),
+            result_type: String::new(),
+            ttl_ms: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            cache_scope: object.require(1, cache_scope)?,
-            next_cursor,
-            resource_templates: object.require(3, resource_templates)?,
-            result_type: object.require(4, result_type)?,
-            ttl_ms: object.require(5, ttl_ms)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourceTemplatesResult",
+                &[
+                    "_meta",
+                    "cacheScope",
+                    "nextCursor",
+                    "resourceTemplates",
+                    "resultType",
+                    "ttlMs",
+                ],
+            )
+            .requiring(&[1, 3, 4, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourceTemplatesResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.cache_scope.fill(reader),
+            2 => self.next_cursor.fill(reader),
+            3 => self.resource_templates.fill(reader),
+            4 => self.result_type.fill(reader),
+            _ => self.ttl_ms.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -109,29 +123,36 @@ impl Encode for ListResourceTemplatesResult {
 }
 
 impl Decode for ListResourcesRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourcesRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/list")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourcesRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourcesRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/list"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -148,37 +169,49 @@ impl Encode for ListResourcesRequest {
 }
 
 impl Decode for ListResourcesResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourcesResult",
-            &["_meta", "cacheScope", "nextCursor", "resources", "resultType", "ttlMs"],
-        );
-        let mut cache_scope = None;
-        let mut meta = None;
-        let mut next_cursor = None;
-        let mut resources = None;
-        let mut result_type = None;
-        let mut ttl_ms = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => cache_scope = Some(reader.value()?),
-                2 => next_cursor = reader.optional()?,
-                3 => resources = Some(reader.value()?),
-                4 => result_type = Some(reader.value()?),
-                _ => ttl_ms = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            cache_scope: Decode::blank(),
+            meta: None,
+            next_cursor: None,
+            resources: Vec::new(),
+            result_type: String::new(),
+            ttl_ms: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            cache_scope: object.require(1, cache_scope)?,
-            next_cursor,
-            resources: object.require(3, resources)?,
-            result_type: object.require(4, result_type)?,
-            ttl_ms: object.require(5, ttl_ms)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ListResourcesResult",
+                &[
+                    "_meta",
+                    "cacheScope",
+                    "nextCursor",
+                    "resources",
+                    "resultType",
+                    "ttlMs",
+                ],
+            )
+            .requiring(&[1, 3, 4, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListResourcesResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.cache_scope.fill(reader),
+            2 => self.next_cursor.fill(reader),
+            3 => self.resources.fill(reader),
+            4 => self.result_type.fill(reader),
+            _ => self.ttl_ms.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -197,16 +230,24 @@ impl Encode for ListResourcesResult {
 }
 
 impl Decode for ReadResourceOutcome {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::InputRequired(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "ReadResourceOutcome",
             "resultType",
             &["input_required"],
         );
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(_) => reader.value().map(Self::InputRequired),
-            TagFound::Other => reader.value().map(Self::ReadResource),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(_) => *self = Self::InputRequired(Decode::blank()),
+            TagFound::Other => *self = Self::ReadResource(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::InputRequired(value) => value.fill(reader),
+            Self::ReadResource(value) => value.fill(reader),
         }
     }
 }
@@ -221,29 +262,36 @@ impl Encode for ReadResourceOutcome {
 }
 
 impl Decode for ReadResourceRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ReadResourceRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("resources/read")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ReadResourceRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("resources/read"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -260,31 +308,38 @@ impl Encode for ReadResourceRequest {
 }
 
 impl Decode for ReadResourceRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ReadResourceRequestParams",
-            &["_meta", "inputResponses", "requestState", "uri"],
-        );
-        let mut input_responses = None;
-        let mut meta = None;
-        let mut request_state = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                1 => input_responses = reader.optional()?,
-                2 => request_state = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            input_responses: None,
+            meta: Decode::blank(),
+            request_state: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            input_responses,
-            request_state,
-            uri: object.require(3, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ReadResourceRequestParams",
+                &["_meta", "inputResponses", "requestState", "uri"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.input_responses.fill(reader),
+            2 => self.request_state.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -301,34 +356,40 @@ impl Encode for ReadResourceRequestParams {
 }
 
 impl Decode for ReadResourceResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ReadResourceResult",
-            &["_meta", "cacheScope", "contents", "resultType", "ttlMs"],
-        );
-        let mut cache_scope = None;
-        let mut contents = None;
-        let mut meta = None;
-        let mut result_type = None;
-        let mut ttl_ms = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => cache_scope = Some(reader.value()?),
-                2 => contents = Some(reader.value()?),
-                3 => result_type = Some(reader.value()?),
-                _ => ttl_ms = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            cache_scope: Decode::blank(),
+            contents: Vec::new(),
+            meta: None,
+            result_type: String::new(),
+            ttl_ms: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            cache_scope: object.require(1, cache_scope)?,
-            contents: object.require(2, contents)?,
-            result_type: object.require(3, result_type)?,
-            ttl_ms: object.require(4, ttl_ms)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ReadResourceResult",
+                &["_meta", "cacheScope", "contents", "resultType", "ttlMs"],
+            )
+            .requiring(&[1, 2, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.cache_scope.fill(reader),
+            2 => self.contents.fill(reader),
+            3 => self.result_type.fill(reader),
+            _ => self.ttl_ms.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -346,56 +407,58 @@ impl Encode for ReadResourceResult {
 }
 
 impl Decode for Resource {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Resource",
-            &[
-                "_meta",
-                "annotations",
-                "description",
-                "icons",
-                "mimeType",
-                "name",
-                "size",
-                "title",
-                "uri",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut name = None;
-        let mut size = None;
-        let mut title = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => icons = reader.optional()?,
-                4 => mime_type = reader.optional()?,
-                5 => name = Some(reader.value()?),
-                6 => size = reader.optional()?,
-                7 => title = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            icons: None,
+            meta: None,
+            mime_type: None,
+            name: String::new(),
+            size: None,
+            title: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            icons,
-            mime_type,
-            name: object.require(5, name)?,
-            size,
-            title,
-            uri: object.require(8, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Resource",
+                &[
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "icons",
+                    "mimeType",
+                    "name",
+                    "size",
+                    "title",
+                    "uri",
+                ],
+            )
+            .requiring(&[5, 8]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Resource {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.mime_type.fill(reader),
+            5 => self.name.fill(reader),
+            6 => self.size.fill(reader),
+            7 => self.title.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -417,26 +480,31 @@ impl Encode for Resource {
 }
 
 impl Decode for ResourceListChangedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "ResourceListChangedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/resources/list_changed")?,
-                _ => params = reader.optional()?,
-            }
+                "ResourceListChangedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceListChangedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/resources/list_changed"),
+            _ => self.params.fill(reader),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -452,52 +520,55 @@ impl Encode for ResourceListChangedNotification {
 }
 
 impl Decode for ResourceTemplate {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceTemplate",
-            &[
-                "_meta",
-                "annotations",
-                "description",
-                "icons",
-                "mimeType",
-                "name",
-                "title",
-                "uriTemplate",
-            ],
-        );
-        let mut annotations = None;
-        let mut description = None;
-        let mut icons = None;
-        let mut meta = None;
-        let mut mime_type = None;
-        let mut name = None;
-        let mut title = None;
-        let mut uri_template = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => icons = reader.optional()?,
-                4 => mime_type = reader.optional()?,
-                5 => name = Some(reader.value()?),
-                6 => title = reader.optional()?,
-                _ => uri_template = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            description: None,
+            icons: None,
+            meta: None,
+            mime_type: None,
+            name: String::new(),
+            title: None,
+            uri_template: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            annotations,
-            description,
-            icons,
-            mime_type,
-            name: object.require(5, name)?,
-            title,
-            uri_template: object.require(7, uri_template)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceTemplate",
+                &[
+                    "_meta",
+                    "annotations",
+                    "description",
+                    "icons",
+                    "mimeType",
+                    "name",
+                    "title",
+                    "uriTemplate",
+                ],
+            )
+            .requiring(&[5, 7]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceTemplate {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.mime_type.fill(reader),
+            5 => self.name.fill(reader),
+            6 => self.title.fill(reader),
+            _ => self.uri_template.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -518,26 +589,34 @@ impl Encode for ResourceTemplate {
 }
 
 impl Decode for ResourceUpdatedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceUpdatedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/resources/updated")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceUpdatedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceUpdatedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/resources/updated"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -553,25 +632,34 @@ impl Encode for ResourceUpdatedNotification {
 }
 
 impl Decode for ResourceUpdatedNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceUpdatedNotificationParams",
-            &["_meta", "uri"],
-        );
-        let mut meta = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            uri: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            uri: object.require(1, uri)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ResourceUpdatedNotificationParams",
+                &["_meta", "uri"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ResourceUpdatedNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

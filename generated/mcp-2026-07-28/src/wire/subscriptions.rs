@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `subscriptions`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
     SubscriptionFilter, SubscriptionsAcknowledgedNotification,
@@ -13,7 +13,11 @@ use crate::{
 };
 
 impl Decode for SubscriptionFilter {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "SubscriptionFilter",
             &[
@@ -23,26 +27,22 @@ impl Decode for SubscriptionFilter {
                 "toolsListChanged",
             ],
         );
-        let mut prompts_list_changed = None;
-        let mut resource_subscriptions = None;
-        let mut resources_list_changed = None;
-        let mut tools_list_changed = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => prompts_list_changed = reader.optional()?,
-                1 => resource_subscriptions = reader.optional()?,
-                2 => resources_list_changed = reader.optional()?,
-                _ => tools_list_changed = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscriptionFilter {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.prompts_list_changed.fill(reader),
+            1 => self.resource_subscriptions.fill(reader),
+            2 => self.resources_list_changed.fill(reader),
+            _ => self.tools_list_changed.fill(reader),
         }
-        Ok(Self {
-            prompts_list_changed,
-            resource_subscriptions,
-            resources_list_changed,
-            tools_list_changed,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -59,26 +59,34 @@ impl Encode for SubscriptionFilter {
 }
 
 impl Decode for SubscriptionsAcknowledgedNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionsAcknowledgedNotification",
-            &["jsonrpc", "method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("notifications/subscriptions/acknowledged")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            params: object.require(2, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscriptionsAcknowledgedNotification",
+                &["jsonrpc", "method", "params"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscriptionsAcknowledgedNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("notifications/subscriptions/acknowledged"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -94,25 +102,34 @@ impl Encode for SubscriptionsAcknowledgedNotification {
 }
 
 impl Decode for SubscriptionsAcknowledgedNotificationParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionsAcknowledgedNotificationParams",
-            &["_meta", "notifications"],
-        );
-        let mut meta = None;
-        let mut notifications = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                _ => notifications = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: None,
+            notifications: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            notifications: object.require(1, notifications)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscriptionsAcknowledgedNotificationParams",
+                &["_meta", "notifications"],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscriptionsAcknowledgedNotificationParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.notifications.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -127,29 +144,36 @@ impl Encode for SubscriptionsAcknowledgedNotificationParams {
 }
 
 impl Decode for SubscriptionsListenRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionsListenRequest",
-            &["jsonrpc", "method", "id", "params"],
-        );
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => reader.constant("subscriptions/listen")?,
-                2 => id = Some(reader.value()?),
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(1)?;
-        Ok(Self {
-            id: object.require(2, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscriptionsListenRequest",
+                &["jsonrpc", "method", "id", "params"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscriptionsListenRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => reader.constant("subscriptions/listen"),
+            2 => self.id.fill(reader),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -166,25 +190,34 @@ impl Encode for SubscriptionsListenRequest {
 }
 
 impl Decode for SubscriptionsListenRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionsListenRequestParams",
-            &["_meta", "notifications"],
-        );
-        let mut meta = None;
-        let mut notifications = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                _ => notifications = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: Decode::blank(),
+            notifications: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            notifications: object.require(1, notifications)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscriptionsListenRequestParams",
+                &["_meta", "notifications"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscriptionsListenRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.notifications.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -199,25 +232,34 @@ impl Encode for SubscriptionsListenRequestParams {
 }
 
 impl Decode for SubscriptionsListenResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionsListenResult",
-            &["_meta", "resultType"],
-        );
-        let mut meta = None;
-        let mut result_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = Some(reader.value()?),
-                _ => result_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            meta: Decode::blank(),
+            result_type: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta: object.require(0, meta)?,
-            result_type: object.require(1, result_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscriptionsListenResult",
+                &["_meta", "resultType"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscriptionsListenResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.result_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -232,28 +274,37 @@ impl Encode for SubscriptionsListenResult {
 }
 
 impl Decode for SubscriptionsListenResultMetaObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionsListenResultMetaObject",
-            &[
-                "io.modelcontextprotocol/serverInfo",
-                "io.modelcontextprotocol/subscriptionId",
-            ],
-        );
-        let mut server_info = None;
-        let mut subscription_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => server_info = reader.optional()?,
-                _ => subscription_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            server_info: None,
+            subscription_id: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            server_info,
-            subscription_id: object.require(1, subscription_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SubscriptionsListenResultMetaObject",
+                &[
+                    "io.modelcontextprotocol/serverInfo",
+                    "io.modelcontextprotocol/subscriptionId",
+                ],
+            )
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SubscriptionsListenResultMetaObject {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.server_info.fill(reader),
+            _ => self.subscription_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

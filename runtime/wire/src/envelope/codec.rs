@@ -6,7 +6,7 @@ use crate::fault::{Fault, What};
 use crate::id::RequestId;
 use crate::json::Json;
 use crate::map::Extra;
-use crate::object::Members;
+use crate::object::{Members, Record};
 use crate::reader::Reader;
 use crate::writer::{ObjectWriter, Writer};
 
@@ -21,6 +21,7 @@ struct Parts {
     params_at: usize,
     result: Option<Json>,
     error: Option<ErrorObject>,
+    extra: Extra,
 }
 
 impl Parts {
@@ -47,35 +48,59 @@ impl Parts {
     }
 }
 
+impl Record for Parts {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => {
+                reader.peek();
+                self.id_at = reader.offset();
+                self.id.insert(None).fill(reader)
+            }
+            2 => self.method.insert(String::new()).fill(reader),
+            3 => {
+                reader.peek();
+                self.params_at = reader.offset();
+                self.params.insert(Json::blank()).fill(reader)
+            }
+            4 => self.result.insert(Json::blank()).fill(reader),
+            _ => self.error.insert(ErrorObject::blank()).fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
 impl Decode for Message {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    #[inline]
+    fn blank() -> Self {
+        Self::Notification(RawNotification {
+            method: String::new(),
+            params: None,
+            extra: Extra::new(),
+        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Parts::read(reader)?;
+        Ok(())
+    }
+}
+
+impl Parts {
+    fn read(reader: &mut Reader<'_>) -> Result<Message, Fault> {
         static MEMBERS: Members = Members::open(
             "JSON-RPC message",
             &["jsonrpc", "id", "method", "params", "result", "error"],
-        );
-        let mut parts = Parts::default();
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => {
-                    reader.peek();
-                    parts.id_at = reader.offset();
-                    parts.id = Some(reader.optional()?);
-                }
-                2 => parts.method = Some(reader.value()?),
-                3 => {
-                    reader.peek();
-                    parts.params_at = reader.offset();
-                    parts.params = Some(reader.value()?);
-                }
-                4 => parts.result = Some(reader.value()?),
-                _ => parts.error = Some(reader.value()?),
-            }
-        }
-        object.require_seen(0)?;
-        let start = object.offset();
-        let mut extra = object.into_extra();
+        )
+        .requiring(&[0]);
+        let mut parts = Self::default();
+        reader.peek();
+        let start = reader.offset();
+        reader.record(&MEMBERS, &mut parts)?;
+        let mut extra = std::mem::take(&mut parts.extra);
         let missing_id = || {
             Fault::new(
                 start,
@@ -89,13 +114,13 @@ impl Decode for Message {
             (Some(method), None, None) => {
                 let params = parts.checked_params()?;
                 Ok(match parts.id()? {
-                    Some(id) => Self::Request(RawRequest {
+                    Some(id) => Message::Request(RawRequest {
                         id,
                         method,
                         params,
                         extra,
                     }),
-                    None => Self::Notification(RawNotification {
+                    None => Message::Notification(RawNotification {
                         method,
                         params,
                         extra,
@@ -105,11 +130,11 @@ impl Decode for Message {
             (None, Some(result), None) => {
                 let id = parts.id()?.ok_or_else(missing_id)?;
                 keep_params(parts.params, &mut extra);
-                Ok(Self::Response(RawResponse { id, result, extra }))
+                Ok(Message::Response(RawResponse { id, result, extra }))
             }
             (None, None, Some(error)) => {
                 keep_params(parts.params, &mut extra);
-                Ok(Self::Error(RawError {
+                Ok(Message::Error(RawError {
                     id: parts.id.flatten(),
                     error,
                     extra,
@@ -138,37 +163,55 @@ fn keep_params(params: Option<Json>, extra: &mut Extra) {
 }
 
 impl Decode for Packet {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    #[inline]
+    fn blank() -> Self {
+        Self::Batch(Vec::new())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         if reader.peek() != b'[' {
-            return Message::decode(reader).map(Self::Single);
+            *self = Self::Single(reader.value()?);
+            return Ok(());
         }
         let start = reader.offset();
         let batch: Vec<Message> = reader.value()?;
         if batch.is_empty() {
             return Err(Fault::new(start, What::Kind("at least one message")));
         }
-        Ok(Self::Batch(batch))
+        *self = Self::Batch(batch);
+        Ok(())
     }
 }
 
 impl Decode for ErrorObject {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Error", &["code", "message", "data"]);
-        let (mut code, mut message, mut data) = (None, None, None);
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => code = Some(reader.value()?),
-                1 => message = Some(reader.value()?),
-                _ => data = Some(reader.value()?),
-            }
+    #[inline]
+    fn blank() -> Self {
+        Self {
+            code: Decode::blank(),
+            message: String::new(),
+            data: None,
+            extra: Extra::new(),
         }
-        Ok(Self {
-            code: object.require(0, code)?,
-            message: object.require(1, message)?,
-            data,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("Error", &["code", "message", "data"]).requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ErrorObject {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.code.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

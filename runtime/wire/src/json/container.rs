@@ -169,11 +169,16 @@ macro_rules! container {
         }
 
         impl Decode for $type {
-            fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+            #[inline]
+            fn blank() -> Self {
+                Self(Json::blank())
+            }
+
+            fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
                 if reader.peek() != $empty.as_bytes()[0] {
                     return Err(reader.refuse($a));
                 }
-                Json::decode(reader).map(Self)
+                self.0.fill(reader)
             }
         }
 

@@ -133,8 +133,14 @@ impl Json {
 
 impl Decode for Json {
     #[inline]
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.text_of_value().map(Self::verbatim)
+    fn blank() -> Self {
+        Self(Box::default())
+    }
+
+    #[inline]
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Self::verbatim(reader.text_of_value()?);
+        Ok(())
     }
 }
 

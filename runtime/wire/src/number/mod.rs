@@ -66,18 +66,29 @@ impl Number {
 }
 
 impl Decode for Number {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        read(reader, "a number").map(Self)
+    #[inline]
+    fn blank() -> Self {
+        Self(Spelling::Compact(0))
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0 = read(reader, "a number")?;
+        Ok(())
     }
 }
 
 impl Decode for Integer {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    #[inline]
+    fn blank() -> Self {
+        Self(Spelling::Compact(0))
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         reader.peek();
         let start = reader.position;
-        let spelling = read(reader, "an integer")?;
-        if spelling.is_integer() {
-            return Ok(Self(spelling));
+        self.0 = read(reader, "an integer")?;
+        if self.0.is_integer() {
+            return Ok(());
         }
         Err(Fault::new(start, What::Kind("an integer")))
     }

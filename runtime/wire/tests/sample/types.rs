@@ -1,8 +1,8 @@
 //! Types of MCP written by hand the way the generator writes them.
 
 use mcp_wire::{
-    Decode, Encode, Extra, Fault, Integer, Json, JsonObject, Map, Members, Paths, Reader, Tag,
-    Writer,
+    Decode, Encode, Extra, Fault, Integer, Json, JsonObject, Map, Members, Paths, Reader, Record,
+    Tag, Writer,
 };
 
 /// Optional members of every presence.
@@ -15,28 +15,35 @@ pub(crate) struct ToolAnnotations {
 }
 
 impl Decode for ToolAnnotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self {
+            title: None,
+            read_only_hint: None,
+            destructive_hint: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ToolAnnotations",
             &["destructiveHint", "readOnlyHint", "title"],
         );
-        let mut title = None;
-        let mut read_only_hint = None;
-        let mut destructive_hint = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => destructive_hint = reader.optional()?,
-                1 => read_only_hint = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolAnnotations {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.destructive_hint.fill(reader),
+            1 => self.read_only_hint.fill(reader),
+            _ => self.title.fill(reader),
         }
-        Ok(Self {
-            title,
-            read_only_hint,
-            destructive_hint,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -64,7 +71,19 @@ pub(crate) struct Tool {
 }
 
 impl Decode for Tool {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            input_schema: Decode::blank(),
+            title: None,
+            description: None,
+            annotations: None,
+            meta: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "Tool",
             &[
@@ -75,33 +94,26 @@ impl Decode for Tool {
                 "name",
                 "title",
             ],
-        );
-        let mut meta = None;
-        let mut annotations = None;
-        let mut description = None;
-        let mut input_schema = None;
-        let mut name = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => annotations = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => input_schema = Some(reader.value()?),
-                4 => name = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+        )
+        .requiring(&[3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tool {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.annotations.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.input_schema.fill(reader),
+            4 => self.name.fill(reader),
+            _ => self.title.fill(reader),
         }
-        Ok(Self {
-            name: object.require(4, name)?,
-            input_schema: object.require(3, input_schema)?,
-            title,
-            description,
-            annotations,
-            meta,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -128,22 +140,31 @@ pub(crate) struct ListToolsResult {
 }
 
 impl Decode for ListToolsResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ListToolsResult", &["nextCursor", "tools"]);
-        let mut next_cursor = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => next_cursor = reader.optional()?,
-                _ => tools = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            tools: Vec::new(),
+            next_cursor: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            tools: object.require(1, tools)?,
-            next_cursor,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("ListToolsResult", &["nextCursor", "tools"]).requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ListToolsResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.next_cursor.fill(reader),
+            _ => self.tools.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -165,21 +186,30 @@ pub(crate) struct TextContent {
 }
 
 impl Decode for TextContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("TextContent", &["type", "text"]);
-        let mut text = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("text")?,
-                _ => text = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            text: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            text: object.require(1, text)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("TextContent", &["type", "text"]).requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("text"),
+            _ => self.text.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -202,24 +232,32 @@ pub(crate) struct ImageContent {
 }
 
 impl Decode for ImageContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ImageContent", &["type", "data", "mimeType"]);
-        let mut data = None;
-        let mut mime_type = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("image")?,
-                1 => data = Some(reader.value()?),
-                _ => mime_type = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            data: String::new(),
+            mime_type: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            data: object.require(1, data)?,
-            mime_type: object.require(2, mime_type)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("ImageContent", &["type", "data", "mimeType"]).requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ImageContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("image"),
+            1 => self.data.fill(reader),
+            _ => self.mime_type.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -242,12 +280,20 @@ pub(crate) enum ContentBlock {
 }
 
 impl Decode for ContentBlock {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Image(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("ContentBlock", "type", &["image", "text"]);
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Image),
-            Some(_) => reader.value().map(Self::Text),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Image(Decode::blank()),
+            Some(_) => *self = Self::Text(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Image(value) => value.fill(reader),
+            Self::Text(value) => value.fill(reader),
         }
     }
 }
@@ -271,26 +317,33 @@ pub(crate) struct TextResourceContents {
 }
 
 impl Decode for TextResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members =
-            Members::open("TextResourceContents", &["mimeType", "text", "uri"]);
-        let mut mime_type = None;
-        let mut text = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => mime_type = reader.optional()?,
-                1 => text = Some(reader.value()?),
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            text: String::new(),
+            uri: String::new(),
+            mime_type: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            text: object.require(1, text)?,
-            uri: object.require(2, uri)?,
-            mime_type,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("TextResourceContents", &["mimeType", "text", "uri"]).requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.mime_type.fill(reader),
+            1 => self.text.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -304,26 +357,33 @@ pub(crate) struct BlobResourceContents {
 }
 
 impl Decode for BlobResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members =
-            Members::open("BlobResourceContents", &["blob", "mimeType", "uri"]);
-        let mut blob = None;
-        let mut mime_type = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => blob = Some(reader.value()?),
-                1 => mime_type = reader.optional()?,
-                _ => uri = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            blob: String::new(),
+            uri: String::new(),
+            mime_type: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            blob: object.require(0, blob)?,
-            uri: object.require(2, uri)?,
-            mime_type,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("BlobResourceContents", &["blob", "mimeType", "uri"]).requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BlobResourceContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.blob.fill(reader),
+            1 => self.mime_type.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -335,12 +395,20 @@ pub(crate) enum ResourceContents {
 }
 
 impl Decode for ResourceContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("ResourceContents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Text),
-            Some(_) => reader.value().map(Self::Blob),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Text(Decode::blank()),
+            Some(_) => *self = Self::Blob(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Blob(value) => value.fill(reader),
         }
     }
 }
@@ -353,17 +421,27 @@ pub(crate) struct ReadResourceResult {
 }
 
 impl Decode for ReadResourceResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ReadResourceResult", &["contents"]);
-        let mut contents = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            contents = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            contents: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            contents: object.require(0, contents)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("ReadResourceResult", &["contents"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ReadResourceResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.contents.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -377,25 +455,33 @@ pub(crate) struct CallToolParams {
 }
 
 impl Decode for CallToolParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("CallToolParams", &["_meta", "arguments", "name"]);
-        let mut meta = None;
-        let mut arguments = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => arguments = reader.optional()?,
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            arguments: None,
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(2, name)?,
-            arguments,
-            meta,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("CallToolParams", &["_meta", "arguments", "name"]).requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.arguments.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -419,27 +505,34 @@ pub(crate) struct CallToolRequest {
 }
 
 impl Decode for CallToolRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members =
-            Members::open("CallToolRequest", &["jsonrpc", "id", "method", "params"]);
-        let mut id = None;
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("2.0")?,
-                1 => id = Some(reader.value()?),
-                2 => reader.constant("tools/call")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        object.require_seen(2)?;
-        Ok(Self {
-            id: object.require(1, id)?,
-            params: object.require(3, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members =
+            Members::open("CallToolRequest", &["jsonrpc", "id", "method", "params"])
+                .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CallToolRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("2.0"),
+            1 => self.id.fill(reader),
+            2 => reader.constant("tools/call"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -465,27 +558,35 @@ pub(crate) struct ProgressNotification {
 }
 
 impl Decode for ProgressNotification {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self {
+            progress: Decode::blank(),
+            total: None,
+            token: Decode::blank(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ProgressNotification",
             &["progress", "progressToken", "total"],
-        );
-        let mut progress = None;
-        let mut token = None;
-        let mut total = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => progress = Some(reader.value()?),
-                1 => token = Some(reader.value()?),
-                _ => total = reader.optional()?,
-            }
+        )
+        .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ProgressNotification {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.progress.fill(reader),
+            1 => self.token.fill(reader),
+            _ => self.total.fill(reader),
         }
-        Ok(Self {
-            progress: object.require(0, progress)?,
-            total,
-            token: object.require(1, token)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }

@@ -128,8 +128,12 @@ fn typed_and_opaque_levels_count_together() {
 struct Nest(Vec<Nest>);
 
 impl Decode for Nest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Vec::new())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 

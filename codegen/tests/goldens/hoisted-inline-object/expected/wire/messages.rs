@@ -1,32 +1,40 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{Tool, ToolAnnotations, ToolIcons};
 
 impl Decode for Tool {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Tool",
-            &["annotations", "icons", "name"],
-        );
-        let mut annotations = None;
-        let mut icons = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => annotations = reader.optional()?,
-                1 => icons = reader.optional()?,
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            annotations: None,
+            icons: None,
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            annotations,
-            icons,
-            name: object.require(2, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Tool",
+                &["annotations", "icons", "name"],
+            )
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tool {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.annotations.fill(reader),
+            1 => self.icons.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -42,17 +50,23 @@ impl Encode for Tool {
 }
 
 impl Decode for ToolAnnotations {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("ToolAnnotations", &["title"]);
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            title = reader.optional()?;
-        }
-        Ok(Self {
-            title,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolAnnotations {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.title.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -66,17 +80,26 @@ impl Encode for ToolAnnotations {
 }
 
 impl Decode for ToolIcons {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ToolIcons", &["src"]);
-        let mut src = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            src = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            src: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            src: object.require(0, src)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ToolIcons", &["src"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolIcons {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.src.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

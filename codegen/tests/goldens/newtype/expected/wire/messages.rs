@@ -5,8 +5,12 @@ use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 use crate::{Count, Cursor, Flag, Ratio};
 
 impl Decode for Count {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -17,8 +21,12 @@ impl Encode for Count {
 }
 
 impl Decode for Cursor {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -29,8 +37,12 @@ impl Encode for Cursor {
 }
 
 impl Decode for Flag {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -41,8 +53,12 @@ impl Encode for Flag {
 }
 
 impl Decode for Ratio {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 

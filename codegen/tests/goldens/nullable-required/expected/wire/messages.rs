@@ -1,21 +1,30 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{Owner, Task};
 
 impl Decode for Owner {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Owner", &["name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            name = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Owner", &["name"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Owner {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.name.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -29,25 +38,33 @@ impl Encode for Owner {
 }
 
 impl Decode for Task {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Task", &["note", "owner", "ttl"]);
-        let mut note = None;
-        let mut owner = None;
-        let mut ttl = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => note = reader.optional()?,
-                1 => owner = Some(reader.value()?),
-                _ => ttl = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            note: None,
+            owner: None,
+            ttl: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            note,
-            owner: object.require(1, owner)?,
-            ttl: object.require(2, ttl)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Task", &["note", "owner", "ttl"])
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Task {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.note.fill(reader),
+            1 => self.owner.fill(reader),
+            _ => self.ttl.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{ABCD, Größe, Uses};
 
 impl Decode for ABCD {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self)
+    fn blank() -> Self {
+        Self(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.0.fill(reader)
     }
 }
 
@@ -17,25 +21,33 @@ impl Encode for ABCD {
 }
 
 impl Decode for Größe {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Größe", &["1st", "a-b", "größe"]);
-        let mut a_b = None;
-        let mut größe = None;
-        let mut n1st = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => n1st = reader.optional()?,
-                1 => a_b = reader.optional()?,
-                _ => größe = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            a_b: None,
+            größe: Decode::blank(),
+            n1st: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            n1st,
-            a_b,
-            größe: object.require(2, größe)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Größe", &["1st", "a-b", "größe"])
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Größe {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.n1st.fill(reader),
+            1 => self.a_b.fill(reader),
+            _ => self.größe.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -51,22 +63,26 @@ impl Encode for Größe {
 }
 
 impl Decode for Uses {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("Uses", &["record", "text"]);
-        let mut record = None;
-        let mut text = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => record = reader.optional()?,
-                _ => text = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Uses {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.record.fill(reader),
+            _ => self.text.fill(reader),
         }
-        Ok(Self {
-            record,
-            text,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

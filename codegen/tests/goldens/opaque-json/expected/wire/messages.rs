@@ -1,35 +1,42 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Json, Map, Members, Reader, Record, Writer};
 
 use crate::Call;
 
 impl Decode for Call {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Call",
-            &["anything", "arguments", "list", "maybe"],
-        );
-        let mut anything = None;
-        let mut arguments = None;
-        let mut list = None;
-        let mut maybe = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => anything = Some(reader.value()?),
-                1 => arguments = Some(reader.value()?),
-                2 => list = Some(reader.value()?),
-                _ => maybe = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            anything: Decode::blank(),
+            arguments: Decode::blank(),
+            list: Decode::blank(),
+            maybe: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            anything: object.require(0, anything)?,
-            arguments: object.require(1, arguments)?,
-            list: object.require(2, list)?,
-            maybe,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Call",
+                &["anything", "arguments", "list", "maybe"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Call {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.anything.fill(reader),
+            1 => self.arguments.fill(reader),
+            2 => self.list.fill(reader),
+            _ => self.maybe.insert(Json::blank()).fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,26 +1,35 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{Form, FormKind};
 
 impl Decode for Form {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Form", &["kind", "title"]);
-        let mut kind = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => kind = reader.optional()?,
-                _ => title = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            kind: None,
+            title: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            kind,
-            title: object.require(1, title)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Form", &["kind", "title"])
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Form {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.kind.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -35,8 +44,13 @@ impl Encode for Form {
 }
 
 impl Decode for FormKind {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.string_enum(&["form"]).map(|_| Self::Form)
+    fn blank() -> Self {
+        Self::Form
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.string_enum(&["form"])?;
+        Ok(())
     }
 }
 

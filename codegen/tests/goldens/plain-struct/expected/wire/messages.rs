@@ -1,32 +1,39 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::Point;
 
 impl Decode for Point {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Point", &["label", "pinned", "x", "y"]);
-        let mut label = None;
-        let mut pinned = None;
-        let mut x = None;
-        let mut y = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => label = Some(reader.value()?),
-                1 => pinned = Some(reader.value()?),
-                2 => x = Some(reader.value()?),
-                _ => y = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            label: String::new(),
+            pinned: false,
+            x: Decode::blank(),
+            y: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            label: object.require(0, label)?,
-            pinned: object.require(1, pinned)?,
-            x: object.require(2, x)?,
-            y: object.require(3, y)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Point", &["label", "pinned", "x", "y"])
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Point {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.label.fill(reader),
+            1 => self.pinned.fill(reader),
+            2 => self.x.fill(reader),
+            _ => self.y.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

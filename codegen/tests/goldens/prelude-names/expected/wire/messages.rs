@@ -1,26 +1,30 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{Holder, HolderKind, OptionItem};
 
 impl Decode for Holder {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("Holder", &["kind", "option"]);
-        let mut kind = None;
-        let mut option = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => kind = reader.optional()?,
-                _ => option = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Holder {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.kind.fill(reader),
+            _ => self.option.fill(reader),
         }
-        Ok(Self {
-            kind,
-            option,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -35,13 +39,16 @@ impl Encode for Holder {
 }
 
 impl Decode for HolderKind {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["a", "b"])? {
-                0 => Self::A,
-                _ => Self::B,
-            },
-        )
+    fn blank() -> Self {
+        Self::A
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["a", "b"])? {
+            0 => Self::A,
+            _ => Self::B,
+        };
+        Ok(())
     }
 }
 
@@ -52,17 +59,27 @@ impl Encode for HolderKind {
 }
 
 impl Decode for OptionItem {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("OptionItem", &["value"]);
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            value = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            value: object.require(0, value)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("OptionItem", &["value"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for OptionItem {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.value.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

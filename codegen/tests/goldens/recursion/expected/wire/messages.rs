@@ -1,15 +1,23 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Kind, Map, Members, Reader, Record, Writer};
 
 use crate::{Expression, Negation, Tree};
 
 impl Decode for Expression {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::String(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::Object => reader.value().map(Self::Negation),
-            Kind::String => reader.value().map(Self::String),
-            _ => Err(reader.refuse("an object or a string")),
+            Kind::Object => *self = Self::Negation(Decode::blank()),
+            Kind::String => *self = Self::String(Decode::blank()),
+            _ => return Err(reader.refuse("an object or a string")),
+        }
+        match self {
+            Self::String(value) => value.fill(reader),
+            Self::Negation(value) => value.fill(reader),
         }
     }
 }
@@ -24,17 +32,26 @@ impl Encode for Expression {
 }
 
 impl Decode for Negation {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Negation", &["of"]);
-        let mut of = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            of = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            of: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            of: object.require(0, of)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Negation", &["of"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Negation {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.of.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -48,25 +65,33 @@ impl Encode for Negation {
 }
 
 impl Decode for Tree {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Tree", &["children", "left", "value"]);
-        let mut children = None;
-        let mut left = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => children = reader.optional()?,
-                1 => left = reader.optional()?,
-                _ => value = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            children: None,
+            left: None,
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            children,
-            left,
-            value: object.require(2, value)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Tree", &["children", "left", "value"])
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tree {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.children.fill(reader),
+            1 => self.left.fill(reader),
+            _ => self.value.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,17 +1,20 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{Word, Words};
 
 impl Decode for Word {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["self", "type"])? {
-                0 => Self::SelfValue,
-                _ => Self::Type,
-            },
-        )
+    fn blank() -> Self {
+        Self::SelfValue
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["self", "type"])? {
+            0 => Self::SelfValue,
+            _ => Self::Type,
+        };
+        Ok(())
     }
 }
 
@@ -22,40 +25,44 @@ impl Encode for Word {
 }
 
 impl Decode for Words {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Words",
-            &["$ref", "async", "member", "object", "reader", "self", "type"],
-        );
-        let mut async_ = None;
-        let mut member_ = None;
-        let mut object_ = None;
-        let mut reader_ = None;
-        let mut ref_ = None;
-        let mut self_ = None;
-        let mut type_ = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => ref_ = reader.optional()?,
-                1 => async_ = reader.optional()?,
-                2 => member_ = Some(reader.value()?),
-                3 => object_ = reader.optional()?,
-                4 => reader_ = reader.optional()?,
-                5 => self_ = reader.optional()?,
-                _ => type_ = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            async_: None,
+            member: Decode::blank(),
+            object: None,
+            reader: None,
+            ref_: None,
+            self_: None,
+            type_: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            ref_,
-            async_,
-            member: object.require(2, member_)?,
-            object: object_,
-            reader: reader_,
-            self_,
-            type_: object.require(6, type_)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Words",
+                &["$ref", "async", "member", "object", "reader", "self", "type"],
+            )
+            .requiring(&[2, 6]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Words {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.ref_.fill(reader),
+            1 => self.async_.fill(reader),
+            2 => self.member.fill(reader),
+            3 => self.object.fill(reader),
+            4 => self.reader.fill(reader),
+            5 => self.self_.fill(reader),
+            _ => self.type_.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

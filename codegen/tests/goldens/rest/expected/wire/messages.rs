@@ -1,20 +1,23 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Map, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{Closed, Open, Typed};
 
 impl Decode for Closed {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::closed("Closed", &["name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            name = Some(reader.value()?);
-        }
-        Ok(Self {
-            name: object.require(0, name)?,
-        })
+    fn blank() -> Self {
+        Self { name: String::new() }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::closed("Closed", &["name"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Closed {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.name.fill(reader)
     }
 }
 
@@ -27,17 +30,26 @@ impl Encode for Closed {
 }
 
 impl Decode for Open {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Open", &["name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            name = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Open", &["name"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Open {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.name.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -51,18 +63,25 @@ impl Encode for Open {
 }
 
 impl Decode for Typed {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Typed", &["name"]);
-        let mut name = None;
-        let mut extra = Map::new();
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next_with(reader, &mut extra)?.is_some() {
-            name = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            name: object.require(0, name)?,
-            extra,
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Typed", &["name"]).requiring(&[0]);
+        let mut extra = Map::new();
+        reader.record_with(&MEMBERS, self, &mut extra)?;
+        self.extra = extra;
+        Ok(())
+    }
+}
+
+impl Record for Typed {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.name.fill(reader)
     }
 }
 

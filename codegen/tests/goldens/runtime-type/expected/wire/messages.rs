@@ -1,21 +1,30 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::Cancel;
 
 impl Decode for Cancel {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Cancel", &["id"]);
-        let mut id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            id = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            id: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            id: object.require(0, id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Cancel", &["id"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Cancel {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.id.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,32 +1,37 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Json, Map, Members, Reader, Record, Writer};
 
 use crate::Tool;
 
 impl Decode for Tool {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "Tool",
-            &["_meta", "any", "inputSchema"],
-        );
-        let mut any = None;
-        let mut input_schema = None;
-        let mut meta = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => any = Some(reader.value()?),
-                _ => input_schema = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            any: None,
+            input_schema: Decode::blank(),
+            meta: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            any,
-            input_schema: object.require(2, input_schema)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Tool", &["_meta", "any", "inputSchema"])
+            .requiring(&[2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Tool {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.any.insert(Json::blank()).fill(reader),
+            _ => self.input_schema.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

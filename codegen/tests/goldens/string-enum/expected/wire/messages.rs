@@ -5,17 +5,21 @@ use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 use crate::{Level, Only};
 
 impl Decode for Level {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["2d", "N/A", "date-time", "debug", "thisServer"])?
-            {
-                0 => Self::N2d,
-                1 => Self::NA,
-                2 => Self::DateTime,
-                3 => Self::Debug,
-                _ => Self::ThisServer,
-            },
-        )
+    fn blank() -> Self {
+        Self::N2d
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader
+            .string_enum(&["2d", "N/A", "date-time", "debug", "thisServer"])?
+        {
+            0 => Self::N2d,
+            1 => Self::NA,
+            2 => Self::DateTime,
+            3 => Self::Debug,
+            _ => Self::ThisServer,
+        };
+        Ok(())
     }
 }
 
@@ -26,8 +30,13 @@ impl Encode for Level {
 }
 
 impl Decode for Only {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.string_enum(&["one"]).map(|_| Self::One)
+    fn blank() -> Self {
+        Self::One
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.string_enum(&["one"])?;
+        Ok(())
     }
 }
 

@@ -1,16 +1,26 @@
 //! Reading and writing the types of `run`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
+};
 
 use crate::{RunOutcome, RunRequest, RunResult, TaskResult};
 
 impl Decode for RunOutcome {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Run(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("RunOutcome", &[&["output"], &["task"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Run),
-            Some(_) => reader.value().map(Self::Task),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Run(Decode::blank()),
+            Some(_) => *self = Self::Task(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Run(value) => value.fill(reader),
+            Self::Task(value) => value.fill(reader),
         }
     }
 }
@@ -25,14 +35,24 @@ impl Encode for RunOutcome {
 }
 
 impl Decode for RunRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("RunRequest", &["method"]);
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            reader.constant("run/now")?;
-        }
-        object.require_seen(0)?;
-        Ok(Self { extra: object.into_extra() })
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("RunRequest", &["method"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RunRequest {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.constant("run/now")
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -46,17 +66,27 @@ impl Encode for RunRequest {
 }
 
 impl Decode for RunResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("RunResult", &["output"]);
-        let mut output = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            output = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            output: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            output: object.require(0, output)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("RunResult", &["output"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RunResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.output.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -70,17 +100,26 @@ impl Encode for RunResult {
 }
 
 impl Decode for TaskResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("TaskResult", &["task"]);
-        let mut task = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            task = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            task: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            task: object.require(0, task)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("TaskResult", &["task"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TaskResult {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.task.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,26 +1,35 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
 
 use crate::{FormParams, FormParamsMode, Params, UrlParams};
 
 impl Decode for FormParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("FormParams", &["fields", "mode"]);
-        let mut fields = None;
-        let mut mode = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => fields = Some(reader.value()?),
-                _ => mode = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            fields: Decode::blank(),
+            mode: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            fields: object.require(0, fields)?,
-            mode,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("FormParams", &["fields", "mode"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for FormParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.fields.fill(reader),
+            _ => self.mode.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -35,8 +44,13 @@ impl Encode for FormParams {
 }
 
 impl Decode for FormParamsMode {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.string_enum(&["form"]).map(|_| Self::Form)
+    fn blank() -> Self {
+        Self::Form
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.string_enum(&["form"])?;
+        Ok(())
     }
 }
 
@@ -47,12 +61,20 @@ impl Encode for FormParamsMode {
 }
 
 impl Decode for Params {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Form(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::optional("Params", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Form),
-            Some(_) => reader.value().map(Self::Url),
-            None => reader.value().map(Self::Form),
+            Some(0) => *self = Self::Form(Decode::blank()),
+            Some(_) => *self = Self::Url(Decode::blank()),
+            None => *self = Self::Form(Decode::blank()),
+        }
+        match self {
+            Self::Form(value) => value.fill(reader),
+            Self::Url(value) => value.fill(reader),
         }
     }
 }
@@ -67,21 +89,30 @@ impl Encode for Params {
 }
 
 impl Decode for UrlParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("UrlParams", &["mode", "url"]);
-        let mut url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("url")?,
-                _ => url = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            url: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            url: object.require(1, url)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("UrlParams", &["mode", "url"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UrlParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("url"),
+            _ => self.url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

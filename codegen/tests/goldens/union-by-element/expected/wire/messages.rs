@@ -1,21 +1,32 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
+};
 
 use crate::{Answer, Batch, Call};
 
 impl Decode for Answer {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Answer", &["result"]);
-        let mut result = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            result = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            result: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            result: object.require(0, result)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Answer", &["result"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Answer {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.result.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -29,28 +40,26 @@ impl Encode for Answer {
 }
 
 impl Decode for Batch {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        let variant = match reader.first_element()? {
-            None => 0,
+    fn blank() -> Self {
+        Self::CallList(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match reader.first_element()? {
+            None => *self = Self::CallList(Decode::blank()),
             Some(mut element) => {
                 let reader = &mut element;
-                let variant: Result<usize, Fault> = {
-                    static PATHS: Paths = Paths::new(
-                        "Batch",
-                        &[&["method"], &["result"]],
-                    );
-                    match reader.first_present(&PATHS)? {
-                        Some(0) => Ok::<usize, Fault>(0),
-                        Some(_) => Ok::<usize, Fault>(1),
-                        None => Err(reader.undecided(&PATHS)),
-                    }
-                };
-                variant?
+                static PATHS: Paths = Paths::new("Batch", &[&["method"], &["result"]]);
+                match reader.first_present(&PATHS)? {
+                    Some(0) => *self = Self::CallList(Decode::blank()),
+                    Some(_) => *self = Self::AnswerList(Decode::blank()),
+                    None => return Err(reader.undecided(&PATHS)),
+                }
             }
-        };
-        match variant {
-            0 => reader.value().map(Self::CallList),
-            _ => reader.value().map(Self::AnswerList),
+        }
+        match self {
+            Self::CallList(value) => value.fill(reader),
+            Self::AnswerList(value) => value.fill(reader),
         }
     }
 }
@@ -65,17 +74,26 @@ impl Encode for Batch {
 }
 
 impl Decode for Call {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Call", &["method"]);
-        let mut method = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            method = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            method: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            method: object.require(0, method)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Call", &["method"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Call {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.method.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,26 +1,37 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
+};
 
 use crate::{BlobContents, Contents, TextContents};
 
 impl Decode for BlobContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("BlobContents", &["blob", "uri"]);
-        let mut blob = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => blob = Some(reader.value()?),
-                _ => uri = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            blob: String::new(),
+            uri: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            blob: object.require(0, blob)?,
-            uri,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("BlobContents", &["blob", "uri"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BlobContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.blob.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -35,12 +46,20 @@ impl Encode for BlobContents {
 }
 
 impl Decode for Contents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Contents", &[&["text"], &["blob"]]);
         match reader.first_present(&PATHS)? {
-            Some(0) => reader.value().map(Self::Text),
-            Some(_) => reader.value().map(Self::Blob),
-            None => Err(reader.undecided(&PATHS)),
+            Some(0) => *self = Self::Text(Decode::blank()),
+            Some(_) => *self = Self::Blob(Decode::blank()),
+            None => return Err(reader.undecided(&PATHS)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Blob(value) => value.fill(reader),
         }
     }
 }
@@ -55,22 +74,31 @@ impl Encode for Contents {
 }
 
 impl Decode for TextContents {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("TextContents", &["text", "uri"]);
-        let mut text = None;
-        let mut uri = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => text = Some(reader.value()?),
-                _ => uri = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            text: String::new(),
+            uri: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            text: object.require(0, text)?,
-            uri,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("TextContents", &["text", "uri"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TextContents {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.text.fill(reader),
+            _ => self.uri.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,21 +1,30 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Kind, Map, Members, Reader, Record, Writer};
 
 use crate::{Bag, Token, Value};
 
 impl Decode for Bag {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("Bag", &["size"]);
-        let mut size = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            size = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            size: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            size: object.require(0, size)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("Bag", &["size"]).requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Bag {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.size.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -29,11 +38,19 @@ impl Encode for Bag {
 }
 
 impl Decode for Token {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Integer(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Integer),
-            _ => Err(reader.refuse("a string or an integer")),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
+            _ => return Err(reader.refuse("a string or an integer")),
+        }
+        match self {
+            Self::Integer(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -48,18 +65,29 @@ impl Encode for Token {
 }
 
 impl Decode for Value {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::String(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::Object => reader.value().map(Self::Bag),
-            Kind::Array => reader.value().map(Self::List),
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Number),
-            Kind::Boolean => reader.value().map(Self::Boolean),
+            Kind::Object => *self = Self::Bag(Decode::blank()),
+            Kind::Array => *self = Self::List(Decode::blank()),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Number(Decode::blank()),
+            Kind::Boolean => *self = Self::Boolean(Decode::blank()),
             _ => {
-                Err(
+                return Err(
                     reader.refuse("an object, an array, a string, a number or a boolean"),
-                )
+                );
             }
+        }
+        match self {
+            Self::String(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::List(value) => value.fill(reader),
+            Self::Bag(value) => value.fill(reader),
         }
     }
 }

@@ -1,21 +1,33 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
+};
 
 use crate::{PlainSchema, Schema, TitledSchema, TitledSchemaItems};
 
 impl Decode for PlainSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("PlainSchema", &["items"]);
-        let mut items = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            items = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            items: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            items: object.require(0, items)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("PlainSchema", &["items"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PlainSchema {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.items.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -29,13 +41,21 @@ impl Encode for PlainSchema {
 }
 
 impl Decode for Schema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Plain(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Schema", &[&["items", "titles"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::Titled)
+            *self = Self::Titled(Decode::blank())
         } else {
-            reader.value().map(Self::Plain)
+            *self = Self::Plain(Decode::blank())
+        }
+        match self {
+            Self::Plain(value) => value.fill(reader),
+            Self::Titled(value) => value.fill(reader),
         }
     }
 }
@@ -50,17 +70,27 @@ impl Encode for Schema {
 }
 
 impl Decode for TitledSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("TitledSchema", &["items"]);
-        let mut items = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            items = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            items: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            items: object.require(0, items)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("TitledSchema", &["items"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSchema {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.items.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -74,17 +104,27 @@ impl Encode for TitledSchema {
 }
 
 impl Decode for TitledSchemaItems {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("TitledSchemaItems", &["titles"]);
-        let mut titles = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            titles = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            titles: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            titles: object.require(0, titles)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("TitledSchemaItems", &["titles"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSchemaItems {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.titles.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,17 +1,27 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
+};
 
 use crate::{Choice, PlainChoice, TitledChoice};
 
 impl Decode for Choice {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Plain(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Choice", &[&["titles"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::Titled)
+            *self = Self::Titled(Decode::blank())
         } else {
-            reader.value().map(Self::Plain)
+            *self = Self::Plain(Decode::blank())
+        }
+        match self {
+            Self::Plain(value) => value.fill(reader),
+            Self::Titled(value) => value.fill(reader),
         }
     }
 }
@@ -26,17 +36,27 @@ impl Encode for Choice {
 }
 
 impl Decode for PlainChoice {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("PlainChoice", &["values"]);
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            values = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            values: object.require(0, values)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("PlainChoice", &["values"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PlainChoice {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.values.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -50,22 +70,31 @@ impl Encode for PlainChoice {
 }
 
 impl Decode for TitledChoice {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("TitledChoice", &["titles", "values"]);
-        let mut titles = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => titles = Some(reader.value()?),
-                _ => values = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            titles: Vec::new(),
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            titles: object.require(0, titles)?,
-            values: object.require(1, values)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("TitledChoice", &["titles", "values"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledChoice {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.titles.fill(reader),
+            _ => self.values.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,26 +1,37 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, TagFound, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, TagFound, Writer,
+};
 
 use crate::{OtherReference, Reference, ToolReference};
 
 impl Decode for OtherReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("OtherReference", &["id", "kind"]);
-        let mut id = None;
-        let mut kind = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => id = reader.optional()?,
-                _ => kind = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: None,
+            kind: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            id,
-            kind: object.require(1, kind)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("OtherReference", &["id", "kind"])
+            .requiring(&[1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for OtherReference {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.id.fill(reader),
+            _ => self.kind.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -35,12 +46,20 @@ impl Encode for OtherReference {
 }
 
 impl Decode for Reference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Tool(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("Reference", "kind", &["tool"]);
         match reader.tag_or_other(&TAG)? {
-            TagFound::Known(_) => reader.value().map(Self::Tool),
-            TagFound::Other => reader.value().map(Self::Other),
-            TagFound::Absent => Err(reader.missing_tag(&TAG)),
+            TagFound::Known(_) => *self = Self::Tool(Decode::blank()),
+            TagFound::Other => *self = Self::Other(Decode::blank()),
+            TagFound::Absent => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Tool(value) => value.fill(reader),
+            Self::Other(value) => value.fill(reader),
         }
     }
 }
@@ -55,21 +74,30 @@ impl Encode for Reference {
 }
 
 impl Decode for ToolReference {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ToolReference", &["kind", "name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tool")?,
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            name: object.require(1, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ToolReference", &["kind", "name"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolReference {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tool"),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,25 +1,34 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Reader, Tag, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
 
 use crate::{CircleShape, Shape, SquareShape};
 
 impl Decode for CircleShape {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("CircleShape", &["type", "radius"]);
-        let mut radius = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("circle")?,
-                _ => radius = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            radius: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            radius: object.require(1, radius)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("CircleShape", &["type", "radius"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CircleShape {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("circle"),
+            _ => self.radius.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -34,12 +43,20 @@ impl Encode for CircleShape {
 }
 
 impl Decode for Shape {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Circle(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("Shape", "type", &["circle", "square"]);
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Circle),
-            Some(_) => reader.value().map(Self::Square),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Circle(Decode::blank()),
+            Some(_) => *self = Self::Square(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Circle(value) => value.fill(reader),
+            Self::Square(value) => value.fill(reader),
         }
     }
 }
@@ -54,21 +71,30 @@ impl Encode for Shape {
 }
 
 impl Decode for SquareShape {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("SquareShape", &["type", "side"]);
-        let mut side = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("square")?,
-                _ => side = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            side: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            side: object.require(1, side)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("SquareShape", &["type", "side"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SquareShape {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("square"),
+            _ => self.side.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -1,12 +1,20 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Fault, Members, Paths, Reader, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Members, Paths, Reader, Record, Writer};
 
 use crate::{Answer, Long, Outcome, Short};
 
 impl Decode for Answer {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.value().map(Self::Short)
+    fn blank() -> Self {
+        Self::Short(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = Self::Short(Decode::blank());
+        match self {
+            Self::Short(value) => value.fill(reader),
+            Self::Long(value) => value.fill(reader),
+        }
     }
 }
 
@@ -20,22 +28,26 @@ impl Encode for Answer {
 }
 
 impl Decode for Long {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("Long", &["a", "b"]);
-        let mut a = None;
-        let mut b = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => a = reader.optional()?,
-                _ => b = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Long {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.a.fill(reader),
+            _ => self.b.fill(reader),
         }
-        Ok(Self {
-            a,
-            b,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -50,13 +62,21 @@ impl Encode for Long {
 }
 
 impl Decode for Outcome {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Short(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static PATHS: Paths = Paths::new("Outcome", &[&["b"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
-            reader.value().map(Self::Long)
+            *self = Self::Long(Decode::blank())
         } else {
-            reader.value().map(Self::Short)
+            *self = Self::Short(Decode::blank())
+        }
+        match self {
+            Self::Short(value) => value.fill(reader),
+            Self::Long(value) => value.fill(reader),
         }
     }
 }
@@ -71,17 +91,23 @@ impl Encode for Outcome {
 }
 
 impl Decode for Short {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("Short", &["a"]);
-        let mut a = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            a = reader.optional()?;
-        }
-        Ok(Self {
-            a,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Short {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.a.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
