@@ -36,8 +36,11 @@ impl Workspace {
     /// Puts a generated crate into a folder.
     pub(crate) fn add(&mut self, folder: &str, generated: &Crate) {
         for (path, text) in &generated.files {
-            // A crate that stands alone is a member here.
-            let text = text.replace("\n[workspace]\n", "\n");
+            // A crate that stands alone is a member here, and one of the checkout lies elsewhere.
+            let wire = repository().join("runtime/wire").display().to_string();
+            let text = text
+                .replace("\n[workspace]\n", "\n")
+                .replace("../../runtime/wire", &wire);
             self.write(&format!("{folder}/{path}"), &text);
         }
         self.members.push(folder.to_owned());
