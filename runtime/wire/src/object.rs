@@ -190,7 +190,7 @@ impl Object {
 
     /// The fault of an object without the member `index`.
     #[cold]
-    fn missing(&self, index: usize) -> Fault {
+    pub fn missing(&self, index: usize) -> Fault {
         let member = self.members.names.get(index).copied().unwrap_or_default();
         Fault::new(
             self.start,
