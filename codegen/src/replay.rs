@@ -39,6 +39,21 @@ pub struct Step {
     pub generated: Generated,
 }
 
+/// Why a schema did not go through.
+#[derive(Debug)]
+pub enum Refused {
+    /// It is no schema by itself: not JSON, or it refers to what is not there.
+    Invalid(Error),
+    /// The generator has no safe answer for it.
+    Unanswered(Problems),
+}
+
+impl<E: Into<Problems>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self::Unanswered(error.into())
+    }
+}
+
 impl Replay {
     /// Drafts that stand in the spec give way to the ones that are tried.
     ///
@@ -79,11 +94,11 @@ impl Replay {
     /// Tries the next schema, a text in upstream form; `name` is the name of its file.
     ///
     /// # Errors
-    /// Everything for which no safe answer can be taken.
-    pub fn step(&mut self, name: &str, text: &str) -> Result<Step, Problems> {
-        let before = self.before.replace((name.to_owned(), text.to_owned()));
+    /// A schema that is none, and everything for which no safe answer can be taken.
+    pub fn step(&mut self, name: &str, text: &str) -> Result<Step, Refused> {
         let mut directory = self.spec.clone();
-        let upstream = Upstream::of_text(name, text)?;
+        let upstream = Upstream::of_text(name, text).map_err(Refused::Invalid)?;
+        let before = self.before.replace((name.to_owned(), text.to_owned()));
         let options = ImportOptions {
             revision: self.draft.clone(),
             era: Some(match upstream.defines("InitializeRequest") {

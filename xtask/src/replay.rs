@@ -10,7 +10,7 @@ use clap::Args;
 use mcp_codegen::Problems;
 use mcp_codegen::decision::Question;
 use mcp_codegen::diff::Level;
-use mcp_codegen::replay::{Replay, Step};
+use mcp_codegen::replay::{Refused, Replay, Step};
 use mcp_codegen::spec::Directory;
 
 use crate::outcome::Outcome;
@@ -62,22 +62,35 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         let begun = Instant::now();
         let made = replay.step(&name, &text);
         let ms = begun.elapsed().as_millis();
-        let made = made
-            .map_err(|problems| first(&problems))
-            .and_then(|step| match &workshop {
-                None => Ok((step, None)),
-                Some(workshop) => {
-                    let begun = Instant::now();
-                    workshop.compile(&step.generated)?;
-                    Ok((step, Some(begun.elapsed().as_secs())))
-                }
-            });
+        let made = match made {
+            Err(Refused::Invalid(error)) => Err(Fate::Invalid(error.to_string())),
+            Err(Refused::Unanswered(problems)) => Err(Fate::Refused(first(&problems))),
+            Ok(step) => compiled(step, workshop.as_ref()),
+        };
         println!("{}", history.line(&name, made, ms));
     }
     Ok(Outcome {
-        passed: history.failed == 0,
+        passed: history.refused == 0,
         text: history.summary(),
     })
+}
+
+/// Why a schema did not go through, in words.
+enum Fate {
+    /// It is no schema by itself.
+    Invalid(String),
+    /// The generator refused it, or the compiler what came of it.
+    Refused(String),
+}
+
+/// A step, with the seconds that compiling took where that was asked for.
+fn compiled(step: Step, workshop: Option<&Workshop>) -> Result<(Step, Option<u64>), Fate> {
+    let Some(workshop) = workshop else {
+        return Ok((step, None));
+    };
+    let begun = Instant::now();
+    workshop.compile(&step.generated).map_err(Fate::Refused)?;
+    Ok((step, Some(begun.elapsed().as_secs())))
 }
 
 /// The schemas of a folder by their names, oldest first.
@@ -132,7 +145,9 @@ fn first(problems: &Problems) -> String {
 #[derive(Default)]
 struct History {
     through: usize,
-    failed: usize,
+    /// Schemas that are none by themselves.
+    invalid: usize,
+    refused: usize,
     slowest: u128,
     asked: BTreeMap<Question, BTreeMap<String, usize>>,
 }
@@ -148,16 +163,18 @@ impl History {
     }
 
     /// The line of a step: rows of the diff by level, decisions, those newly open, time.
-    fn line(&mut self, name: &str, made: Result<(Step, Option<u64>), String>, ms: u128) -> String {
+    fn line(&mut self, name: &str, made: Result<(Step, Option<u64>), Fate>, ms: u128) -> String {
         self.slowest = self.slowest.max(ms);
         let (step, seconds) = match made {
             Ok(made) => made,
-            Err(problem) => {
-                self.failed += 1;
-                return format!(
-                    "{name:24}  refused: {}",
-                    problem.trim_end().replace('\n', "\n    ")
-                );
+            Err(fate) => {
+                let (word, count, problem) = match fate {
+                    Fate::Invalid(problem) => ("invalid by itself", &mut self.invalid, problem),
+                    Fate::Refused(problem) => ("refused", &mut self.refused, problem),
+                };
+                *count += 1;
+                let problem = problem.trim_end().replace('\n', "\n    ");
+                return format!("{name:24}  {word}: {problem}");
             }
         };
         self.through += 1;
@@ -185,13 +202,14 @@ impl History {
     fn summary(&self) -> String {
         let Self {
             through,
-            failed,
+            invalid,
+            refused,
             slowest,
             asked,
         } = self;
         let mut text = format!(
-            "{through} of {} schemas went through; the slowest step took {slowest} ms ({} build)\n",
-            through + failed,
+            "{through} of {} schemas went through, {invalid} invalid by themselves, {refused} refused; the slowest step took {slowest} ms ({} build)\n",
+            through + invalid + refused,
             if cfg!(debug_assertions) {
                 "debug"
             } else {
