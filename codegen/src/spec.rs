@@ -11,6 +11,7 @@ use crate::Error;
 pub mod canonical;
 mod carried;
 mod carry;
+mod complaints;
 mod directory;
 pub(crate) mod errata;
 pub mod errors;

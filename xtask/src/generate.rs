@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         spec,
     } = arguments;
     let start = Instant::now();
-    let spec = Spec::read(&spec.unwrap_or_else(default_dir))?;
+    let dir = spec.unwrap_or_else(default_dir);
+    let spec = Spec::read(&dir)?;
     if let (Some(schema), Some(out)) = (schema, out) {
         return alone(&spec, &schema, &out, name, strict, start);
     }
@@ -62,8 +63,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         crates,
         decisions,
     } = generated;
+    let unconfirmed = crate::spec::unconfirmed(&dir, &spec)?;
     if strict {
         refuse(&decisions)?;
+        anyhow::ensure!(unconfirmed.is_empty(), "{}", unconfirmed.trim_end());
     }
     if check {
         let comparison = files.compare(&root())?;
@@ -85,7 +88,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         let new = of_crate(&written.written);
         table.row(one, [new, one.files - new, of_crate(&written.deleted)]);
     }
-    let text = table.finish(start.elapsed().as_millis()) + &taken(&decisions);
+    let text = table.finish(start.elapsed().as_millis()) + &taken(&decisions) + &unconfirmed;
     Ok(Outcome::passed(text))
 }
 

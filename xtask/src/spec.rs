@@ -173,12 +173,19 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     let undocumented = models.undocumented();
     mcp_codegen::Error::check(models.docs.unused())?;
     let mut text = String::new();
-    let mut missing = 0;
+    let (mut missing, mut of_drafts) = (0, 0);
     for (revision, names) in &undocumented {
-        missing += names.len();
+        // What a draft adds may go again: its lines are asked for, and insisted on once it is released.
+        match spec.revision(revision)?.status {
+            Status::Draft => of_drafts += names.len(),
+            Status::Released | Status::Candidate => missing += names.len(),
+        }
         for name in names {
             text.push_str(&format!("{revision}: {name} has no line in docs.toml\n"));
         }
+    }
+    if of_drafts > 0 {
+        text.push_str(&format!("{of_drafts} missing in drafts\n"));
     }
     if missing == 0 {
         text.push_str("every definition and member of every revision has a doc line\n");
@@ -189,6 +196,25 @@ fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
         passed: missing == 0,
         text,
     })
+}
+
+/// A line for each revision with facts that its import carried over and nobody has confirmed.
+pub(crate) fn unconfirmed(dir: &Path, spec: &Spec) -> anyhow::Result<String> {
+    let directory = Directory::read(dir)?;
+    let mut text = String::new();
+    for revision in &spec.revisions {
+        let carried = directory.carried(&revision.id)?;
+        if let Some(carried) = carried.filter(|carried| !carried.facts.is_empty()) {
+            text.push_str(&format!(
+                "{} facts of {} are carried over from {} and not confirmed: cargo xtask spec confirm {}\n",
+                carried.facts.len(),
+                revision.id,
+                carried.from,
+                revision.id
+            ));
+        }
+    }
+    Ok(text)
 }
 
 /// spec/ of the workspace that this was built in, as seen from the working directory where that is shorter.

@@ -4,14 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::complaints::{Complaint, complaints, placed};
 use super::facts::{Fact, Held, Speaks, held, without};
 use super::revisions::{self, Row};
 use super::rules::RuleFile;
 use super::sheet::{self, Edit, at_line, key};
-use super::{
-    Files, Spec, Status, errata, errata_file, errors, methods, revisions_file, schema_name,
-};
-use crate::{Error, Problems, docs};
+use super::{Files, Spec, Status, errata, errata_file, revisions_file, schema_name};
+use crate::{Error, docs};
 
 /// What came of an attempt to carry facts over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -379,45 +378,6 @@ pub(super) fn take_out(
         files.insert(name.clone(), text);
     }
     Ok(())
-}
-
-/// Something wrong with a line of a rule file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Complaint {
-    pub(super) file: String,
-    pub(super) line: usize,
-    pub(super) problem: String,
-}
-
-/// What the readers of the rule files that name revisions say of them.
-pub(super) fn complaints(root: &str, files: &Files) -> Vec<Complaint> {
-    let Ok(spec) = Spec::load(root, files) else {
-        return Vec::new();
-    };
-    let methods = methods::MethodRules::read(&spec).err();
-    let errors = errors::ErrorRules::read(&spec).err();
-    placed(methods.into_iter().chain(errors).collect())
-}
-
-/// Those errors that are about a line of a rule file.
-pub(super) fn placed(errors: Vec<Error>) -> Vec<Complaint> {
-    let mut found = Vec::new();
-    for error in Problems::of(errors).iter().flat_map(Problems::iter) {
-        if let Error::Rule {
-            file,
-            line,
-            problem,
-            ..
-        } = error
-        {
-            found.push(Complaint {
-                file: file.to_string(),
-                line: *line,
-                problem: problem.to_string(),
-            });
-        }
-    }
-    found
 }
 
 /// The names of a revision.

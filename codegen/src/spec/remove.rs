@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::carried::{self, Carried};
-use super::carry::{self, Complaint, complaints};
+use super::carry;
+use super::complaints::{Complaint, complaints, placed};
 use super::facts::{Fact, held, rename_pair};
 use super::rules::RuleFile;
 use super::sheet::{self, at_line};
@@ -110,7 +111,7 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
 pub(super) fn needless(root: &str, files: &Files) -> Result<Vec<Named>, Error> {
     let found = Spec::load(root, files).ok();
     let found = found.and_then(|spec| Models::needless(&spec).ok());
-    entries_of(root, files, &carry::placed(found.unwrap_or_default()))
+    entries_of(root, files, &placed(found.unwrap_or_default()))
 }
 
 /// An entry of a shared rule file, with a name for people.
