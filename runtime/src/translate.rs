@@ -71,10 +71,13 @@ impl Translator {
         let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
             && needs.pointer.is_empty()
             && method != CANCELLED;
-        let from = self.ends(way, peer).0;
-        let mut rows = from.methods().iter().filter(|row| row.name == method);
-        let notified = rows.find(|row| row.kind == MethodKind::Notification);
-        match notified.and_then(|row| row.params) {
+        let (from, to) = self.ends(way, peer);
+        let named = |revision: Revision| {
+            let mut rows = revision.methods().iter().filter(|row| row.name == method);
+            rows.find(|row| row.kind == MethodKind::Notification)
+        };
+        let both = named(from).filter(|_| named(to).is_some());
+        match both.and_then(|row| row.params) {
             Some(ty) if unasked => self.run(way, Subject::Type(ty), text, peer, session),
             _ => carried,
         }

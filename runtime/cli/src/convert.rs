@@ -11,6 +11,7 @@ use mcp_wire::{Direction, ErrorObject, Json};
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::whole::{self, About, Whole};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -20,22 +21,17 @@ pub(crate) struct Arguments {
     /// The revision that it shall become one of
     #[arg(long, value_name = "ID")]
     to: Revision,
-    /// The definition that the file is
-    #[arg(
-        long = "type",
-        value_name = "NAME",
-        conflicts_with = "method",
-        required_unless_present = "method"
-    )]
+    /// The definition that the file is; without it the file is a whole message, or a batch
+    #[arg(long = "type", value_name = "NAME", conflicts_with = "part")]
     ty: Option<String>,
-    /// The method whose part the file is
-    #[arg(long, value_name = "NAME", requires = "part")]
+    /// The method that a response answers, or whose part the file is
+    #[arg(long, value_name = "NAME")]
     method: Option<String>,
-    /// Which part of the method's messages the file is
+    /// Which part of the method's messages the file is, if not a whole one
     #[arg(long, requires = "method")]
     part: Option<Part>,
     /// Who sends the method, where both sides can
-    #[arg(long, requires = "method")]
+    #[arg(long)]
     sender: Option<Sender>,
     /// What becomes of members that the older revision does not name
     #[arg(long, default_value = "strict")]
@@ -95,31 +91,93 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Sender::Client => Direction::ClientToServer,
         Sender::Server => Direction::ServerToClient,
     });
+    // A candidate is the revision that it became, as far as its values read as that.
+    let (start, end) = (stand_in(*from), stand_in(*to));
+    let unknown =
+        |what: String| format!("{what}; `mcp-rev types --revision {from}` lists what there is");
+    let whole = match (ty, part) {
+        (None, None) => Some(None),
+        (Some(ty), None) => whole::envelope(*from, ty),
+        _ => None,
+    };
+    if let (Some(ty), true) = (ty, *from != start || whole.is_some())
+        && let Err(error) = whole::check(*from, ty, &text)
+    {
+        return Ok(invalid(&error, *json));
+    }
+    let failed = |failure| match failure {
+        Failure::Unknown(what) => Err(anyhow::anyhow!(unknown(what))),
+        Failure::Invalid(error) => Ok(invalid(&error, *json)),
+    };
+    if let Some(named) = whole {
+        let about = About {
+            method: method.as_deref().or(named),
+            sender: direction,
+        };
+        let made = || cx.clone();
+        return match whole::convert(&text, (start, end), about, &made) {
+            Ok(whole) => Ok(report_whole(whole, *json)),
+            Err(failure) => failed(failure),
+        };
+    }
     let converted = match (ty, method, part) {
-        (Some(ty), _, _) => mcp_registry::convert(Subject::Type(ty), *from, *to, &text, cx),
-        (None, Some(method), Some(Part::Error)) => error(method, *from, *to, &text, cx),
+        (None, Some(method), Some(Part::Error)) => error(method, start, end, &text, cx),
         (None, Some(method), part) => {
             let part = match part {
                 Some(Part::Result) => mcp_registry::Part::Result,
                 _ => mcp_registry::Part::Params,
             };
-            mcp_registry::convert(
-                Subject::Method(method, part, direction),
-                *from,
-                *to,
-                &text,
-                cx,
-            )
+            let subject = Subject::Method(method, part, direction);
+            mcp_registry::convert(subject, start, end, &text, cx)
         }
+        (Some(ty), _, _) => mcp_registry::convert(Subject::Type(ty), start, end, &text, cx),
         (None, None, _) => bail!("say what the file is: --type, or --method with --part"),
     };
-    Ok(match converted {
-        Ok(conversion) => report(conversion, *json),
-        Err(Failure::Unknown(what)) => {
-            bail!("{what}; `mcp-rev types --revision {from}` lists what there is")
+    match converted {
+        Ok(conversion) => Ok(report(conversion, *json)),
+        Err(failure) => failed(failure),
+    }
+}
+
+/// The revision that stands in for one that takes no part in conversions: the one of the same version on the wire.
+fn stand_in(revision: Revision) -> Revision {
+    match revision.is_converted() {
+        true => revision,
+        false => Revision::from_wire(revision.wire()).unwrap_or(revision),
+    }
+}
+
+/// The messages that go on, and what became of each; the worst outcome gives the exit code.
+fn report_whole(whole: Whole, as_json: bool) -> Outcome {
+    if whole.messages.len() == 1 && !whole.is_batch {
+        let mut messages = whole.messages;
+        return match messages.pop() {
+            Some((_, outcome)) => report(outcome, as_json),
+            None => Outcome {
+                text: String::new(),
+                code: 0,
+            },
+        };
+    }
+    let mut text = if as_json { String::new() } else { whole.text() };
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let mut code = 0;
+    for (place, outcome) in whole.messages {
+        if !as_json {
+            eprint!("{place}: ");
+            if outcome.is_exact() {
+                eprintln!("exact");
+            }
         }
-        Err(Failure::Invalid(error)) => invalid(&error, *json),
-    })
+        let one = report(outcome, as_json);
+        code = code.max(one.code);
+        if as_json {
+            text.push_str(&one.text);
+        }
+    }
+    Outcome { text, code }
 }
 
 fn error(

@@ -15,6 +15,7 @@ mod message;
 mod report;
 mod revisions;
 mod types;
+mod whole;
 
 #[derive(Parser)]
 #[command(

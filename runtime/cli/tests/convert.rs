@@ -124,13 +124,24 @@ fn value_and_losses_are_one_object_if_asked_for() {
 #[test]
 fn carried_members_travel_and_come_back() {
     let carried = down(&[&RESULT[..], &["--policy", "carry"]].concat(), LOSSY);
-    assert_eq!((carried.code, carried.err.as_str()), (0, ""));
+    // A text is all that an old client shows, under any policy.
+    assert_eq!(carried.code, 4, "{}", carried.err);
+    assert!(
+        carried.err.contains("carried at /structuredContent"),
+        "{}",
+        carried.err
+    );
     let up = ["--from", "2025-03-26", "--to", "2026-07-28"];
     let back = run(&[&up[..], &RESULT, &["-"]].concat(), &carried.out);
     assert_eq!(back.code, 0);
     let values =
         [back.out.as_str(), LOSSY].map(|text| serde_json::from_str::<Value>(text).unwrap());
-    assert_eq!(values[0], values[1]);
+    let [mut there, here] = values;
+    assert_eq!(
+        there["content"].as_array_mut().unwrap().pop().unwrap()["text"],
+        "{\"a\":1.50}"
+    );
+    assert_eq!(there, here);
 }
 
 #[test]
@@ -149,7 +160,7 @@ fn what_needs_state_names_the_adapter() {
         row,
         json!({
             "status": "needs-state", "adapter": "multi-round-trip", "rule": "input-required",
-            "hop": "2026-07-28..2025-11-25",
+            "hop": "2026-07-28..2025-11-25", "pointer": "",
         })
     );
 }
@@ -168,12 +179,7 @@ fn a_session_lets_requests_go_up() {
     ];
     let call = r#"{"name":"t"}"#;
     assert_eq!(run(&[&up[..], &["-"]].concat(), call).code, 5);
-    let session = [
-        "--session-version",
-        "2026-07-28",
-        "--session-capabilities",
-        "{}",
-    ];
+    let session = ["--session-capabilities", "{}"];
     let told = run(&[&up[..], &session, &["-"]].concat(), call);
     assert_eq!(told.code, 0, "{}", told.err);
     let value: Value = serde_json::from_str(&told.out).unwrap();
@@ -211,7 +217,7 @@ fn what_is_rejected_or_swallowed_has_no_value() {
     assert_eq!((tasks.code, tasks.out.as_str()), (6, ""));
     assert_eq!(
         tasks.err,
-        "rejected: tasks are not part of revision 2025-06-18 (-32601)\n"
+        "rejected (2025-11-25..2025-06-18, tasks-unknown): tasks are not part of revision 2025-06-18 (-32601)\n"
     );
     let done = r#"{"elicitationId":"e"}"#;
     let done = run(
@@ -226,7 +232,10 @@ fn what_is_rejected_or_swallowed_has_no_value() {
     let row: Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!(
         row,
-        json!({"status": "swallowed", "rule": "elicitation-complete"})
+        json!({
+            "status": "swallowed", "rule": "elicitation-complete",
+            "hop": "2025-11-25..2025-06-18", "pointer": "",
+        })
     );
 }
 
@@ -309,4 +318,74 @@ fn a_file_that_is_not_there_cannot_be_read() {
     );
     assert_eq!((run.code, run.out.as_str()), (3, ""));
     assert!(run.err.contains("no-such-file.json"), "{}", run.err);
+}
+
+#[test]
+fn a_whole_message_keeps_its_envelope() {
+    let call =
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"},"x-vendor":1.0}"#;
+    let up = ["--from", "2025-11-25", "--to", "2026-07-28"];
+    let session = ["--session-capabilities", "{}"];
+    for ty in [
+        &[][..],
+        &["--type", "CallToolRequest"],
+        &["--type", "JSONRPCRequest"],
+    ] {
+        let told = run(&[&up[..], &session, ty, &["-"]].concat(), call);
+        assert_eq!(told.code, 0, "{}", told.err);
+        let value: Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!((&value["id"], &value["x-vendor"]), (&json!(7), &json!(1.0)));
+        assert!(value["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string());
+    }
+    let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","tools":[],"ttlMs":0,"cacheScope":"private"}}"#;
+    assert_eq!(down(&[], answer).code, 2, "nobody knows what it answers");
+    let told = down(&["--method", "tools/list"], answer);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let value: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(
+        value,
+        json!({ "jsonrpc": "2.0", "id": 7, "result": { "tools": [] } })
+    );
+    let error = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32021,"message":"m"}}"#;
+    let told = down(&["--method", "tools/list"], error);
+    assert!(told.out.contains("-32602"), "{}", told.out);
+}
+
+#[test]
+fn a_batch_is_split_where_there_are_none_and_refused_where_it_comes_from_nowhere() {
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},
+        {"jsonrpc":"2.0","method":"notifications/initialized"}]"#;
+    let up = ["--from", "2025-03-26", "--to", "2025-06-18", "-"];
+    let told = run(&up, batch);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert_eq!(told.out.lines().count(), 2, "{}", told.out);
+    let back = run(&["--from", "2025-06-18", "--to", "2025-03-26", "-"], batch);
+    assert_eq!(back.code, 2);
+    assert!(back.err.contains("has no batches"), "{}", back.err);
+}
+
+#[test]
+fn a_candidate_is_converted_as_what_it_became() {
+    let tool = r#"{"name":"t","title":"T","inputSchema":{"type":"object"}}"#;
+    let rc = [
+        "--from",
+        "2026-07-28-rc",
+        "--to",
+        "2025-03-26",
+        "--type",
+        "Tool",
+        "-",
+    ];
+    let told = run(&rc, tool);
+    assert_eq!(told.code, 4, "{}", told.err);
+    assert!(told.out.contains("annotations"), "{}", told.out);
+}
+
+#[test]
+fn who_cancels_has_to_be_said() {
+    let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let up = ["--from", "2025-11-25", "--to", "2026-07-28"];
+    assert_eq!(run(&[&up[..], &["-"]].concat(), text).code, 2);
+    let of = |sender| run(&[&up[..], &["--sender", sender, "-"]].concat(), text).code;
+    assert_eq!((of("client"), of("server")), (0, 5));
 }

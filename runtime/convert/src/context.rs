@@ -31,7 +31,7 @@ pub struct Session {
 }
 
 /// A conversion at work: one hop between neighbours.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Context {
     policy: Policy,
     session: Session,
