@@ -111,7 +111,7 @@ impl<App: Spoken> Client<App> {
                 Message::Response(response),
             ) => {
                 self.state.confirm();
-                self.take_result(*request, response, revision, losses);
+                self.take_result(*request, response, revision, losses, now);
             }
             (
                 Purpose::Application {
@@ -123,7 +123,22 @@ impl<App: Spoken> Client<App> {
             ) => {
                 self.take_error(*request, error.error, revision, losses, now);
             }
-            (Purpose::LogLevel | Purpose::Initialize | Purpose::Application { .. }, _) => {}
+            (Purpose::Listen, message) => {
+                let error = match message {
+                    Message::Error(error) => Some(error.error),
+                    _ => None,
+                };
+                if let Some(id) = id {
+                    self.listened(id, error, now);
+                }
+            }
+            (
+                Purpose::LogLevel
+                | Purpose::Adapter
+                | Purpose::Initialize
+                | Purpose::Application { .. },
+                _,
+            ) => {}
         }
     }
 
@@ -134,6 +149,7 @@ impl<App: Spoken> Client<App> {
         response: RawResponse,
         revision: Revision,
         mut losses: Vec<Loss>,
+        now: Duration,
     ) {
         let RawResponse { result, .. } = response;
         let method = &request.call.method;
@@ -143,6 +159,9 @@ impl<App: Spoken> Client<App> {
                 Some("complete") => {}
                 Some("input_required") if MULTI_ROUND_TRIP.contains(&method.as_str()) => {
                     let answer = match self.input_required(&request, &result, revision) {
+                        Ok(input) if self.options.adapts => {
+                            return self.ask_application(request, input, losses, now);
+                        }
                         Ok(input) => Answer::InputRequired(input),
                         Err(what) => Answer::Failed(Failure::InvalidResult(what)),
                     };

@@ -33,11 +33,13 @@
 //! ```
 
 mod answer;
+mod changes;
 pub mod era;
 mod options;
 mod output;
 mod peer;
 mod post;
+mod rounds;
 mod send;
 mod settle;
 mod stamp;
@@ -58,6 +60,8 @@ pub use output::{
     Send, ServerFacts, ServerRequest, Token,
 };
 
+use changes::Changes;
+use rounds::Rounds;
 use settle::State;
 use translate::Translator;
 
@@ -81,6 +85,12 @@ pub struct Client<App> {
     log_level: Option<String>,
     /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
     session_to_be: Option<String>,
+    /// Calls whose server asks back.
+    rounds: Rounds,
+    /// What the application wants to be told of.
+    changes: Changes,
+    /// The time, as it was told last.
+    now: Duration,
     outputs: VecDeque<Output>,
     app: PhantomData<App>,
 }
@@ -93,6 +103,8 @@ struct Waiting {
     retry: Option<Resumed>,
     /// How often it was sent already, to servers that turned out to be others than thought.
     sent: u8,
+    /// How often its server asked back.
+    rounds: u32,
 }
 
 /// What a retry of a multi round-trip adds, in the server's revision.
@@ -117,6 +129,10 @@ enum Purpose {
     Probe,
     Initialize,
     LogLevel,
+    /// A subscription of an adapter: nobody waits for the answer.
+    Adapter,
+    /// The request by which an adapter listens.
+    Listen,
     Application {
         request: Box<Waiting>,
         progress_token: Option<Json>,
@@ -153,6 +169,9 @@ impl<App: Spoken> Client<App> {
             from_server: HashMap::new(),
             log_level: None,
             session_to_be: None,
+            rounds: Rounds::default(),
+            changes: Changes::default(),
+            now: Duration::ZERO,
             outputs: VecDeque::new(),
             app: PhantomData,
         }
@@ -215,12 +234,13 @@ impl<App: Spoken> Client<App> {
         retry: Option<Resumed>,
         now: Duration,
     ) -> Result<Token, Refused> {
-        if self.waiting.len() + self.pending.len() >= self.options.limits.pending {
+        if self.pending() >= self.options.limits.pending {
             return Err(Refused::TooManyPending);
         }
         if self.options.revisions.is_empty() {
             return Err(Refused::NoRevisions);
         }
+        self.now = now;
         self.next_token += 1;
         let token = Token(self.next_token);
         self.waiting.push_back(Waiting {
@@ -228,6 +248,7 @@ impl<App: Spoken> Client<App> {
             call,
             retry,
             sent: 0,
+            rounds: 0,
         });
         self.start(now);
         Ok(token)
@@ -270,6 +291,7 @@ impl<App: Spoken> Client<App> {
 
     /// A message that came: over stdio (`post` is none), or in the response stream of a POST.
     pub fn receive(&mut self, post: Option<Post>, bytes: &[u8], now: Duration) {
+        self.now = now;
         self.take(post, bytes, now);
     }
 
@@ -283,28 +305,39 @@ impl<App: Spoken> Client<App> {
         body: Option<&[u8]>,
         now: Duration,
     ) {
+        self.now = now;
         self.take_http(post, status, session, body, now);
     }
 
     /// The response stream of a POST is over, or there was no response.
     pub fn ended(&mut self, post: Post, now: Duration) {
+        self.now = now;
         self.end_of_post(post, now);
     }
 
     /// The server over stdio ended.
     pub fn closed(&mut self, now: Duration) {
+        self.now = now;
         self.end_of_server(now);
     }
 
     /// When [`tick`](Self::tick) has something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        self.state.deadline()
+        let adapters = [self.rounds.deadline(), self.changes.deadline()];
+        self.state
+            .deadline()
+            .into_iter()
+            .chain(adapters.into_iter().flatten())
+            .min()
     }
 
-    /// Tells the time: a probe without an answer may be over.
+    /// Tells the time: a probe without an answer may be over, and so may a question that the application does not answer.
     pub fn tick(&mut self, now: Duration) {
+        self.now = now;
         self.probe_timeout(now);
+        self.late_rounds(now);
+        self.listen_again(now);
     }
 
     /// What is to be done next, in order; none if there is nothing to do until something comes.
@@ -323,7 +356,7 @@ impl<App: Spoken> Client<App> {
     /// The requests without an answer.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.waiting.len() + self.pending.len()
+        self.waiting.len() + self.pending.len() + self.rounds.len() + self.changes.len()
     }
 
     /// Hands something to the application.

@@ -45,6 +45,7 @@ pub struct Options {
     pub(super) limits: Limits,
     pub(super) probe_timeout: Duration,
     pub(super) verdict: Option<Verdict>,
+    pub(super) adapts: bool,
 }
 
 impl Options {
@@ -59,6 +60,7 @@ impl Options {
             limits: Limits::default(),
             probe_timeout: Duration::from_secs(5),
             verdict: None,
+            adapts: true,
         }
     }
 
@@ -87,6 +89,17 @@ impl Options {
     #[must_use]
     pub fn with_probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;
+        self
+    }
+
+    /// Without adapters: what a server asks in a result is handed to the application as [`InputRequired`], and what the
+    /// server's era has in another form fails with [`NeedsAdapter`].
+    ///
+    /// [`InputRequired`]: super::Answer::InputRequired
+    /// [`NeedsAdapter`]: super::Failure::NeedsAdapter
+    #[must_use]
+    pub fn without_adapters(mut self) -> Self {
+        self.adapts = false;
         self
     }
 

@@ -107,7 +107,7 @@ pub enum Event {
         /// What could not be carried over, of the request and of the answer.
         losses: Vec<Loss>,
     },
-    /// A request of a server with a handshake, to be answered by [`Client::respond`](super::Client::respond).
+    /// A request of the server, by itself or in the result of a call, to be answered by [`Client::respond`](super::Client::respond).
     Request {
         /// Names it in the answer.
         request: ServerRequest,
@@ -208,7 +208,16 @@ impl Retry {
 
 /// A request of the server, until it is answered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ServerRequest(pub(super) RequestId);
+pub struct ServerRequest(pub(super) Asked);
+
+/// How the server has asked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Asked {
+    /// By a request of its own.
+    Request(RequestId),
+    /// In the result of a call.
+    Question { round: u64, key: String },
+}
 
 /// What the server said of itself, in the application's revision.
 #[derive(Debug, Clone, PartialEq)]
@@ -259,6 +268,8 @@ pub enum Failure {
     Closed,
     /// The application cancelled it.
     Cancelled,
+    /// The application did not answer in time what the server asked.
+    Unanswered,
 }
 
 impl fmt::Display for Failure {
@@ -295,6 +306,7 @@ impl fmt::Display for Failure {
             Self::Http(status) => write!(f, "HTTP status {status} without an answer"),
             Self::Closed => f.write_str("the connection ended before the answer"),
             Self::Cancelled => f.write_str("cancelled"),
+            Self::Unanswered => f.write_str("the server's questions were not answered in time"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, RawError, RawNotification, RawRequest, RawResponse, RequestId};
 
-use super::output::{Event, Ignored, Post, Refused, ServerRequest, Token};
+use super::output::{Asked, Event, Ignored, Post, Refused, ServerRequest, Token};
 use super::send::{member, own_id};
 use super::translate::{Stopped, empty_object};
 use super::{Client, Purpose};
@@ -47,7 +47,7 @@ impl<App: Spoken> Client<App> {
                 self.from_server.insert(id.clone(), method.clone());
                 let params = (given || params.text() != "{}").then_some(params);
                 self.tell(Event::Request {
-                    request: ServerRequest(id),
+                    request: ServerRequest(Asked::Request(id)),
                     method,
                     params,
                     losses,
@@ -82,7 +82,16 @@ impl<App: Spoken> Client<App> {
         request: ServerRequest,
         answer: Result<Json, ErrorObject>,
     ) -> Result<(), Refused> {
-        let ServerRequest(id) = request;
+        let id = match request.0 {
+            Asked::Request(id) => id,
+            Asked::Question { round, key } => {
+                let now = self.now;
+                return match self.answer_question(round, key, answer, now) {
+                    true => Ok(()),
+                    false => Err(Refused::NotAsked),
+                };
+            }
+        };
         let method = self.from_server.remove(&id).ok_or(Refused::NotAsked)?;
         let revision = self
             .state
@@ -117,6 +126,10 @@ impl<App: Spoken> Client<App> {
     /// A notification of the server.
     pub(super) fn take_notification(&mut self, notification: RawNotification, post: Option<Post>) {
         let RawNotification { method, params, .. } = notification;
+        let listening = self.subscription(params.as_ref());
+        if self.is_acknowledgement(&method, listening) {
+            return;
+        }
         let about = self.about(&method, params.as_ref(), post);
         let revision = self.state.settled().map(|settled| settled.revision);
         let revision = revision
@@ -133,13 +146,27 @@ impl<App: Spoken> Client<App> {
         let params = params.unwrap_or_else(empty_object);
         match self.translator.params_in(&method, &params, revision) {
             Ok((params, losses)) => {
+                let streams = match about {
+                    Some(_) => Vec::new(),
+                    None => self.streams_for(&method, &params),
+                };
                 let params = (given || params.text() != "{}").then_some(params);
-                self.tell(Event::Notification {
-                    method,
-                    params,
-                    about,
-                    losses,
-                });
+                for token in &streams {
+                    self.tell(Event::Notification {
+                        method: method.clone(),
+                        params: params.clone(),
+                        about: Some(*token),
+                        losses: losses.clone(),
+                    });
+                }
+                if streams.is_empty() {
+                    self.tell(Event::Notification {
+                        method,
+                        params,
+                        about,
+                        losses,
+                    });
+                }
             }
             Err(stopped) => self.report(&method, &stopped),
         }
@@ -159,7 +186,7 @@ impl<App: Spoken> Client<App> {
     fn about(&self, method: &str, params: Option<&Json>, post: Option<Post>) -> Option<Token> {
         let token_of = |purpose: &Purpose| match purpose {
             Purpose::Application { request, .. } => Some(request.token),
-            Purpose::Probe | Purpose::Initialize | Purpose::LogLevel => None,
+            _ => None,
         };
         if method == "notifications/progress" {
             let wanted = member(params?, "progressToken")?;

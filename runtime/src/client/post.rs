@@ -111,7 +111,8 @@ impl<App: Spoken> Client<App> {
                 None => self.probed(Evidence::Ended(Channel::Http), now),
             },
             Purpose::Initialize => self.unsettle(&failure),
-            Purpose::LogLevel => {}
+            Purpose::LogLevel | Purpose::Adapter => {}
+            Purpose::Listen => self.listened(id, None, now),
             Purpose::Application {
                 request, losses, ..
             } => {

@@ -24,6 +24,11 @@ impl<App: Spoken> Client<App> {
             let Some(request) = self.waiting.pop_front() else {
                 return;
             };
+            let request = match self.options.adapts {
+                true => self.adapted(request, revision),
+                false => Some(request),
+            };
+            let Some(request) = request else { continue };
             match self.prepare(&request, revision) {
                 Ok(prepared) => self.send_request(request, prepared, revision),
                 Err(failure) => self.tell_answer(request, Answer::Failed(failure), Vec::new()),
@@ -237,15 +242,29 @@ impl<App: Spoken> Client<App> {
             }
             return;
         }
+        let cancelled = Answer::Failed(Failure::Cancelled);
+        if let Some((request, losses)) = self.rounds.remove(token) {
+            return self.tell_answer(request, cancelled, losses);
+        }
+        if let Some(request) = self.close_stream(token) {
+            return self.tell_answer(request, cancelled, Vec::new());
+        }
         let Some(id) = self.id_of(token) else { return };
-        let Some(Pending {
+        if let Some(Purpose::Application {
+            request, losses, ..
+        }) = self.withdraw(id, reason)
+        {
+            self.tell_answer(*request, cancelled, losses);
+        }
+    }
+
+    /// Takes back a request on its way.
+    pub(super) fn withdraw(&mut self, id: i64, reason: Option<&str>) -> Option<Purpose> {
+        let Pending {
             purpose,
             revision,
             post,
-        }) = self.pending.remove(&id)
-        else {
-            return;
-        };
+        } = self.pending.remove(&id)?;
         match (self.options.channel, revision.era()) {
             (Channel::Http, Era::PerRequest) => {
                 self.posts.remove(&post);
@@ -253,12 +272,7 @@ impl<App: Spoken> Client<App> {
             }
             _ => self.send_cancelled(id, reason, revision),
         }
-        if let Purpose::Application {
-            request, losses, ..
-        } = purpose
-        {
-            self.tell_answer(*request, Answer::Failed(Failure::Cancelled), losses);
-        }
+        Some(purpose)
     }
 
     fn send_cancelled(&mut self, id: i64, reason: Option<&str>, revision: Revision) {
@@ -274,7 +288,7 @@ impl<App: Spoken> Client<App> {
     fn id_of(&self, token: Token) -> Option<i64> {
         let is_it = |purpose: &Purpose| match purpose {
             Purpose::Application { request, .. } => request.token == token,
-            Purpose::Probe | Purpose::Initialize | Purpose::LogLevel => false,
+            _ => false,
         };
         self.pending
             .iter()

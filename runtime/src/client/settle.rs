@@ -232,6 +232,7 @@ impl<App: Spoken> Client<App> {
                 self.tell_answer(*request, Answer::Failed(Failure::Closed), losses);
             }
         }
+        self.end_changes(&Failure::Closed);
         self.fail_waiting(&Failure::Closed);
     }
 
@@ -337,6 +338,9 @@ impl<App: Spoken> Client<App> {
         self.tell(Event::Settled(facts));
         let level = self.log_level.clone();
         self.apply_log_level(level.as_deref());
+        if self.options.adapts {
+            self.listen();
+        }
         self.send_waiting();
     }
 
@@ -371,7 +375,7 @@ impl<App: Spoken> Client<App> {
     }
 
     /// What a `DiscoverResult` says of the server.
-    fn facts_of(&self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
+    fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
         let Evidence::Answer {
             message: Some(Message::Response(response)),
             ..
@@ -383,7 +387,8 @@ impl<App: Spoken> Client<App> {
         self.facts(&response.result, revision, info)
     }
 
-    fn facts(&self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
+    fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
+        self.changes.capabilities = member(result, "capabilities");
         let carry = |name, json: Json| self.translator.definition_in(name, revision, json.text());
         ServerFacts {
             revision,

@@ -7,6 +7,7 @@
     reason = "a test says what it found and stops"
 )]
 
+mod adapters;
 mod answers;
 mod era;
 mod http;
@@ -36,7 +37,7 @@ pub(crate) fn profile() -> Profile {
 }
 
 pub(crate) fn options(channel: Channel) -> Options {
-    Options::new(channel, profile())
+    Options::new(channel, profile()).without_adapters()
 }
 
 /// A client of an application that speaks 2025-11-25.

@@ -1,0 +1,392 @@
+//! The adapter for subscriptions, and for the log level of an application that sets it once.
+//!
+//! An application of the modern era listens: towards an older server its streams become subscriptions, and what the
+//! server tells is told on each stream that wants it. One of the handshake era subscribes: towards a modern server its
+//! resources, and the lists that it expects to hear of unasked, are one `subscriptions/listen`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use mcp_registry::{Era, Revision};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map};
+
+use super::output::{Answer, Event, Failure, Token};
+use super::send::member;
+use super::translate::empty_object;
+use super::{Client, Purpose, Waiting};
+use crate::Spoken;
+use crate::adapters::declares;
+
+/// What the application wants to be told of.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// Of a modern application: its streams.
+    streams: BTreeMap<Token, Stream>,
+    /// Of an older application: the resources that it has subscribed to.
+    uris: BTreeSet<String>,
+    /// The request that carries them, once it is sent.
+    listening: Option<i64>,
+    /// Subscriptions that are answered when the server has taken up the request.
+    subscribing: Vec<Waiting>,
+    /// When to listen again, and how often it was in vain.
+    again: Option<Duration>,
+    tries: u32,
+    /// `ServerCapabilities`, as the server said them.
+    pub(super) capabilities: Option<Json>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    request: Waiting,
+    lists: Vec<&'static str>,
+    uris: BTreeSet<String>,
+}
+
+/// The word of a list in the filter, the capability behind it, and the notification of its changes.
+const LISTS: [(&str, &str, &str); 3] = [
+    (
+        "promptsListChanged",
+        "prompts",
+        "notifications/prompts/list_changed",
+    ),
+    (
+        "resourcesListChanged",
+        "resources",
+        "notifications/resources/list_changed",
+    ),
+    (
+        "toolsListChanged",
+        "tools",
+        "notifications/tools/list_changed",
+    ),
+];
+
+const LISTEN: &str = "subscriptions/listen";
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+const UPDATED: &str = "notifications/resources/updated";
+
+impl Changes {
+    /// When to listen again.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.again
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.streams.len() + self.subscribing.len()
+    }
+
+    fn declares(&self, path: &[&str]) -> bool {
+        self.capabilities
+            .as_ref()
+            .is_some_and(|it| declares(it, path))
+    }
+
+    /// Everything that waits, as the server is left.
+    pub(super) fn drain(&mut self) -> Vec<Waiting> {
+        self.listening = None;
+        self.again = None;
+        let streams = std::mem::take(&mut self.streams).into_values();
+        let waiting = std::mem::take(&mut self.subscribing);
+        streams
+            .map(|stream| stream.request)
+            .chain(waiting)
+            .collect()
+    }
+}
+
+impl<App: Spoken> Client<App> {
+    /// Takes a request that the server's era has in another form; it comes back if it is none of these.
+    pub(super) fn adapted(&mut self, request: Waiting, revision: Revision) -> Option<Waiting> {
+        let eras = (self.translator.inner.app.era(), revision.era());
+        match (eras, request.call.method.as_str()) {
+            ((Era::PerRequest, Era::Handshake), LISTEN) => self.open_stream(request, revision),
+            ((Era::Handshake, Era::PerRequest), "resources/subscribe") => self.subscribe(request),
+            ((Era::Handshake, Era::PerRequest), "resources/unsubscribe") => {
+                if let Some(uri) = uri_of(request.call.params.as_ref()) {
+                    self.changes.uris.remove(&uri);
+                }
+                self.tell_answer(request, Answer::Result(empty_object()), Vec::new());
+                self.listen();
+            }
+            ((Era::Handshake, Era::PerRequest), "logging/setLevel") => {
+                let level = request
+                    .call
+                    .params
+                    .as_ref()
+                    .and_then(|params| member(params, "level"));
+                let level = level.and_then(|level| level.read::<String>().ok());
+                let answer = match level
+                    .filter(|level| crate::server::LogLevel::from_name(level).is_some())
+                {
+                    Some(level) => {
+                        self.log_level = Some(level);
+                        Answer::Result(empty_object())
+                    }
+                    None => Answer::Error(
+                        crate::errors::invalid_params("`level` is none of the eight of RFC 5424")
+                            .error,
+                    ),
+                };
+                self.tell_answer(request, answer, Vec::new());
+            }
+            _ => return Some(request),
+        }
+        None
+    }
+
+    fn open_stream(&mut self, request: Waiting, revision: Revision) {
+        let params = request.call.params.clone().unwrap_or_else(empty_object);
+        let filter = member(&params, "notifications").and_then(|it| JsonObject::try_from(it).ok());
+        let Some(filter) = filter else {
+            let error =
+                crate::errors::invalid_params("`notifications` is required, and an object").error;
+            return self.tell_answer(request, Answer::Error(error), Vec::new());
+        };
+        let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");
+        let lists: Vec<_> = (LISTS.iter())
+            .filter(|(word, capability, _)| {
+                wants(word) && self.changes.declares(&[capability, "listChanged"])
+            })
+            .collect();
+        let uris = filter
+            .get("resourceSubscriptions")
+            .and_then(|it| it.read::<Vec<String>>().ok());
+        let uris: BTreeSet<String> = match self.changes.declares(&["resources", "subscribe"]) {
+            true => uris.unwrap_or_default().into_iter().collect(),
+            false => BTreeSet::new(),
+        };
+        if uris.len() > self.options.limits.subscriptions
+            || self.changes.streams.len() >= self.options.limits.streams
+        {
+            let error = crate::errors::too_many_subscriptions(self.options.limits.streams).error;
+            return self.tell_answer(request, Answer::Error(error), Vec::new());
+        }
+        let mut agreed: Map<Json> = Map::new();
+        for (word, _, _) in &lists {
+            agreed.insert(*word, Json::from(true));
+        }
+        if !uris.is_empty() {
+            let uris: Vec<String> = uris.iter().cloned().collect();
+            agreed.insert("resourceSubscriptions", Json::of(&uris));
+        }
+        let mut params: Map<Json> = Map::new();
+        params.insert("notifications", Json::of(&agreed));
+        let token = request.token;
+        self.tell(Event::Notification {
+            method: ACKNOWLEDGED.to_owned(),
+            params: Some(Json::of(&params)),
+            about: Some(token),
+            losses: Vec::new(),
+        });
+        let new: Vec<String> = uris
+            .iter()
+            .filter(|uri| !self.is_subscribed(uri))
+            .cloned()
+            .collect();
+        for uri in new {
+            self.post_subscription("resources/subscribe", &uri, revision);
+        }
+        let lists = lists.into_iter().map(|(_, _, method)| *method).collect();
+        self.changes.streams.insert(
+            token,
+            Stream {
+                request,
+                lists,
+                uris,
+            },
+        );
+    }
+
+    fn is_subscribed(&self, uri: &str) -> bool {
+        self.changes
+            .streams
+            .values()
+            .any(|stream| stream.uris.contains(uri))
+    }
+
+    fn post_subscription(&mut self, method: &str, uri: &str, revision: Revision) {
+        let mut params: Map<Json> = Map::new();
+        params.insert("uri", Json::of(uri));
+        let id = self.fresh_id();
+        self.post_request(
+            id,
+            method,
+            Some(Json::of(&params)),
+            revision,
+            Purpose::Adapter,
+            &[],
+        );
+    }
+
+    /// Gives up a stream, or a subscription that waits; its request comes back.
+    pub(super) fn close_stream(&mut self, token: Token) -> Option<Waiting> {
+        if let Some(index) = self
+            .changes
+            .subscribing
+            .iter()
+            .position(|it| it.token == token)
+        {
+            return Some(self.changes.subscribing.remove(index));
+        }
+        let stream = self.changes.streams.remove(&token)?;
+        if let Some(revision) = self.state.settled().map(|settled| settled.revision) {
+            for uri in &stream.uris {
+                if !self.is_subscribed(uri) {
+                    self.post_subscription("resources/unsubscribe", uri, revision);
+                }
+            }
+        }
+        Some(stream.request)
+    }
+
+    /// The streams of a modern application that want to hear what an older server tells.
+    pub(super) fn streams_for(&self, method: &str, params: &Json) -> Vec<Token> {
+        let uri = uri_of(Some(params));
+        let wants = |stream: &Stream| match method {
+            UPDATED => uri
+                .as_ref()
+                .is_some_and(|uri| stream.uris.iter().any(|one| is_part(uri, one))),
+            _ => stream.lists.contains(&method),
+        };
+        let streams = self
+            .changes
+            .streams
+            .iter()
+            .filter(|(_, stream)| wants(stream));
+        streams.map(|(token, _)| *token).collect()
+    }
+
+    fn subscribe(&mut self, request: Waiting) {
+        let refused = |error: Box<crate::errors::Refusal>| Answer::Error(error.error);
+        let answer = match uri_of(request.call.params.as_ref()) {
+            None => refused(crate::errors::invalid_params(
+                "`uri` is required, and a string",
+            )),
+            Some(_) if self.changes.uris.len() >= self.options.limits.subscriptions => refused(
+                crate::errors::too_many_subscriptions(self.options.limits.subscriptions),
+            ),
+            Some(uri) => {
+                let is_new = self.changes.uris.insert(uri);
+                if is_new || self.changes.listening.is_none() {
+                    self.changes.subscribing.push(request);
+                    return self.listen();
+                }
+                Answer::Result(empty_object())
+            }
+        };
+        self.tell_answer(request, answer, Vec::new());
+    }
+
+    /// Listens to what an older application wants to hear, in place of what it wanted before.
+    pub(super) fn listen(&mut self) {
+        self.changes.again = None;
+        let Some(revision) = self.state.settled().map(|settled| settled.revision) else {
+            return;
+        };
+        match (self.translator.inner.app.era(), revision.era()) {
+            (Era::Handshake, Era::PerRequest) => {}
+            (Era::PerRequest, Era::Handshake) => {
+                // A new session knows nothing of what an earlier one was told.
+                let streams = self.changes.streams.values();
+                let uris: BTreeSet<String> =
+                    streams.flat_map(|it| it.uris.iter().cloned()).collect();
+                for uri in uris {
+                    self.post_subscription("resources/subscribe", &uri, revision);
+                }
+                return;
+            }
+            _ => return,
+        }
+        let mut filter: Map<Json> = Map::new();
+        for (word, capability, _) in LISTS {
+            if self.changes.declares(&[capability, "listChanged"]) {
+                filter.insert(word, Json::from(true));
+            }
+        }
+        if !self.changes.uris.is_empty() {
+            let uris: Vec<String> = self.changes.uris.iter().cloned().collect();
+            filter.insert("resourceSubscriptions", Json::of(&uris));
+        }
+        let before = self.changes.listening.take();
+        if !filter.is_empty() {
+            let mut params: Map<Json> = Map::new();
+            params.insert("notifications", Json::of(&filter));
+            let stamp = super::stamp::Stamp {
+                claim: self.claim(revision, None),
+                progress_token: None,
+            };
+            let id = self.fresh_id();
+            let params = stamp.put_into(Some(Json::of(&params)));
+            self.post_request(id, LISTEN, params, revision, Purpose::Listen, &[]);
+            self.changes.listening = Some(id);
+        }
+        if let Some(id) = before {
+            self.withdraw(id, None);
+        }
+    }
+
+    /// Whether a notification is of the request that the adapter listens by, and for nobody else.
+    pub(super) fn is_acknowledgement(&mut self, method: &str, id: Option<i64>) -> bool {
+        if method != ACKNOWLEDGED || id.is_none() || id != self.changes.listening {
+            return false;
+        }
+        self.changes.tries = 0;
+        for request in std::mem::take(&mut self.changes.subscribing) {
+            self.tell_answer(request, Answer::Result(empty_object()), Vec::new());
+        }
+        true
+    }
+
+    /// The request that the adapter listens by is over.
+    pub(super) fn listened(&mut self, id: i64, error: Option<ErrorObject>, now: Duration) {
+        if self.changes.listening != Some(id) {
+            return;
+        }
+        self.changes.listening = None;
+        match error {
+            Some(error) => {
+                for request in std::mem::take(&mut self.changes.subscribing) {
+                    if let Some(uri) = uri_of(request.call.params.as_ref()) {
+                        self.changes.uris.remove(&uri);
+                    }
+                    self.tell_answer(request, Answer::Error(error.clone()), Vec::new());
+                }
+            }
+            None => {
+                // The connection broke, or the server ended the stream: later, and each time later.
+                self.changes.tries = self.changes.tries.saturating_add(1);
+                let wait = Duration::from_secs(1 << self.changes.tries.min(6));
+                self.changes.again = Some(now + wait);
+            }
+        }
+    }
+
+    /// Listens again, if it is time.
+    pub(super) fn listen_again(&mut self, now: Duration) {
+        if self.changes.again.is_some_and(|again| again <= now) {
+            self.listen();
+        }
+    }
+
+    /// The server is left: what listens to it ends.
+    pub(super) fn end_changes(&mut self, failure: &Failure) {
+        for request in self.changes.drain() {
+            self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
+        }
+        for (request, losses) in self.rounds.drain() {
+            self.tell_answer(request, Answer::Failed(failure.clone()), losses);
+        }
+    }
+}
+
+fn uri_of(params: Option<&Json>) -> Option<String> {
+    member(params?, "uri")?.read().ok()
+}
+
+/// Whether a resource is this one, or a part of it.
+fn is_part(uri: &str, whole: &str) -> bool {
+    let rest = uri.strip_prefix(whole);
+    rest.is_some_and(|rest| {
+        rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '#', '?'])
+    })
+}
