@@ -22,6 +22,8 @@ pub mod headers;
 pub mod http;
 pub mod ladder;
 mod limits;
+#[cfg(feature = "http")]
+mod params;
 mod revisions;
 #[cfg(any(feature = "http", feature = "stdio"))]
 pub mod serve;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod conformance;
 mod diff;
 mod explain;
 mod generate;
@@ -45,6 +46,8 @@ enum Command {
     Model(model::Arguments),
     /// Try the examples with other implementations, which are installed from the public registries
     Interop(interop::Arguments),
+    /// Run the official conformance suite against the example server
+    Conformance(conformance::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Model(arguments) => model::run(arguments),
         Command::Interop(arguments) => interop::run(arguments),
+        Command::Conformance(arguments) => conformance::run(arguments),
     };
     let (text, code) = match outcome {
         Ok(Outcome { text, passed }) => (text, u8::from(!passed)),

@@ -29,6 +29,7 @@ mod body;
 mod post;
 mod serve;
 mod service;
+mod tools;
 
 use std::time::Duration;
 

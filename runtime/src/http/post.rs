@@ -28,6 +28,11 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let principal = parts.extensions.get::<Principal>();
         told.principal = principal.map(|principal| principal.0.as_str());
         let looked = self.server.look(bytes);
+        if let Some(message) = looked.message()
+            && let Err(refused) = self.params_agree(message, &parts).await
+        {
+            return refusal(message.id.and_then(RawId::to_id), &refused);
+        }
         let lane = match self.lane(&parts, &told, &looked) {
             Ok(lane) => lane,
             Err(response) => return *response,

@@ -20,6 +20,7 @@ use http_body_util::BodyExt;
 use mcp_registry::{Era, Revision};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::tools::Tools;
 use super::{Body, Options};
 use crate::serve::{Handler, Lane, Parked, route};
 use crate::server::{Server, Sessions};
@@ -39,6 +40,7 @@ pub(super) struct Inner<App, H> {
     room: Arc<Semaphore>,
     /// Whether no new call is taken any more.
     is_closing: AtomicBool,
+    pub(super) tools: Tools,
 }
 
 /// Bodies are counted in these: a semaphore does not count as far as a budget goes.
@@ -79,6 +81,7 @@ impl<App: Spoken, H: Handler> Service<App, H> {
             start: Instant::now(),
             parked: Arc::default(),
             is_closing: AtomicBool::new(false),
+            tools: Tools::default(),
         }))
     }
 

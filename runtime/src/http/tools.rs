@@ -1,0 +1,169 @@
+//! Headers that repeat parameters of tools: what the handlers' own `tools/list` says of them, and whether a call agrees.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use http::request::Parts;
+use mcp_registry::{Era, Revision};
+use mcp_wire::envelope::write;
+use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
+
+use super::service::Inner;
+use crate::errors::Refusal;
+use crate::params::{self, Param};
+use crate::serve::{Facts, Handler, route};
+use crate::{Headers, Spoken, headers, meta};
+
+/// How long what was learned holds.
+const KEPT: Duration = Duration::from_secs(60);
+/// How many pages of tools are asked for.
+const PAGES: usize = 100;
+/// How long the handlers may take to list them.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// The parameters that headers repeat, by tool; tools without any are not among them.
+#[derive(Debug, Default)]
+pub(super) struct Tools(Mutex<Option<(Instant, Arc<HashMap<String, Vec<Param>>>)>>);
+
+impl<App: Spoken, H: Handler> Inner<App, H> {
+    /// Refuses a modern call of a tool whose headers do not say what its arguments say.
+    pub(super) async fn params_agree(
+        &self,
+        message: &Peeked<'_>,
+        parts: &Arc<Parts>,
+    ) -> Result<(), Box<Refusal>> {
+        let claim = message.meta.protocol_version.and_then(Raw::as_str);
+        let revision = claim.and_then(|claim| Revision::from_wire(&claim));
+        let Some(revision) = revision.filter(|revision| revision.era() == Era::PerRequest) else {
+            return Ok(());
+        };
+        let name = match (
+            message.method.as_deref(),
+            message.name.and_then(Raw::as_str),
+        ) {
+            (Some("tools/call"), Some(name)) => name,
+            _ => return Ok(()),
+        };
+        let tools = self.learned(revision, parts).await;
+        let Some(params) = tools.get(&*name) else {
+            return Ok(());
+        };
+        let arguments = message
+            .params
+            .and_then(|params| Json::from_text(params.text()).ok());
+        let arguments =
+            arguments.and_then(|params| JsonObject::try_from(params).ok()?.get("arguments"));
+        for param in params {
+            let header = parts
+                .headers
+                .get(format!("{}{}", params::PREFIX, param.name));
+            // A value that is no text agrees with nothing.
+            let header = header.map(|value| value.to_str().unwrap_or("=?base64??="));
+            param.agree(arguments.as_ref(), header)?;
+        }
+        Ok(())
+    }
+
+    /// What the tools say, asked for anew when it is old.
+    async fn learned(
+        &self,
+        revision: Revision,
+        parts: &Arc<Parts>,
+    ) -> Arc<HashMap<String, Vec<Param>>> {
+        let known = self
+            .tools
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some((at, tools)) = known
+            && at.elapsed() < KEPT
+        {
+            return tools;
+        }
+        let listed = tokio::time::timeout(WAIT, self.list(revision, parts)).await;
+        let tools = Arc::new(listed.unwrap_or_default());
+        let kept = (Instant::now(), Arc::clone(&tools));
+        *self.tools.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        tools
+    }
+
+    /// Asks the handlers for their tools, page by page, as a modern client would.
+    async fn list(&self, revision: Revision, parts: &Arc<Parts>) -> HashMap<String, Vec<Param>> {
+        let mut tools = HashMap::new();
+        let mut cursor: Option<Json> = None;
+        for _ in 0..PAGES {
+            let Some(result) = self.page(revision, parts, cursor.take()).await else {
+                break;
+            };
+            let listed: Vec<JsonObject> = result
+                .get("tools")
+                .and_then(|it| it.read().ok())
+                .unwrap_or_default();
+            for tool in listed {
+                let name = tool.get("name").and_then(|name| name.read::<String>().ok());
+                let params = tool
+                    .get("inputSchema")
+                    .and_then(|schema| params::of_schema(&schema).ok());
+                if let (Some(name), Some(params)) =
+                    (name, params.filter(|params| !params.is_empty()))
+                {
+                    tools.insert(name, params);
+                }
+            }
+            cursor = result.get("nextCursor").filter(|cursor| !cursor.is_null());
+            if cursor.is_none() {
+                break;
+            }
+        }
+        tools
+    }
+
+    async fn page(
+        &self,
+        revision: Revision,
+        parts: &Arc<Parts>,
+        cursor: Option<Json>,
+    ) -> Option<JsonObject> {
+        let mut about: Map<Json> = Map::new();
+        about.insert(meta::PROTOCOL_VERSION, Json::of(revision.wire()));
+        about.insert(meta::CLIENT_CAPABILITIES, crate::translate::no_params());
+        let mut params: Map<Json> = Map::new();
+        params.insert("_meta", Json::of(&about));
+        if let Some(cursor) = cursor {
+            params.insert("cursor", cursor);
+        }
+        let text = write::request(
+            &RequestId::from(0),
+            "tools/list",
+            Some(Json::of(&params).text()),
+        );
+        let headers = Headers::from_pairs([
+            (headers::PROTOCOL_VERSION, revision.wire()),
+            (headers::METHOD, "tools/list"),
+        ]);
+        let (texts, mut queue) = route();
+        let facts = Facts {
+            parts: Some(Arc::clone(parts)),
+        };
+        let lane = self.new_lane();
+        let taken = lane.take(
+            Some(&headers),
+            self.server.look(text.as_bytes()),
+            &texts,
+            facts,
+        );
+        drop(texts);
+        if taken.reply.is_some() {
+            return None;
+        }
+        while let Some(text) = queue.recv().await {
+            if text.last {
+                let answer: JsonObject = mcp_wire::from_str(&text.body).ok()?;
+                return JsonObject::try_from(answer.get("result")?).ok();
+            }
+        }
+        None
+    }
+}

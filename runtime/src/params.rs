@@ -1,0 +1,222 @@
+//! Parameters of tools that headers repeat: `Mcp-Param-<name>`, as `x-mcp-header` in the schema of the tool says.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use mcp_wire::{Json, JsonObject, Kind, Map};
+
+use crate::errors::{self, Refusal};
+use crate::headers::decoded;
+
+/// What every such header begins with.
+pub(crate) const PREFIX: &str = "Mcp-Param-";
+
+/// The word in a schema.
+const WORD: &str = "x-mcp-header";
+
+/// A parameter that a header repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Param {
+    /// The name of the header behind [`PREFIX`].
+    pub(crate) name: String,
+    /// The members that lead to it in the arguments.
+    pub(crate) path: Vec<String>,
+}
+
+/// The parameters of a tool that headers repeat, by its `inputSchema`.
+///
+/// # Errors
+/// Why the schema says what it may not.
+pub(crate) fn of_schema(schema: &Json) -> Result<Vec<Param>, String> {
+    let mut found = Vec::new();
+    // Most schemas do not know the word.
+    if !schema.text().contains(WORD) {
+        return Ok(found);
+    }
+    let mut path = Vec::new();
+    let placed = walk(schema, &mut path, &mut found)?;
+    if placed != count(schema) {
+        return Err(format!(
+            "`{WORD}` stands where no chain of `properties` leads"
+        ));
+    }
+    let mut names = BTreeSet::new();
+    for param in &found {
+        if !names.insert(param.name.to_ascii_lowercase()) {
+            return Err(format!("`{WORD}` says `{}` twice", param.name));
+        }
+    }
+    Ok(found)
+}
+
+/// Goes down the properties; how many words were found on the way.
+fn walk(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result<usize, String> {
+    let mut placed = 0;
+    let object = JsonObject::try_from(schema.clone()).ok();
+    let properties = object.and_then(|object| object.get("properties")?.read::<Map<Json>>().ok());
+    for (name, property) in properties.into_iter().flatten() {
+        let Ok(members) = JsonObject::try_from(property.clone()) else {
+            continue;
+        };
+        path.push(name);
+        if let Some(header) = members.get(WORD) {
+            let header = header.as_str().map(Cow::into_owned).unwrap_or_default();
+            let kind = members
+                .get("type")
+                .and_then(|kind| kind.as_str().map(Cow::into_owned));
+            if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
+                return Err(format!(
+                    "`{WORD}` at `{}`, which is no string, integer or boolean",
+                    path.join(".")
+                ));
+            }
+            if !is_token(&header) {
+                return Err(format!(
+                    "`{WORD}` at `{}` is no name of a header",
+                    path.join(".")
+                ));
+            }
+            placed += 1;
+            found.push(Param {
+                name: header,
+                path: path.clone(),
+            });
+        }
+        placed += walk(&property, path, found)?;
+        path.pop();
+    }
+    Ok(placed)
+}
+
+/// How often the word stands in a schema as a member.
+fn count(json: &Json) -> usize {
+    match json.kind() {
+        Kind::Object => {
+            let members: Map<Json> = json.read().unwrap_or_default();
+            let members = members.into_iter();
+            members
+                .map(|(name, value)| usize::from(name == WORD) + count(&value))
+                .sum()
+        }
+        Kind::Array => {
+            let items: Vec<Json> = json.read().unwrap_or_default();
+            items.iter().map(count).sum()
+        }
+        _ => 0,
+    }
+}
+
+fn is_token(text: &str) -> bool {
+    let is_char = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_char)
+}
+
+impl Param {
+    /// What stands in the arguments, as the header has it before it is encoded; none if nothing does.
+    pub(crate) fn value(&self, arguments: Option<&Json>) -> Option<String> {
+        let mut at = arguments?.clone();
+        for name in &self.path {
+            at = JsonObject::try_from(at).ok()?.get(name)?;
+        }
+        match at.kind() {
+            Kind::Null => None,
+            Kind::String => at.as_str().map(Cow::into_owned),
+            _ => Some(at.into_text()),
+        }
+    }
+
+    /// Refuses a header that does not say what the arguments say.
+    pub(crate) fn agree(
+        &self,
+        arguments: Option<&Json>,
+        header: Option<&str>,
+    ) -> Result<(), Box<Refusal>> {
+        let Self { name, .. } = self;
+        let refuse = |why: &str| Err(errors::header_mismatch(&format!("{PREFIX}{name} {why}")));
+        let said = match header.map(|header| decoded(header.trim_matches([' ', '\t']))) {
+            Some(None) => return refuse("is not what base64 of UTF-8 gives"),
+            said => said.flatten(),
+        };
+        match (self.value(arguments), said) {
+            (None, None) => Ok(()),
+            (Some(value), Some(said)) if same(&value, &said) => Ok(()),
+            (Some(_), None) => refuse("is missing"),
+            _ => refuse("is not what the body says"),
+        }
+    }
+}
+
+/// Whether two texts are one value: `7` and `7.0` are the same integer.
+fn same(value: &str, said: &str) -> bool {
+    let number = |text: &str| mcp_wire::from_str::<mcp_wire::Integer>(text).ok();
+    value == said || number(value).is_some_and(|value| number(said) == Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    fn schema(properties: &str) -> Json {
+        Json::from_text(&format!(r#"{{"type":"object","properties":{properties}}}"#)).unwrap()
+    }
+
+    #[test]
+    fn a_schema_says_which_parameters_headers_repeat() {
+        let nested = schema(
+            r#"{"region":{"type":"string","x-mcp-header":"Region"},"at":{"type":"object","properties":{"zone":{"type":"integer","x-mcp-header":"Zone"}}}}"#,
+        );
+        let params = of_schema(&nested).unwrap();
+        let paths: Vec<_> = params
+            .iter()
+            .map(|param| (param.name.as_str(), param.path.join(".")))
+            .collect();
+        assert_eq!(
+            paths,
+            [
+                ("Region", "region".to_owned()),
+                ("Zone", "at.zone".to_owned())
+            ]
+        );
+        for wrong in [
+            r#"{"a":{"type":"string","x-mcp-header":""}}"#,
+            r#"{"a":{"type":"string","x-mcp-header":"a b"}}"#,
+            r#"{"a":{"type":"string","x-mcp-header":7}}"#,
+            r#"{"a":{"type":"number","x-mcp-header":"A"}}"#,
+            r#"{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}"#,
+            r#"{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}"#,
+            r#"{"a":{"anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}}"#,
+        ] {
+            assert!(of_schema(&schema(wrong)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_header_says_what_the_argument_says_or_neither_says_anything() {
+        let param = Param {
+            name: "Region".to_owned(),
+            path: vec!["region".to_owned()],
+        };
+        let with = |value: &str| Json::from_text(&format!(r#"{{"region":{value}}}"#)).unwrap();
+        let agree = |value: &str, header| param.agree(Some(&with(value)), header).is_ok();
+        assert!(
+            agree(r#""Hello""#, Some("Hello")) && agree(r#""Hello""#, Some("=?base64?SGVsbG8=?="))
+        );
+        assert!(agree("7", Some("7")) && agree("7.0", Some("7")) && agree("true", Some("true")));
+        assert!(agree("null", None) && param.agree(None, None).is_ok());
+        assert!(
+            !agree(r#""Hello""#, None)
+                && !agree("null", Some("Hello"))
+                && !agree(r#""a""#, Some("b"))
+        );
+        for broken in ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?="] {
+            assert!(!agree(r#""Hello""#, Some(broken)), "{broken}");
+        }
+        // Without both marks it is plain.
+        assert!(
+            agree(r#""SGVsbG8=""#, Some("SGVsbG8="))
+                && agree(r#""=?base64?SGVsbG8=""#, Some("=?base64?SGVsbG8="))
+        );
+    }
+}
