@@ -135,7 +135,7 @@ fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer
     );
     let output = server.answer(&mut channel, call.token, Ok(tools.unwrap()), NOW);
     assert_eq!(output.losses.len(), 1, "{:?}", output.losses);
-    assert_eq!(output.losses[0].rule, "tool-execution");
+    assert_eq!(output.losses[0].rule(), "tool-execution");
     let answer = text_of(&output);
     assert_eq!(answer["result"]["resultType"], "complete");
     assert_eq!(answer["result"]["ttlMs"], 0);

@@ -240,7 +240,7 @@ fn progress_takes_the_way_of_its_request_and_only_if_asked_for() {
         text_of(&output)["params"],
         json!({"progressToken": "t", "progress": 1})
     );
-    assert_eq!(output.losses[0].value.as_ref().unwrap().text(), "\"half\"");
+    assert_eq!(output.losses[0].value().unwrap().text(), "\"half\"");
     let without = server.receive(&mut channel, None, list(2, "").as_bytes(), NOW);
     let token = calls(&without)[0].token;
     let output = server.notify(

@@ -24,7 +24,10 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// The parameters that headers repeat, by tool; tools without any are not among them.
 #[derive(Debug, Default)]
-pub(super) struct Tools(Mutex<Option<(Instant, Arc<HashMap<String, Vec<Param>>>)>>);
+pub(super) struct Tools(Mutex<Option<(Instant, Learned)>>);
+
+/// What was learned, shared by the calls that it is held against.
+type Learned = Arc<HashMap<String, Vec<Param>>>;
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
     /// Refuses a modern call of a tool whose headers do not say what its arguments say.
@@ -66,11 +69,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// What the tools say, asked for anew when it is old.
-    async fn learned(
-        &self,
-        revision: Revision,
-        parts: &Arc<Parts>,
-    ) -> Arc<HashMap<String, Vec<Param>>> {
+    async fn learned(&self, revision: Revision, parts: &Arc<Parts>) -> Learned {
         let known = self
             .tools
             .0

@@ -100,7 +100,7 @@ fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
         panic!("{:?}", heard.events)
     };
     assert_eq!(losses.len(), 1, "{losses:?}");
-    assert_eq!(losses[0].pointer, "/context");
+    assert_eq!(losses[0].pointer(), "/context");
 }
 
 #[test]
