@@ -53,7 +53,7 @@ fn is_plain(body: &Body, from: &End) -> bool {
             before.is_empty()
                 && after.is_empty()
                 && settled.is_empty()
-                && rest.is_moved()
+                && rest.keeps_all()
                 && dropped.iter().all(|plan| plan.action == Action::Pass)
                 // Opaque text may hold what no map can.
                 && *from != End::Opaque

@@ -90,11 +90,12 @@ fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>) -> Decisio
     }
 }
 
-/// The row to write: a finding of another kind than `[[rule]]` comes first, since it settles what follows from it.
+/// The rows to write: those of another kind than `[[rule]]` take its place, since they settle what follows from them.
 fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
     let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
     let tail = "reason = \"\"\nsource = \"\"\n";
     let mut rule = BTreeMap::new();
+    let mut rows: Vec<String> = Vec::new();
     for Finding { way, row, .. } in findings {
         let stub = match row {
             Row::Rule(action) => {
@@ -120,6 +121,12 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
                     Sender::Client => "client",
                     Sender::Server => "server",
                 };
+                // A method that changed sides has a row for each.
+                let id = if findings.len() > 1 {
+                    format!("{id}-of-{direction}")
+                } else {
+                    id.clone()
+                };
                 format!(
                     "[[method]]\nname = \"{place}\"\ndirection = \"{direction}\"\nid = \"{id}\"\naction = {action}\n{tail}"
                 )
@@ -135,16 +142,20 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
                 };
             }
         };
+        rows.push(stub);
+    }
+    if !rows.is_empty() {
         return Settle {
             file: pair.file(),
-            stub,
+            stub: rows.join("\n"),
         };
     }
     let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = \"{place}\"\n");
     for (way, action) in &rule {
         let _ = writeln!(stub, "{way} = {action}");
     }
-    if rule.values().any(|action| *action == "\"drop\"") {
+    let loses = |action: &&str| *action == "\"drop\"" || action.starts_with("{ implied");
+    if rule.values().any(loses) {
         stub.push_str("loss = \"semantic\"\n");
     }
     stub.push_str(tail);

@@ -353,12 +353,12 @@ pub struct RestPlan {
 }
 
 impl RestPlan {
-    /// Whether they are moved as they are.
+    /// Whether the target keeps whatever the source has.
     #[must_use]
-    pub fn is_moved(&self) -> bool {
+    pub fn keeps_all(&self) -> bool {
         matches!(
             (self.from, self.to),
-            (Kept::Open | Kept::Closed, Kept::Open) | (Kept::Closed, Kept::Closed)
+            (_, Kept::Open) | (Kept::Closed, Kept::Closed)
         )
     }
 }

@@ -208,8 +208,7 @@ impl<'m> Planner<'m> {
 
     /// What fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.
     fn filled(&mut self, target: &Member, place: &str, open: &str) -> Missing {
-        let default = target.constraints.values.get("default");
-        match default.filter(|value| words::fits(self.hop.to, &target.ty, value)) {
+        match words::default(self.hop.to, target) {
             Some(value) => {
                 let action = format!("{{ default = {value} }}");
                 let answer = format!("an absent one becomes {value}, the default of the schema");
@@ -272,6 +271,20 @@ impl<'m> Planner<'m> {
             None => {
                 let [before, now] = self.hop.ids;
                 let (ty, presence) = (words::ty(&source.ty), words::presence(&source.presence));
+                // What the way back fills in goes without saying.
+                let default = words::default(self.hop.from, source);
+                if let (Presence::Required, Some(value)) = (&source.presence, default) {
+                    let open =
+                        format!("{now} has no such member; it is {ty}, required in {before}");
+                    let answer = format!(
+                        "{value}, the default of the schema, goes without saying, and another value is recorded"
+                    );
+                    self.finds(place, &open, &answer, &format!("{{ implied = {value} }}"));
+                    return DroppedPlan {
+                        action: Action::Implied(value.clone()),
+                        ..plan
+                    };
+                }
                 let open = format!("{now} has no such member; it is {ty}, {presence} in {before}");
                 self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
                 plan

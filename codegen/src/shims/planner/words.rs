@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::{Model, Presence, Shape, Ty};
+use crate::model::{Member, Model, Presence, Shape, Ty};
 
 /// A type as people say it.
 pub(super) fn ty(ty: &Ty) -> String {
@@ -56,6 +56,13 @@ pub(super) fn same_text(from: &Model, a: &str, to: &Model, b: &str) -> bool {
         (Some(Shape::Newtype(a)), Some(Shape::Newtype(b))) => a == b,
         _ => false,
     }
+}
+
+/// What the schema says that an absent member is, where that is a scalar of its type.
+pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value> {
+    let value = member.constraints.values.get("default")?;
+    let scalar = value.is_string() || value.is_number() || value.is_boolean();
+    (scalar && fits(model, &member.ty, value)).then_some(value)
 }
 
 /// Whether a value is one of the type; only said of types that hold no objects with names.
