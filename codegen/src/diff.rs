@@ -368,15 +368,17 @@ impl Found {
 }
 
 fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
-    let mut path = base.path.clone();
+    let mut trail = base.trail.clone();
     for step in finding.steps.iter().skip(usize::from(base.hides_next)) {
-        step.push_to(&mut path);
+        trail.push(step);
     }
-    WirePath {
-        path,
-        method: root.path.method.clone(),
-        ..root.path
-    }
+    let WirePath {
+        direction,
+        method,
+        part,
+        ..
+    } = &root.path;
+    WirePath::new(*direction, method, *part, trail)
 }
 
 /// Params and results are compared method by method; what the envelope says of them in general is no wire fact.

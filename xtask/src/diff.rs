@@ -9,7 +9,7 @@ use mcp_codegen::render::text::TextOptions;
 use mcp_codegen::render::{github, html, json, markdown, text};
 use mcp_codegen::{Error, Spec, shims};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Unread};
 use crate::spec::default_dir;
 
 #[derive(Args)]
@@ -177,15 +177,3 @@ fn render(arguments: &Arguments, history: &History) -> anyhow::Result<String> {
         Format::Html => html::render(history)?,
     })
 }
-
-/// An input that could not be read, whatever stands against it: never to be taken for "no change".
-#[derive(Debug)]
-pub(crate) struct Unread(pub(crate) Error);
-
-impl std::fmt::Display for Unread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Unread {}

@@ -4,8 +4,6 @@
 
 use mcp_codegen::Error;
 
-use crate::diff::Unread;
-
 /// What to print, and whether the check passed.
 pub(crate) struct Outcome {
     pub(crate) text: String,
@@ -33,3 +31,15 @@ pub(crate) fn failure_code(error: &anyhow::Error) -> u8 {
         _ => 1,
     }
 }
+
+/// An input that could not be read, whatever stands against it: never to be taken for "no change".
+#[derive(Debug)]
+pub(crate) struct Unread(pub(crate) Error);
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Unread {}

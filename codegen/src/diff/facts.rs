@@ -197,6 +197,11 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
         row.before = o.map(view);
         row.after = n.map(view);
         row.subject = Some(name.clone());
+        row.codes = [o, n]
+            .into_iter()
+            .flatten()
+            .map(|error| error.code)
+            .collect();
         row.page = page(
             n.or(o).map(|error| error.page.as_str()),
             if n.is_some() { new } else { old },
@@ -402,12 +407,7 @@ fn anywhere(mut row: Row, part: Part, path: &str) -> Row {
         _ => vec![Direction::ClientToServer, Direction::ServerToClient],
     };
     row.paths = (directions.into_iter())
-        .map(|direction| WirePath {
-            direction,
-            method: "*".to_owned(),
-            part,
-            path: path.to_owned(),
-        })
+        .map(|direction| WirePath::whole(direction, "*", part, path))
         .collect();
     row
 }

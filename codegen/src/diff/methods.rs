@@ -8,7 +8,6 @@ use super::graph::{Graph, NodeId};
 use super::kind::Kind;
 use super::messages::Message;
 use super::path::{Part, WirePath};
-use super::roots::name_of;
 use super::row::{Place, Row};
 use super::sample::{minimal, valid};
 use super::show::View;
@@ -71,7 +70,7 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
         .with_witnesses(refused(old, new, message, End::Old).into_iter().collect());
         row.before = Some(View::of(old, message.node, None));
         row.places = vec![Place {
-            old: name_of(old, message.node),
+            old: old.name_of(message.node),
             new: String::new(),
         }];
         rows.push(at(row, message));
@@ -86,7 +85,7 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
         row.after = Some(View::of(new, message.node, None));
         row.places = vec![Place {
             old: String::new(),
-            new: name_of(new, message.node),
+            new: new.name_of(message.node),
         }];
         rows.push(at(row, message));
     }
@@ -102,8 +101,8 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
         row.before = Some(View::words(channel(o.kind)));
         row.after = Some(View::words(channel(n.kind)));
         row.places = vec![Place {
-            old: name_of(old, o.node),
-            new: name_of(new, n.node),
+            old: old.name_of(o.node),
+            new: new.name_of(n.node),
         }];
         rows.push(at(row, o));
     }
@@ -111,12 +110,8 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
 }
 
 fn at(mut row: Row, message: &Message) -> Row {
-    row.paths = vec![WirePath {
-        direction: message.direction,
-        method: message.name.clone(),
-        part: Part::Message,
-        path: "$".to_owned(),
-    }];
+    let path = WirePath::whole(message.direction, &message.name, Part::Message, "$");
+    row.paths = vec![path];
     row.subject = Some(channel(message.kind).to_owned());
     row
 }

@@ -8,7 +8,7 @@ use super::facts::both_ways;
 use super::graph::{NodeId, Shape};
 use super::kind::Kind;
 use super::methods::Pairs;
-use super::path::{Part, Step, WirePath, opposite};
+use super::path::{Part, Step, Trail, WirePath, opposite};
 use super::roots::whole;
 use super::row::{Place, Row};
 use super::show::View;
@@ -255,17 +255,12 @@ fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
                 continue;
             };
             for (name, member) in members {
-                let mut path = String::from("$");
-                Step::Member(name.clone()).push_to(&mut path);
+                let mut trail = Trail::new("$");
+                trail.push(&Step::Member(name.clone()));
                 all.push(Value {
                     name: name.clone(),
                     node: member.node,
-                    paths: vec![WirePath {
-                        direction,
-                        method: message.name.clone(),
-                        part,
-                        path,
-                    }],
+                    paths: vec![WirePath::new(direction, &message.name, part, trail)],
                     place: format!("{}.{name}", side.graph.name(node).unwrap_or_default()),
                     row: None,
                 });

@@ -17,6 +17,70 @@ pub struct WirePath {
     pub part: Part,
     /// The place in it, from `$`.
     pub path: String,
+    /// The members on the way there, outermost first; items, values of maps and choices have no name.
+    pub members: Vec<String>,
+    /// Whether the way ends in a choice of a union.
+    pub at_choice: bool,
+}
+
+/// The way to a place in a message, as it is printed and step by step.
+#[derive(Debug, Clone)]
+pub(crate) struct Trail {
+    text: String,
+    members: Vec<String>,
+    at_choice: bool,
+}
+
+impl Trail {
+    /// A way that has not begun, as it is printed.
+    pub(crate) fn new(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            members: Vec::new(),
+            at_choice: false,
+        }
+    }
+
+    /// One step further.
+    pub(crate) fn push(&mut self, step: &Step) {
+        step.push_to(&mut self.text);
+        self.at_choice = matches!(step, Step::Choice(_));
+        if let Step::Member(name) = step {
+            self.members.push(name.clone());
+        }
+    }
+}
+
+impl WirePath {
+    pub(crate) fn new(direction: Direction, method: &str, part: Part, trail: Trail) -> Self {
+        let Trail {
+            text,
+            members,
+            at_choice,
+        } = trail;
+        Self {
+            direction,
+            method: method.to_owned(),
+            part,
+            path: text,
+            members,
+            at_choice,
+        }
+    }
+
+    /// Where a part as a whole begins, or what is printed in its place.
+    pub(crate) fn whole(direction: Direction, method: &str, part: Part, text: &str) -> Self {
+        Self::new(direction, method, part, Trail::new(text))
+    }
+
+    /// The way there, to be gone on with.
+    pub(crate) fn trail(&self) -> Trail {
+        Trail {
+            text: self.path.clone(),
+            members: self.members.clone(),
+            at_choice: self.at_choice,
+        }
+    }
 }
 
 /// A part of an exchange.
@@ -123,6 +187,7 @@ impl fmt::Display for WirePath {
             method,
             part,
             path,
+            ..
         } = self;
         write!(f, "{} {method}", direction_id(*direction))?;
         if *part != Part::Message || path != "$" {

@@ -28,17 +28,12 @@ pub(super) fn roots(
         });
         wholes.push(whole);
     };
-    let path = |direction, method: &str, part, path: &str| WirePath {
-        direction,
-        method: method.to_owned(),
-        part,
-        path: path.to_owned(),
-    };
+    let path = WirePath::whole;
     for (o, n) in &pairs.both {
         let (o, n) = (&old.messages[*o], &new.messages[*n]);
         let places = Places {
-            old: name_of(old, o.node),
-            new: name_of(new, n.node),
+            old: old.name_of(o.node),
+            new: new.name_of(n.node),
         };
         let site = comparer.root(places, "params", [o.params, n.params]);
         let whole = whole(Part::Message, old, new, o.node, n.node);
@@ -50,8 +45,8 @@ pub(super) fn roots(
         );
         if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
             let places = Places {
-                old: name_of(old, o_result),
-                new: name_of(new, n_result),
+                old: old.name_of(o_result),
+                new: new.name_of(n_result),
             };
             let site = comparer.whole(places, o_result, n_result);
             let whole = self::whole(Part::Result, old, new, o_result, n_result);
@@ -131,8 +126,4 @@ pub(crate) fn pointers(side: &Side, id: usize) -> Vec<String> {
             .map(|choice| side.graph.node(choice).pointer.clone())
             .collect(),
     }
-}
-
-pub(crate) fn name_of(side: &Side, id: usize) -> String {
-    side.graph.name(id).unwrap_or_default().to_owned()
 }

@@ -35,6 +35,9 @@ pub struct Row {
     /// The member, value, limit, code, header or rule that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// The error codes that it is about.
+    #[serde(skip)]
+    pub codes: Vec<i64>,
     /// What stood there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<View>,
@@ -155,6 +158,7 @@ impl Row {
             changed_within: false,
             places: Vec::new(),
             subject: None,
+            codes: Vec::new(),
             before: None,
             after: None,
             verdicts,

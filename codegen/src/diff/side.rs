@@ -39,6 +39,13 @@ pub struct Side {
     pub(crate) facts: Option<Facts>,
 }
 
+impl Side {
+    /// The name of the definition that a node is; empty for an inline schema.
+    pub(crate) fn name_of(&self, id: usize) -> String {
+        self.graph.name(id).unwrap_or_default().to_owned()
+    }
+}
+
 /// What the protocol states of a revision outside its schema.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {

@@ -1,6 +1,6 @@
 //! Which wire paths reach a site: every way from a root, cut where a shape contains itself.
 
-use super::path::{Step, WirePath};
+use super::path::{Step, Trail, WirePath};
 use super::site::{Site, SiteId};
 use super::witness::End;
 
@@ -41,7 +41,7 @@ pub(crate) struct Reached {
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
     pub(crate) root: usize,
-    pub(crate) path: String,
+    pub(crate) trail: Trail,
     /// The next step is not written: `params` itself, at the top of a message.
     pub(crate) hides_next: bool,
 }
@@ -58,7 +58,7 @@ pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Reached>, bool) {
         visits: 0,
     };
     for (index, root) in roots.iter().enumerate() {
-        walker.visit(index, root.site, &root.path.path, root.hides_first);
+        walker.visit(index, root.site, root.path.trail(), root.hides_first);
     }
     let cut = walker.is_spent();
     (walker.reached, cut)
@@ -96,12 +96,12 @@ struct Walker<'s> {
 
 impl Walker<'_> {
     /// Goes depth first over a stack of its own: a chain of definitions may be long.
-    fn visit(&mut self, root: usize, start: SiteId, path: &str, hides_first: bool) {
+    fn visit(&mut self, root: usize, start: SiteId, trail: Trail, hides_first: bool) {
         enum Task {
-            Enter(SiteId, String, bool, usize),
+            Enter(SiteId, Trail, bool, usize),
             Leave(SiteId),
         }
-        let mut tasks = vec![Task::Enter(start, path.to_owned(), hides_first, 0)];
+        let mut tasks = vec![Task::Enter(start, trail, hides_first, 0)];
         let mut incoming: Vec<(SiteId, usize)> = Vec::new();
         let sites = self.sites;
         while let Some(task) = tasks.pop() {
@@ -112,7 +112,7 @@ impl Walker<'_> {
                         self.steps.truncate(length);
                     }
                 }
-                Task::Enter(site, path, hides_next, edge) => {
+                Task::Enter(site, trail, hides_next, edge) => {
                     if !self.useful[site] || self.on_way[site] || self.is_spent() {
                         continue;
                     }
@@ -126,17 +126,17 @@ impl Walker<'_> {
                         self.steps
                             .extend(sites[parent].edges[index].0.iter().cloned());
                     }
-                    self.arrive(root, site, &path, hides_next);
+                    self.arrive(root, site, &trail, hides_next);
                     tasks.push(Task::Leave(site));
                     for (index, (steps, child)) in sites[site].edges.iter().enumerate().rev() {
-                        let mut path = path.clone();
+                        let mut trail = trail.clone();
                         let skip = usize::from(hides_next);
                         for step in steps.iter().skip(skip) {
-                            step.push_to(&mut path);
+                            trail.push(step);
                         }
                         tasks.push(Task::Enter(
                             *child,
-                            path,
+                            trail,
                             hides_next && steps.is_empty(),
                             index + 1,
                         ));
@@ -150,7 +150,7 @@ impl Walker<'_> {
         self.paths >= MAX_PATHS || self.visits >= MAX_VISITS
     }
 
-    fn arrive(&mut self, root: usize, site: SiteId, path: &str, hides_next: bool) {
+    fn arrive(&mut self, root: usize, site: SiteId, trail: &Trail, hides_next: bool) {
         if self.sites[site].findings.is_empty() {
             return;
         }
@@ -158,7 +158,7 @@ impl Walker<'_> {
         let reached = &mut self.reached[site];
         reached.paths.push(Base {
             root,
-            path: path.to_owned(),
+            trail: trail.clone(),
             hides_next,
         });
         if reached.routes.len() < MAX_ROUTES {

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::exact::target;
 use super::pair::Way;
 use super::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
-use super::rules::{PairRules, Sender};
-use crate::diff::{Kind, Part, Row, WirePath, without_choices};
+use super::rules::{ErrorRule, PairRules, Sender};
+use crate::diff::{Kind, Part, Row, WirePath};
 use crate::model::Direction;
 
 /// Needs no rule: the planner proved that nothing can go wrong.
@@ -51,14 +51,8 @@ pub fn cover(row: &Row, plan: &PairPlan, rules: &PairRules) -> Option<String> {
 
 /// The rule about an error code.
 fn code(row: &Row, plan: &PairPlan) -> Option<String> {
-    let views = [&row.before, &row.after].into_iter().flatten();
-    let codes: Vec<i64> = views
-        .filter_map(|view| view.text.split(',').next()?.trim().parse().ok())
-        .collect();
-    let rule = plan
-        .errors
-        .iter()
-        .find(|rule| codes.iter().any(|code| rule.code.contains(*code)))?;
+    let about = |rule: &&ErrorRule| row.codes.iter().any(|code| rule.code.contains(*code));
+    let rule = plan.errors.iter().find(about)?;
     Some(rule.id.clone())
 }
 
@@ -112,8 +106,6 @@ impl Walk<'_> {
         let Some(steps) = steps else {
             return Some(one(PROVEN));
         };
-        let members = members(&without_choices(&path.path));
-        let is_choice = path.path.ends_with('}');
         let mut found = BTreeSet::new();
         let mut reached = false;
         for (way, step) in Way::BOTH.into_iter().zip(steps) {
@@ -127,7 +119,7 @@ impl Walk<'_> {
                 way,
                 found: &mut found,
             };
-            reached |= walk.descend(step, &members, is_choice);
+            reached |= walk.descend(step, &path.members, path.at_choice);
         }
         if reached && found.is_empty() {
             found.insert(PROVEN.to_owned());
@@ -289,38 +281,4 @@ impl<'p> OneWay<'_, 'p> {
 
 fn one(word: &str) -> BTreeSet<String> {
     BTreeSet::from([word.to_owned()])
-}
-
-/// The names in a path without choices: `$.a[]["b/c"].*` has `a` and `b/c`.
-fn members(path: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut rest = path.strip_prefix('$').unwrap_or(path);
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix("[]").or_else(|| rest.strip_prefix(".*")) {
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix("[\"") {
-            let end = after.find("\"]").unwrap_or(after.len());
-            names.push(after[..end].to_owned());
-            rest = after.get(end + 2..).unwrap_or_default();
-        } else {
-            let after = rest.strip_prefix('.').unwrap_or(rest);
-            let end = after
-                .find(['.', '['])
-                .unwrap_or(after.len())
-                .max(1)
-                .min(after.len());
-            names.push(after[..end].to_owned());
-            rest = &after[end..];
-        }
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn names_are_taken_out_of_paths() {
-        assert_eq!(super::members("$"), [""; 0]);
-        assert_eq!(super::members("$.a[][\"b/c.d\"].*.e"), ["a", "b/c.d", "e"]);
-    }
 }
