@@ -24,6 +24,8 @@ mod choices;
 mod damage;
 #[path = "drafts/draft.rs"]
 mod draft;
+#[path = "drafts/open.rs"]
+mod open;
 #[path = "drafts/order.rs"]
 mod order;
 #[path = "goldens/refusal.rs"]
@@ -148,6 +150,11 @@ fn shapes_that_change() {
 }
 
 #[test]
+fn what_drafts_leave_open() {
+    check(open::OPEN);
+}
+
+#[test]
 fn choices_that_change() {
     check(choices::CHOICES);
 }
@@ -228,6 +235,12 @@ fn changed_drafts_compile() {
         let generated = generate(&draft.0.to_string(), &format!("mcp-{folder}")).unwrap();
         workspace.add(folder, &generated);
     }
+    // What is open, all in one schema: each answer holds beside the others.
+    let mut draft = Draft(newest());
+    open::OPEN.iter().for_each(|change| (change.1)(&mut draft));
+    let generated = generate(&draft.0.to_string(), "mcp-open").unwrap();
+    assert!(generated.decisions.len() >= 12, "{}", taken(&generated));
+    workspace.add("open", &generated);
     if let Err(said) = workspace.cargo(&["check"]) {
         panic!("{said}");
     }

@@ -177,7 +177,7 @@ fn ten_thousand_levels_of_nesting() {
     for levels in [17, 60, 100] {
         let said = refused(&json!({"A": nest(levels)}));
         assert!(
-            said.contains("give the inner ones definitions of their own"),
+            said.contains("at most 16 lists, maps and `null`s around one value"),
             "{said}"
         );
     }
@@ -266,7 +266,7 @@ fn all_of_that_never_ends() {
 #[test]
 fn a_union_that_nothing_decides_names_the_rule_to_write() {
     let both = |b: Value, c: Value| json!({"A": {"anyOf": [reference("B"), reference("C")]}, "B": b, "C": c});
-    let rule = "help: add a [[union]] with at = \"A\" to spec/unions.toml";
+    let rule = "help: to settle it, add to spec/unions.toml:\n    [[union]]\n    at = \"A\"";
     let same = object(&[("a", string())], &[]);
     for (definitions, says) in [
         (
@@ -347,12 +347,9 @@ fn requests_without_a_method_a_result_or_an_area() {
         "ask\n/now",
         "C:\\now",
     ] {
-        refused_at(
-            &asks(named(method)),
-            at,
-            "a method whose area is the name of a module",
-        );
-        refused_at(&asks(named(method)), at, "to [areas] in spec/methods.toml");
+        refused_at(&asks(named(method)), at, "the first step of the method");
+        let stub = "add to spec/methods.toml:\n    [areas]\n";
+        refused_at(&asks(named(method)), at, stub);
     }
     let mut unanswered = asks(named("ask/now"));
     unanswered.as_object_mut().unwrap().remove("AskResult");

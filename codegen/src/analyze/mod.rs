@@ -1,7 +1,11 @@
-//! What the generator works out before it writes: how unions are decided, where a `Box` is needed, what reading starts from.
+//! What can be worked out of a draft: how unions are read, where a `Box` is needed, which file holds a type,
+//! what reading starts from.
+//!
+//! Pure functions that return maps; [`crate::model`] joins them with the draft.
 
+pub(crate) mod areas;
 pub(crate) mod blank;
+pub(crate) mod boxes;
 pub mod plan;
-pub(crate) mod profile;
-pub(crate) mod recursion;
+mod profile;
 pub(crate) mod union;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::Kind;
-use crate::model::{Model, Object, Presence, Shape, Ty};
+use super::union::Opaque;
+use crate::draft::{Draft, Object, Presence, Shape, Ty};
 
 /// A variant, seen from outside.
 #[derive(Debug, Clone)]
@@ -25,11 +26,11 @@ pub(super) struct MemberProfile {
 }
 
 impl Profile {
-    pub(super) fn of(model: &Model, ty: &Ty) -> Self {
-        let ty = model.resolve(ty);
+    pub(super) fn of(draft: &Draft, opaque: &Opaque, ty: &Ty) -> Self {
+        let ty = draft.resolve(ty);
         Self {
-            kinds: kinds(model, ty),
-            members: members(model, ty, 2),
+            kinds: kinds(draft, opaque, ty),
+            members: members(draft, ty, 2),
         }
     }
 
@@ -66,12 +67,12 @@ impl Profile {
 }
 
 /// The kinds of a type; each type is looked at once, however often unions name it.
-fn kinds(model: &Model, ty: &Ty) -> Vec<Kind> {
+fn kinds(draft: &Draft, opaque: &Opaque, ty: &Ty) -> Vec<Kind> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![ty];
     while let Some(ty) = open.pop() {
-        match model.resolve(ty) {
+        match draft.resolve(ty) {
             Ty::String => found.extend([Kind::String]),
             Ty::Boolean => found.extend([Kind::Boolean]),
             Ty::Integer => found.extend([Kind::Integer]),
@@ -85,12 +86,13 @@ fn kinds(model: &Model, ty: &Ty) -> Vec<Kind> {
             }
             Ty::Runtime(_, scalars) => open.extend(scalars),
             Ty::Named(name) if !seen.insert(name) => {}
-            Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+            Ty::Named(name) if opaque.contains(name) => found.extend(ALL),
+            Ty::Named(name) => match draft.get(name).map(|def| &def.shape) {
                 Some(Shape::Object(_)) => found.extend([Kind::Object]),
                 Some(Shape::StringEnum(_)) => found.extend([Kind::String]),
                 Some(Shape::Newtype(ty) | Shape::Alias(ty)) => open.push(ty),
                 Some(Shape::Union(union)) => {
-                    open.extend(union.variants.iter().map(|variant| &variant.ty));
+                    open.extend(&union.types);
                 }
                 None => found.extend(ALL),
             },
@@ -110,26 +112,26 @@ const ALL: [Kind; 7] = [
 ];
 
 /// The members of an object type; of a union, those that all its variants have.
-fn members(model: &Model, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
-    let Ty::Named(name) = model.resolve(ty) else {
+fn members(draft: &Draft, ty: &Ty, depth: usize) -> BTreeMap<String, MemberProfile> {
+    let Ty::Named(name) = draft.resolve(ty) else {
         return BTreeMap::new();
     };
-    match model.get(name).map(|def| &def.shape) {
-        Some(Shape::Object(object)) => object_members(model, object, depth),
+    match draft.get(name).map(|def| &def.shape) {
+        Some(Shape::Object(object)) => object_members(draft, object, depth),
         _ => BTreeMap::new(),
     }
 }
 
-fn object_members(model: &Model, object: &Object, depth: usize) -> BTreeMap<String, MemberProfile> {
+fn object_members(draft: &Draft, object: &Object, depth: usize) -> BTreeMap<String, MemberProfile> {
     let members_of = |ty: &Ty| match depth {
         0 => BTreeMap::new(),
-        depth => members(model, ty, depth - 1),
+        depth => members(draft, ty, depth - 1),
     };
     (object.members.iter())
         .map(|member| {
             let values = match &member.presence {
                 Presence::Constant(value) => value.as_str().map(|text| vec![text.to_owned()]),
-                _ => choices(model, &member.ty),
+                _ => choices(draft, &member.ty),
             };
             let profile = MemberProfile {
                 required: member.presence != Presence::Optional,
@@ -141,11 +143,11 @@ fn object_members(model: &Model, object: &Object, depth: usize) -> BTreeMap<Stri
         .collect()
 }
 
-fn choices(model: &Model, ty: &Ty) -> Option<Vec<String>> {
-    let Ty::Named(name) = model.resolve(ty) else {
+fn choices(draft: &Draft, ty: &Ty) -> Option<Vec<String>> {
+    let Ty::Named(name) = draft.resolve(ty) else {
         return None;
     };
-    match &model.get(name)?.shape {
+    match &draft.get(name)?.shape {
         Shape::StringEnum(choices) => Some(choices.clone()),
         _ => None,
     }

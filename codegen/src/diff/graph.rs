@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::Error;
-use crate::model::flatten::flatten;
+use crate::draft::flatten::flatten;
 use crate::schema::{Additional, JsonType, Node, Schema, schema_error};
 
 /// Index of a node in its [`Graph`].
@@ -210,7 +210,10 @@ impl Builder<'_> {
             return Ok(self.graph.definitions[target]);
         }
         if !node.all_of.is_empty() {
-            let mut whole = flatten(self.schema, node)?;
+            // What cannot be joined is any JSON, as the model has it.
+            let Ok(mut whole) = flatten(self.schema, node) else {
+                return Ok(self.push(Shape::Any, node));
+            };
             whole.pointer.clone_from(&node.pointer);
             return self.node(&whole, depth + 1);
         }

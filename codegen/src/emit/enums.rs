@@ -6,7 +6,7 @@ use quote::quote;
 use super::structs::number;
 use super::ty::ident;
 use crate::model::TypeDef;
-use crate::model::naming::pascal_case;
+use crate::naming::pascal_case;
 
 /// The ways in and out of a string enum.
 pub(super) fn ways(def: &TypeDef, choices: &[String]) -> TokenStream {

@@ -8,38 +8,11 @@ use syn::visit::{self, Visit};
 use syn::{File, Macro, Path, UsePath};
 
 use super::ty::ident;
-use crate::model::{Model, Ty};
+use crate::model::Model;
+use crate::naming::taken::WIRE;
 
 /// From how many types on a file imports all of them.
 const MANY: usize = 40;
-
-/// What generated code names of the hand-written crate.
-pub(super) const WIRE: &[&str] = &[
-    "Decode",
-    "Direction",
-    "Encode",
-    "Extra",
-    "Fault",
-    "Integer",
-    "Json",
-    "JsonArray",
-    "JsonObject",
-    "Kind",
-    "Map",
-    "Members",
-    "MethodInfo",
-    "MethodKind",
-    "NoParams",
-    "Number",
-    "Paths",
-    "Reader",
-    "Record",
-    "Tag",
-    "TagFound",
-    "TypeInfo",
-    "UnknownMessage",
-    "Writer",
-];
 
 /// The names at the start of the paths of some items.
 pub(crate) fn named(body: &TokenStream) -> BTreeSet<String> {
@@ -74,17 +47,6 @@ pub(super) fn imports(model: &Model, body: &TokenStream, area: Option<&str>) -> 
         _ => quote!(use crate::{#(#types),*};),
     };
     quote!(#wire #types)
-}
-
-/// The path of the hand-written type that a type is, where it is one.
-pub(super) fn runtime_path(ty: &Ty) -> Option<String> {
-    Some(match ty {
-        Ty::Json => "mcp_wire::Json".to_owned(),
-        Ty::JsonObject => "mcp_wire::JsonObject".to_owned(),
-        Ty::JsonArray => "mcp_wire::JsonArray".to_owned(),
-        Ty::Runtime(path, _) => path.clone(),
-        _ => return None,
-    })
 }
 
 /// The names at the start of paths; those inside macros too.

@@ -185,7 +185,7 @@ fn dress(item: Item, def: &TypeDef, docs: &TypeDocs) -> Result<Item, Error> {
                 return Err(failed(&format!("it lost a choice of `{}`", def.name)));
             }
             for (variant, choice) in item.variants.iter_mut().zip(choices) {
-                variant.ident = ident(&crate::model::naming::pascal_case(choice));
+                variant.ident = ident(&crate::naming::pascal_case(choice));
                 variant.attrs = doc(&format!("`{choice}`"));
             }
         }

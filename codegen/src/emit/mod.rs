@@ -131,7 +131,7 @@ fn area_items(
 fn alias(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
     let attributes = items::doc(&docs.of(def).ty);
     let name = ty::ident(&def.name);
-    match imports::runtime_path(ty) {
+    match ty::runtime_path(ty) {
         // The hand-written type goes by the same name: it is that type.
         Some(path) if path.ends_with(&format!("::{}", def.name)) => {
             let path = rust_type(&Ty::Runtime(path, Vec::new()));

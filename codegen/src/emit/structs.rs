@@ -166,6 +166,7 @@ fn read(member: &Member) -> TokenStream {
     let field = ident(&member.field);
     match (&member.presence, &member.ty) {
         (Presence::Constant(Value::String(text)), _) => quote!(reader.constant(#text)),
+        (Presence::Constant(Value::Bool(value)), _) => quote!(reader.constant_boolean(#value)),
         (Presence::Constant(value), _) => {
             let value = Literal::i64_unsuffixed(value.as_i64().unwrap_or_default());
             quote!(reader.constant_integer(#value))
@@ -182,6 +183,9 @@ fn encode(def: &TypeDef, object: &Object) -> TokenStream {
         let wire = &member.wire;
         match &member.presence {
             Presence::Constant(Value::String(text)) => quote!(object.constant(#wire, #text);),
+            Presence::Constant(Value::Bool(value)) => {
+                quote!(object.constant_boolean(#wire, #value);)
+            }
             Presence::Constant(value) => {
                 let value = Literal::i64_unsuffixed(value.as_i64().unwrap_or_default());
                 quote!(object.constant_integer(#wire, #value);)

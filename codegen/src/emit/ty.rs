@@ -4,65 +4,15 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse_str;
 
-use super::imports::{WIRE, runtime_path};
 use crate::Error;
-use crate::model::naming::pascal_case;
 use crate::model::{Model, Presence, Rest, Shape, Ty, TypeDef, Union};
+use crate::naming::taken::{TAKEN, WIRE};
+use crate::naming::{is_identifier, pascal_case};
 
 /// An identifier that is known to be one: names are checked before emission starts.
 pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
-
-/// What a crate's root has beside its types, and the prelude that `use mcp_x::*` would hide.
-const TAKEN: &[&str] = &[
-    "AsMut",
-    "AsRef",
-    "Box",
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "DoubleEndedIterator",
-    "Drop",
-    "Eq",
-    "Err",
-    "ExactSizeIterator",
-    "Extend",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "FromIterator",
-    "Future",
-    "Hash",
-    "Into",
-    "IntoFuture",
-    "IntoIterator",
-    "Iterator",
-    "METHODS",
-    "None",
-    "Ok",
-    "Option",
-    "Ord",
-    "PROTOCOL_VERSION",
-    "PartialEq",
-    "PartialOrd",
-    "REVISION",
-    "Result",
-    "Send",
-    "Sized",
-    "Some",
-    "String",
-    "Sync",
-    "TYPES",
-    "ToOwned",
-    "ToString",
-    "TryFrom",
-    "TryInto",
-    "Unpin",
-    "Vec",
-];
 
 /// Refuses names that are no Rust identifiers, or that would hide another name of the generated code;
 /// `file` is the schema.
@@ -127,10 +77,6 @@ pub(super) fn check_names(model: &Model, file: &str) -> Result<(), Error> {
     Error::check(errors)
 }
 
-fn is_identifier(name: &str) -> bool {
-    parse_str::<Ident>(name).is_ok()
-}
-
 /// Whether a definition may go by the name of a hand-written type: it is that type, or an alias
 /// of something else in a model that has no use for that type.
 fn may_be_called(model: &Model, def: &TypeDef) -> bool {
@@ -166,6 +112,17 @@ fn held(model: &Model) -> impl Iterator<Item = &Ty> {
             open.push(inner);
         }
         Some(ty)
+    })
+}
+
+/// The path of the hand-written type that a type is, where it is one.
+pub(super) fn runtime_path(ty: &Ty) -> Option<String> {
+    Some(match ty {
+        Ty::Json => "mcp_wire::Json".to_owned(),
+        Ty::JsonObject => "mcp_wire::JsonObject".to_owned(),
+        Ty::JsonArray => "mcp_wire::JsonArray".to_owned(),
+        Ty::Runtime(path, _) => path.clone(),
+        _ => return None,
     })
 }
 

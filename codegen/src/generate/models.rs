@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 
 use super::{COMMAND, Crate};
+use crate::analyze::areas::Areas;
 use crate::decision::{Decision, Scope};
 use crate::docs::{Docs, TypeDocs};
+use crate::draft::Draft;
 use crate::emit::{CrateFacts, crate_files, reexport_files};
-use crate::model::{Built, Model};
+use crate::model::{Built, Model, join};
 use crate::registry::names::package;
 use crate::registry::{self, RegistryFacts, RegistryRevision};
 use crate::rules::Rules;
+use crate::schema::Schema;
 use crate::shims::changes::Changes;
 use crate::shims::rules::PairRules;
 use crate::shims::{self, Pair, PairPlan, Planned, ShimFacts, ShimRevision, Side};
 use crate::spec::errors::ErrorRules;
-use crate::spec::methods::MethodRules;
+use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleFile;
 use crate::spec::{Revision, Spec, Status};
 use crate::{Error, Problems};
@@ -77,12 +80,24 @@ impl<'s> Models<'s> {
     fn by(rules: &Rules, spec: &'s Spec) -> Result<Self, Problems> {
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
-        let mut revisions = Vec::new();
         let mut errors = Vec::new();
+        let mut drafts = Vec::new();
         let nothing = BTreeMap::new();
         for revision in &spec.revisions {
             let scope = Scope::Revision(revision.id.clone());
-            match Model::build(&revision.schema, &scope, rules, &methods, &nothing) {
+            let draft = Schema::parse(&revision.schema, &scope.to_string())
+                .and_then(|schema| Draft::of(&schema, &scope, rules, &methods, &nothing));
+            match draft {
+                Ok(draft) => drafts.push((revision, scope, draft)),
+                Err(error) => errors.push(error),
+            }
+        }
+        // Where a type lives is settled by looking at all revisions together.
+        let all = drafts.iter().map(|(_, _, draft)| draft);
+        let areas = Areas::of(all, |method| module(methods.area(method)));
+        let mut revisions = Vec::new();
+        for (revision, scope, draft) in drafts {
+            match join::joined(draft, &scope, rules, &areas) {
                 Ok(Built {
                     model, decisions, ..
                 }) => revisions.push(RevisionModel {

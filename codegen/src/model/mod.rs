@@ -3,12 +3,8 @@
 //! Everything below (emission, docs, diffs, shims, the sampler of the tests) reads the model and
 //! never the schema. It is serialisable: `cargo xtask model REVISION` prints it.
 
-mod build;
-pub(crate) mod flatten;
-mod methods;
-pub mod naming;
-mod reach;
-pub(crate) mod variants;
+pub(crate) mod join;
+mod variants;
 
 use std::collections::BTreeMap;
 
@@ -16,14 +12,16 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Error;
-use crate::analyze::{recursion, union};
+use crate::analyze::areas::Areas;
 use crate::decision::{Decision, Scope};
+use crate::draft::Draft;
 use crate::rules::Rules;
 use crate::schema::{Constraints, Schema};
 use crate::spec::json;
-use crate::spec::methods::MethodRules;
+use crate::spec::methods::{MethodRules, module};
 
 pub use crate::analyze::plan::{Case, KindCase, Plan};
+pub use crate::draft::{Direction, Method, MethodKind, Presence, Rest, Ty};
 
 /// One revision: its types and its methods.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -46,7 +44,7 @@ pub struct Built {
 }
 
 impl Model {
-    /// Works out the model of a schema in canonical form.
+    /// Works out the model of one schema in canonical form, by itself.
     ///
     /// `scope` says whose schema it is, and picks the rules of one revision; `prose` is the
     /// schema's own, by JSON pointer.
@@ -60,28 +58,10 @@ impl Model {
         methods: &MethodRules,
         prose: &BTreeMap<String, String>,
     ) -> Result<Built, Error> {
-        let file = &scope.to_string();
-        let schema = Schema::parse(schema, file)?;
-        let built = build::build(&schema, rules, prose)?;
-        let mut model = Self {
-            types: built.types,
-            methods: Vec::new(),
-        };
-        recursion::check_aliases(&model, file)?;
-        let defined = |definition: &str| schema.definitions.contains_key(definition);
-        let decisions = methods::fill(&mut model, scope, methods, |method| match scope {
-            Scope::Revision(id) => methods.result(id, method),
-            _ => methods.result_among(method, defined),
-        })?;
-        union::plan_all(&mut model, rules, file)?;
-        recursion::box_cycles(&mut model);
-        reach::check_areas(&model, file, |method| methods.area(method).to_owned())?;
-        reach::assign_areas(&mut model, |method| methods.area(method).to_owned());
-        Ok(Built {
-            model,
-            prose: built.prose,
-            decisions,
-        })
+        let schema = Schema::parse(schema, &scope.to_string())?;
+        let draft = Draft::of(&schema, scope, rules, methods, prose)?;
+        let areas = Areas::of([&draft], |method| module(methods.area(method)));
+        join::joined(draft, scope, rules, &areas)
     }
 
     /// The type with this Rust name.
@@ -169,18 +149,6 @@ pub struct Object {
     pub rest: Rest,
 }
 
-/// What may stand beside the named members of an object.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rest {
-    /// Any member; kept as opaque JSON.
-    Open,
-    /// Members of one type.
-    Typed(Ty),
-    /// Nothing: another member is an error.
-    Closed,
-}
-
 /// A named member of an object.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Member {
@@ -201,48 +169,6 @@ pub struct Member {
     /// Whether the schema marks it as deprecated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
-}
-
-/// Whether a member must be there.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Presence {
-    /// It must.
-    Required,
-    /// It may be absent.
-    Optional,
-    /// It must, with this value; not a field in Rust.
-    Constant(Value),
-}
-
-/// What a value is.
-#[derive(Debug, Clone, PartialEq, PartialOrd, Eq, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ty {
-    /// A string.
-    String,
-    /// `true` or `false`.
-    Boolean,
-    /// A number without fraction, of any size.
-    Integer,
-    /// Any number.
-    Number,
-    /// Any JSON value, kept as text.
-    Json,
-    /// Any JSON object, kept as text.
-    JsonObject,
-    /// Any JSON array, kept as text.
-    JsonArray,
-    /// A value or `null`, where `null` says something else than absence.
-    Nullable(Box<Ty>),
-    /// A list.
-    Array(Box<Ty>),
-    /// An object whose members are all of one type.
-    Map(Box<Ty>),
-    /// A type of this model, by Rust name.
-    Named(String),
-    /// A type of a hand-written crate, by path, and the types that stand for it in the model.
-    Runtime(String, Vec<Ty>),
 }
 
 /// One of several types.
@@ -272,55 +198,4 @@ pub struct Variant {
     /// Whether it sits in a `Box`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub boxed: bool,
-}
-
-/// Who sends a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// The client sends, the server answers.
-    ClientToServer,
-    /// The server sends, the client answers.
-    ServerToClient,
-}
-
-/// What kind of message a method is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodKind {
-    /// Answered with a result or an error.
-    Request,
-    /// Never answered.
-    Notification,
-    /// A request carried inside a result, answered in the next call.
-    Input,
-}
-
-/// A method of the protocol.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Method {
-    /// The `method` string.
-    pub name: String,
-    /// Who sends it.
-    pub direction: Direction,
-    /// Request, notification or embedded request.
-    pub kind: MethodKind,
-    /// The type of the whole message, by Rust name.
-    pub message: String,
-    /// The type of `params`; absent where the message has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub params: Option<Ty>,
-    /// Whether `params` must be there.
-    pub params_required: bool,
-    /// The type of the result; absent for notifications.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<Ty>,
-    /// Whether the result may ask for input first.
-    pub input_required: bool,
-    /// The member of the params that says what the request is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub named_by: Option<String>,
-    /// The capability that the receiver has to have declared.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub capability: Option<String>,
 }

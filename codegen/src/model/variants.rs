@@ -4,11 +4,17 @@
 //! `CallToolRequest` is `ListTools`. Where they share nothing, the tag that tells them apart
 //! names them: `ResourceLink` beside `TextContent` are `ResourceLink` and `Text`.
 
-use super::naming::pascal_case;
-use super::{Plan, Ty, Union, Variant};
+use super::{Plan, Ty};
+use crate::naming::pascal_case;
 
-/// Variants in order, named after their types; `union` is the name of what they belong to.
-pub(super) fn named(union: &str, types: &[Ty]) -> Vec<Variant> {
+/// The names of variants, in order; `union` is the name of what they belong to.
+pub(super) fn names(union: &str, types: &[Ty], plan: &Plan) -> Vec<String> {
+    let names = by_type(union, types);
+    by_tag(types, plan, &names).unwrap_or(names)
+}
+
+/// Named after their types.
+fn by_type(union: &str, types: &[Ty]) -> Vec<String> {
     let names: Vec<Vec<String>> = types
         .iter()
         .filter_map(|ty| match ty {
@@ -24,52 +30,43 @@ pub(super) fn named(union: &str, types: &[Ty]) -> Vec<Variant> {
     let lists = types.iter().filter(|ty| matches!(ty, Ty::Array(_))).count();
     types
         .iter()
-        .map(|ty| {
-            let name = match ty {
-                Ty::Named(name) => {
-                    let humps = humps(name);
-                    humps[front..humps.len() - back].concat()
-                }
-                Ty::Array(item) if lists > 1 => format!("{}List", plain_name(item)),
-                ty => plain_name(ty),
-            };
-            Variant {
-                name,
-                ty: ty.clone(),
-                boxed: false,
+        .map(|ty| match ty {
+            Ty::Named(name) => {
+                let humps = humps(name);
+                humps[front..humps.len() - back].concat()
             }
+            Ty::Array(item) if lists > 1 => format!("{}List", plain_name(item)),
+            ty => plain_name(ty),
         })
         .collect()
 }
 
-/// Renames variants after their tags where their types share nothing.
-pub(crate) fn rename_by_tag(union: &mut Union) {
-    let bare = |variant: &Variant| matches!(&variant.ty, Ty::Named(name) if *name == variant.name);
-    let named = union
-        .variants
-        .iter()
-        .filter(|v| matches!(v.ty, Ty::Named(_)));
-    if named.clone().count() < 2 || !named.clone().all(bare) {
-        return;
+/// Named after their tags, where their types share nothing and the tags differ.
+fn by_tag(types: &[Ty], plan: &Plan, names: &[String]) -> Option<Vec<String>> {
+    let bare = |(ty, name): &(&Ty, &String)| matches!(ty, Ty::Named(own) if own == *name);
+    let named = || {
+        types
+            .iter()
+            .zip(names)
+            .filter(|(ty, _)| matches!(ty, Ty::Named(_)))
+    };
+    if named().count() < 2 || !named().all(|pair| bare(&pair)) {
+        return None;
     }
-    let mut tags: Vec<Option<String>> = vec![None; union.variants.len()];
-    collect(&union.plan, &mut tags);
-    let mut names: Vec<String> = Vec::new();
-    for (variant, tag) in union.variants.iter().zip(&tags) {
+    let mut tags: Vec<Option<String>> = vec![None; types.len()];
+    collect(plan, &mut tags);
+    let mut tagged: Vec<String> = Vec::new();
+    for ((ty, name), tag) in types.iter().zip(names).zip(&tags) {
         match tag {
-            Some(tag) => names.push(pascal_case(tag)),
-            None if matches!(variant.ty, Ty::Named(_)) => return,
-            None => names.push(variant.name.clone()),
+            Some(tag) => tagged.push(pascal_case(tag)),
+            None if matches!(ty, Ty::Named(_)) => return None,
+            None => tagged.push(name.clone()),
         }
     }
-    let mut sorted = names.clone();
+    let mut sorted = tagged.clone();
     sorted.sort();
     sorted.dedup();
-    if sorted.len() == names.len() {
-        for (variant, name) in union.variants.iter_mut().zip(names) {
-            variant.name = name;
-        }
-    }
+    (sorted.len() == tagged.len()).then_some(tagged)
 }
 
 /// The tag values that lead straight to one variant.
@@ -141,17 +138,14 @@ fn humps(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ty, named};
+    use super::{Ty, by_type};
 
     fn names(types: &[&str]) -> Vec<String> {
         let types: Vec<Ty> = types
             .iter()
             .map(|name| Ty::Named((*name).to_owned()))
             .collect();
-        named("ClientNotification", &types)
-            .into_iter()
-            .map(|variant| variant.name)
-            .collect()
+        by_type("ClientNotification", &types)
     }
 
     #[test]

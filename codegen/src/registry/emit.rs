@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 use super::{VERSION, names};
 use crate::Error;
 use crate::emit::{CrateFiles, template};
-use crate::model::naming::pascal_case;
+use crate::naming::pascal_case;
 use crate::spec::errors::ErrorRules;
 use crate::spec::{Era, Revision, Status};
 

@@ -1,6 +1,6 @@
 //! What a revision is called in Rust and by cargo.
 
-use crate::model::naming::pascal_case;
+use crate::naming::pascal_case;
 
 /// The package: `mcp-2025-11-25`.
 #[must_use]

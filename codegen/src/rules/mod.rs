@@ -11,7 +11,6 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::Error;
-use crate::model::Ty;
 use crate::spec::rules::{RuleFile, RuleTexts};
 use pattern::matches;
 
@@ -70,17 +69,6 @@ pub(crate) enum Scalar {
     Boolean,
     Integer,
     Number,
-}
-
-impl Scalar {
-    pub(crate) fn ty(self) -> Ty {
-        match self {
-            Self::String => Ty::String,
-            Self::Boolean => Ty::Boolean,
-            Self::Integer => Ty::Integer,
-            Self::Number => Ty::Number,
-        }
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]

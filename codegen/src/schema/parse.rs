@@ -24,6 +24,7 @@ const CONSTRAINTS: &[&str] = &[
     "minimum",
     "multipleOf",
     "pattern",
+    "propertyNames",
     "uniqueItems",
 ];
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::pair::{Pair, Way};
 use super::rules::Sender;
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::model::naming::snake_case;
+use crate::naming::snake_case;
 
 /// The rule of losses and rejections that nobody has decided on.
 pub(super) const UNDECIDED: &str = "undecided";

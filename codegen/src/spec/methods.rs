@@ -10,7 +10,7 @@ use super::roles;
 use super::rules::RuleFile;
 use super::{Revision, Spec};
 use crate::Error;
-use crate::model::naming::snake_case;
+use crate::naming::snake_case;
 
 /// What an area has to be.
 pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod and wire";
@@ -376,6 +376,15 @@ fn paired(revision: &Revision, request: &str) -> Option<Answer> {
 fn default_area(method: &str) -> &str {
     let method = method.strip_prefix("notifications/").unwrap_or(method);
     method.split('/').next().unwrap_or(method)
+}
+
+/// The file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.
+pub(crate) fn module(area: &str) -> String {
+    let near = snake_case(&area.to_ascii_lowercase());
+    match [area, near.as_str()].into_iter().find(|name| is_area(name)) {
+        Some(name) => name.to_owned(),
+        None => "messages".to_owned(),
+    }
 }
 
 /// Whether an area can be a file and a module of a generated crate, beside those that every crate has.

@@ -19,7 +19,7 @@ use Outcome::{Crate, Open, Refusal};
 /// What is done to the schema, how, and what comes of it.
 pub(crate) type Change = (&'static str, fn(&mut Draft), Outcome);
 
-fn request(method: &str) -> Value {
+pub(crate) fn request(method: &str) -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -77,12 +77,16 @@ pub(crate) const NAMES: &[Change] = &[
     (
         "rename a definition to a name of Rust's prelude",
         |draft| draft.rename("Icon", "Box"),
-        Refusal(&["#/$defs/Box: ", "add a line of [types] to spec/names.toml"]),
+        Open(&[
+            "#/$defs/Box: `Box` is a name that generated code has for something else",
+            "it is called `BoxType`",
+            "add to spec/names.toml:\n    [types]\n    \"Box\" = \"\"",
+        ]),
     ),
     (
         "rename a definition to a name of the runtime",
         |draft| draft.rename("Icon", "Tag"),
-        Refusal(&["#/$defs/Tag: ", "add a line of [types] to spec/names.toml"]),
+        Open(&["#/$defs/Tag: ", "it is called `TagType`"]),
     ),
     (
         "inline a struct that stands at several places",
@@ -129,10 +133,10 @@ pub(crate) const NAMES: &[Change] = &[
             let capabilities = json!({"type": "object", "properties": {"x": {"type": "string"}}});
             draft.define("ServerCapabilitiesTools", capabilities);
         },
-        Refusal(&[
-            "#/$defs/ServerCapabilitiesTools: ",
-            "both are called `ServerCapabilitiesTools`",
-            "[[inline]] or [types]",
+        Open(&[
+            "#/$defs/ServerCapabilities/properties/tools: `ServerCapabilitiesTools` is the name of a schema",
+            "it is called `ServerCapabilitiesTools2`",
+            "[[inline]]\n    at = \"ServerCapabilities.tools\"",
         ]),
     ),
     (
@@ -178,7 +182,7 @@ pub(crate) const NAMES: &[Change] = &[
     (
         "drop the list of requests",
         |draft| drop(draft.drop("ClientRequest")),
-        Refusal(&["#/$defs/CallToolRequest: ", "none that lists `tools/call`"]),
+        Open(&["#/$defs/CallToolRequest: ", "none that lists `tools/call`"]),
     ),
     (
         "drop a request from the list, but not its definition",
@@ -186,9 +190,10 @@ pub(crate) const NAMES: &[Change] = &[
             let requests = draft.at("ClientRequest/anyOf").as_array_mut().unwrap();
             requests.retain(|request| *request != reference("CompleteRequest"));
         },
-        Refusal(&[
+        Open(&[
             "#/$defs/CompleteRequest: ",
             "none that lists `completion/complete`",
+            "`CompleteRequest` is a type, and no method of either side",
         ]),
     ),
     (
@@ -262,10 +267,10 @@ pub(crate) const MESSAGES: &[Change] = &[
                 json!("tools-v2/call"),
             )
         },
-        Refusal(&[
-            "#/$defs/CallToolRequest: ",
-            "found `tools-v2`",
-            "to [areas] in spec/methods.toml",
+        Open(&[
+            "#/$defs/CallToolRequest: `tools-v2`",
+            "are in `tools_v2`",
+            "add to spec/methods.toml:\n    [areas]\n    \"tools-v2/call\"",
         ]),
     ),
     (

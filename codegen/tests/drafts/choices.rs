@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::changes::Change;
-use crate::changes::Outcome::{Crate, Refusal};
+use crate::changes::Outcome::{Crate, Open, Refusal};
 use crate::draft::{every, reference};
 
 /// Choices: constants, enums and unions.
@@ -52,10 +52,7 @@ pub(crate) const CHOICES: &[Change] = &[
                 json!({"type": "integer", "const": 2}),
             )
         },
-        Refusal(&[
-            "#/$defs/Tool/properties/version: ",
-            "a constant that is a string",
-        ]),
+        Crate(&["pub version: Option<Integer>,"]),
     ),
     (
         "add a choice to an enum",
@@ -65,12 +62,12 @@ pub(crate) const CHOICES: &[Change] = &[
     (
         "add a choice that is another one in capitals",
         |draft| draft.push("LoggingLevel/enum", json!("Error")),
-        Refusal(&["#/$defs/LoggingLevel: ", "choices whose Rust names differ"]),
+        Open(&["#/$defs/LoggingLevel: ", "choices whose Rust names differ"]),
     ),
     (
         "an enum of numbers",
         |draft| *draft.at("LoggingLevel") = json!({"enum": [1, 2, 3], "type": "integer"}),
-        Refusal(&[
+        Open(&[
             "#/$defs/LoggingLevel: ",
             "an `enum` of strings, found [1,2,3]",
         ]),
@@ -121,10 +118,11 @@ pub(crate) const CHOICES: &[Change] = &[
             draft.define("NoteContent", text);
             draft.push("ContentBlock/anyOf", reference("NoteContent"));
         },
-        Refusal(&[
+        Open(&[
             "#/$defs/ContentBlock: ",
             "`TextContent`, `NoteContent`",
-            "add a [[union]] with at = \"ContentBlock\" to spec/unions.toml",
+            "`ContentBlock` is any JSON, kept as text",
+            "add to spec/unions.toml:\n    [[union]]\n    at = \"ContentBlock\"",
         ]),
     ),
     (

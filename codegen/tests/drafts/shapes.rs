@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::changes::Change;
-use crate::changes::Outcome::{Crate, Refusal};
+use crate::changes::Outcome::{Crate, Open, Refusal};
 use crate::draft::reference;
 
 fn nullable(schema: &serde_json::Value) -> serde_json::Value {
@@ -41,17 +41,18 @@ pub(crate) const SHAPES: &[Change] = &[
     (
         "add a member called like the field for the rest",
         |draft| draft.put("Tool/properties", "extra", json!({"type": "boolean"})),
-        Refusal(&[
-            "Tool.extra",
-            "add \"Tool.extra\" to [members] in spec/names.toml",
+        Open(&[
+            "#/$defs/Tool/properties/extra: ",
+            "it is called `extra_2`",
+            "add to spec/names.toml:\n    [members]\n    \"Tool.extra\" = \"\"",
         ]),
     ),
     (
         "spell a member another way beside the old one",
         |draft| draft.put("Tool/properties", "input_schema", json!({"type": "object"})),
-        Refusal(&[
+        Open(&[
             "#/$defs/Tool/properties/input_schema: ",
-            "which `inputSchema` has",
+            "is what `inputSchema` has",
         ]),
     ),
     (
@@ -67,7 +68,7 @@ pub(crate) const SHAPES: &[Change] = &[
     (
         "two hundred members",
         |draft| (0..200).for_each(|at| draft.put("Tool/properties", &format!("m{at}"), json!({}))),
-        Refusal(&["#/$defs/Tool: ", "at most 128 named members", "[[shape]]"]),
+        Open(&["#/$defs/Tool: ", "at most 128 named members", "[[shape]]"]),
     ),
     (
         "close an object",
@@ -139,7 +140,11 @@ pub(crate) const SHAPES: &[Change] = &[
             *content = json!({"anyOf": [one, {"type": "array", "items": one}]});
         },
         // The rule for 2024-11-05 calls what stands there `ContentBlock`.
-        Refusal(&["both are called `ContentBlock`", "[[inline]] or [types]"]),
+        Open(&[
+            "`ContentBlock` is the name of a schema that says something else, at ContentBlock",
+            "it is called `PromptMessageContent`",
+            "[[inline]]\n    at = \"PromptMessage.content\"",
+        ]),
     ),
     (
         "one value becomes one or many, where no rule names it",
@@ -183,9 +188,9 @@ pub(crate) const SHAPES: &[Change] = &[
             let other = json!({"type": "object", "properties": {"name": {"type": "integer"}}});
             draft.define("Tool", json!({"allOf": [tool, other]}));
         },
-        Refusal(&[
+        Open(&[
             "#/$defs/Tool/allOf/0/properties/name: ",
-            "join the schemas by hand with an erratum",
+            "`Tool` is any JSON, kept as text",
         ]),
     ),
     (

@@ -12,7 +12,6 @@ fn unknown_keywords() {
         ("not", string()),
         ("patternProperties", json!({"^a": string()})),
         ("prefixItems", json!([string()])),
-        ("propertyNames", string()),
         ("contentEncoding", json!("base64")),
         ("$dynamicRef", json!("#a")),
         ("$anchor", json!("a")),
@@ -188,9 +187,9 @@ fn values_that_no_keyword_has() {
         (json!({"enum": ["a", null]}), "", "an `enum` of strings"),
         (json!({"enum": ["a", "a"]}), "/enum", "each item once"),
         (
-            json!({"const": 5}),
+            json!({"const": [5]}),
             "",
-            "a constant that is a string, or that of a required member",
+            "a constant that is a string, a number or a boolean",
         ),
         (
             json!({"items": [string()], "type": "array"}),
@@ -208,9 +207,9 @@ fn values_that_no_keyword_has() {
         let place = format!("/$defs/A{place}");
         refused_at(&json!({"A": schema}), &place, says);
     }
-    for value in [json!(5.5), json!({"a": 1}), json!(null), json!(u64::MAX)] {
+    for value in [json!({"a": 1}), json!(null)] {
         let member = object(&[("x", json!({"const": value}))], &["x"]);
-        let says = "a constant that is a string or an integer";
+        let says = "a constant that is a string, a number or a boolean";
         refused_at(&json!({"A": member}), "/$defs/A/properties/x", says);
     }
 }

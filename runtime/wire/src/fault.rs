@@ -29,6 +29,7 @@ pub(crate) enum What {
     },
     Constant(&'static str),
     ConstantInteger(i64),
+    ConstantBoolean(bool),
     Choice(&'static [&'static str]),
     Tag(&'static Tag),
     Undecided(&'static Paths),

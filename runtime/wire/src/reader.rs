@@ -138,6 +138,16 @@ impl<'a> Reader<'a> {
         Err(Fault::new(start, What::ConstantInteger(expected)))
     }
 
+    /// Reads the boolean `expected`; anything else is a fault.
+    pub fn constant_boolean(&mut self, expected: bool) -> Result<(), Fault> {
+        self.peek();
+        let start = self.position;
+        if self.kind()? == Kind::Boolean && self.boolean()? == expected {
+            return Ok(());
+        }
+        Err(Fault::new(start, What::ConstantBoolean(expected)))
+    }
+
     /// Begins an object and refuses anything else.
     #[inline]
     pub fn object(&mut self, members: &'static Members) -> Result<Object, Fault> {

@@ -179,6 +179,12 @@ impl ObjectWriter<'_> {
         self.writer.integer(value);
     }
 
+    /// Writes a member that is always this boolean.
+    pub fn constant_boolean(&mut self, name: &'static str, value: bool) {
+        self.name(name);
+        self.writer.boolean(value);
+    }
+
     /// Writes the entries of a map as members, their names escaped.
     pub fn extra<T: Encode>(&mut self, map: &Map<T>) {
         for (name, value) in map {

@@ -10,58 +10,120 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::plan::{Case, Kind, KindCase, Plan};
 use super::profile::Profile;
 use crate::Error;
-use crate::model::{Model, Shape, Ty, Union, variants};
+use crate::decision::{Decision, Question, Scope, Settle};
+use crate::draft::{Def, Draft, Shape, Ty, Union};
 use crate::rules::{Decide, PresentRow, Rules};
 use crate::schema::schema_error;
 
-/// Fills in the plans of all unions of a model.
-pub(crate) fn plan_all(model: &mut Model, rules: &Rules, file: &str) -> Result<(), Error> {
-    let mut plans = Vec::new();
+/// The unions that are read as opaque JSON, by Rust name.
+pub(crate) type Opaque = BTreeSet<String>;
+
+/// How the unions of a draft are read.
+#[derive(Debug, Default)]
+pub(crate) struct Plans {
+    /// The plan of each union that can be decided.
+    pub(crate) plans: BTreeMap<String, Plan>,
+    /// Those that cannot.
+    pub(crate) opaque: Opaque,
+    /// One for each of those.
+    pub(crate) decisions: Vec<Decision>,
+}
+
+/// Works out the plans of all unions of a draft; what cannot be decided is opaque JSON, and is a decision.
+///
+/// # Errors
+/// Rules that do not hold, and unions of messages whose methods do not tell them apart.
+pub(crate) fn plans(draft: &Draft, scope: &Scope, rules: &Rules) -> Result<Plans, Error> {
+    let mut done = Plans::default();
     let mut errors = Vec::new();
-    for (name, def) in &model.types {
-        let Shape::Union(union) = &def.shape else {
-            continue;
-        };
-        match plan(model, rules, &def.doc_key, union) {
-            Ok(plan) => plans.push((name.clone(), plan)),
-            Err(problem) => {
-                let unruled = || {
-                    let row = format!("at = \"{}\"", def.doc_key);
-                    schema_error(
-                        file,
-                        &def.at(),
-                        "a union whose variants can be told apart",
-                        &problem,
-                        &format!("add a [[union]] with {row} to spec/unions.toml"),
-                    )
-                };
-                let ruled = rules.union_error(&def.doc_key, &problem);
-                errors.push(ruled.unwrap_or_else(unruled));
+    // What is opaque may be any JSON, which may leave a union open that holds it.
+    loop {
+        let found = done.opaque.len();
+        let mut plans = BTreeMap::new();
+        for (name, def) in &draft.types {
+            let Shape::Union(union) = &def.shape else {
+                continue;
+            };
+            if done.opaque.contains(name) {
+                continue;
             }
+            match plan(draft, &done.opaque, rules, &def.doc_key, union) {
+                Ok(plan) => drop(plans.insert(name.clone(), plan)),
+                Err(problem) => {
+                    if let Some(ruled) = rules.union_error(&def.doc_key, &problem) {
+                        errors.push(ruled);
+                    } else if union.open {
+                        errors.push(unreadable(scope, def, &problem));
+                    } else {
+                        done.decisions
+                            .push(open(draft, scope, def, union, &problem));
+                    }
+                    done.opaque.insert(name.clone());
+                }
+            }
+        }
+        if done.opaque.len() == found {
+            done.plans = plans;
+            break;
         }
     }
     Error::check(errors)?;
-    for (name, plan) in plans {
-        if let Some(def) = model.types.get_mut(&name)
-            && let Shape::Union(union) = &mut def.shape
-        {
-            union.plan = plan;
-            variants::rename_by_tag(union);
-        }
-    }
-    Ok(())
+    Ok(done)
 }
 
-fn plan(model: &Model, rules: &Rules, place: &str, union: &Union) -> Result<Plan, String> {
+fn unreadable(scope: &Scope, def: &Def, problem: &str) -> Error {
+    schema_error(
+        &scope.to_string(),
+        &def.at(),
+        "messages that their methods tell apart",
+        problem,
+        "mend one of them with an erratum",
+    )
+}
+
+/// A union that its schema leaves open.
+fn open(draft: &Draft, scope: &Scope, def: &Def, union: &Union, problem: &str) -> Decision {
+    let row = |ty: &Ty| {
+        let variant = match ty {
+            Ty::Named(name) => draft.get(name).map_or(name.as_str(), |def| &def.doc_key),
+            _ => "",
+        };
+        format!("{{ variant = {variant:?}, member = \"\" }}")
+    };
+    let rows: Vec<String> = union.types.iter().map(row).collect();
+    let at = &def.doc_key;
+    Decision {
+        scope: scope.clone(),
+        place: def.at(),
+        question: Question::Union,
+        open: format!("expected a union whose variants can be told apart, found {problem}"),
+        answer: format!("`{at}` is any JSON, kept as text"),
+        settle: Settle {
+            file: "unions.toml".to_owned(),
+            stub: format!(
+                "[[union]]\nat = {at:?}\ndecide = {{ present = [{}] }}\nreason = \"\"\n",
+                rows.join(", ")
+            ),
+        },
+    }
+}
+
+fn plan(
+    draft: &Draft,
+    opaque: &Opaque,
+    rules: &Rules,
+    place: &str,
+    union: &Union,
+) -> Result<Plan, String> {
     match rules.decide(place) {
-        Some(Decide::Method { alone }) => find(model, union, alone).map(Plan::Take),
-        Some(Decide::Present(rows)) => ruled_rows(model, union, rows),
+        Some(Decide::Method { alone }) => find(draft, union, alone).map(Plan::Take),
+        Some(Decide::Present(rows)) => ruled_rows(draft, opaque, union, rows),
         None => {
-            let types: Vec<&Ty> = union.variants.iter().map(|variant| &variant.ty).collect();
-            let decider = Decider::new(model, &types);
+            let types = union.types.as_slice();
+            let decider = Decider::new(draft, opaque, types.to_vec());
             // A union of one (`ClientNotification` of 2026-07-28) still reads its tag, so that
             // an unknown method can be told.
-            if let [_] = types.as_slice() {
+            if let [_] = types {
                 let tagged = if union.open {
                     decider.single_tag()
                 } else {
@@ -74,21 +136,26 @@ fn plan(model: &Model, rules: &Rules, place: &str, union: &Union) -> Result<Plan
     }
 }
 
-fn find(model: &Model, union: &Union, definition: &str) -> Result<usize, String> {
-    let named = |ty: &Ty| match ty {
-        Ty::Named(name) => model.get(name).is_some_and(|def| def.doc_key == definition),
+fn find(draft: &Draft, union: &Union, definition: &str) -> Result<usize, String> {
+    let is_it = |ty: &Ty| match ty {
+        Ty::Named(name) => draft.get(name).is_some_and(|def| def.doc_key == definition),
         _ => false,
     };
-    (union.variants.iter().position(|variant| named(&variant.ty)))
+    (union.types.iter().position(is_it))
         .ok_or_else(|| format!("no variant `{definition}`, which the rule names"))
 }
 
-fn ruled_rows(model: &Model, union: &Union, rows: &[PresentRow]) -> Result<Plan, String> {
+fn ruled_rows(
+    draft: &Draft,
+    opaque: &Opaque,
+    union: &Union,
+    rows: &[PresentRow],
+) -> Result<Plan, String> {
     let mut cases = Vec::new();
     let mut otherwise = None;
-    let mut open: BTreeSet<usize> = (0..union.variants.len()).collect();
+    let mut open: BTreeSet<usize> = (0..union.types.len()).collect();
     for row in rows {
-        let index = find(model, union, &row.variant)?;
+        let index = find(draft, union, &row.variant)?;
         if !open.remove(&index) || otherwise.is_some() {
             let name = &row.variant;
             return Err(format!(
@@ -99,7 +166,7 @@ fn ruled_rows(model: &Model, union: &Union, rows: &[PresentRow]) -> Result<Plan,
         if row.member.is_empty() {
             otherwise = Some(Box::new(take));
         } else {
-            let profile = Profile::of(model, &union.variants[index].ty);
+            let profile = Profile::of(draft, opaque, &union.types[index]);
             if !profile.has(&row.member) {
                 return Err(format!("`{}` has no member `{}`", row.variant, row.member));
             }
@@ -110,24 +177,27 @@ fn ruled_rows(model: &Model, union: &Union, rows: &[PresentRow]) -> Result<Plan,
         }
     }
     if let Some(index) = open.first() {
-        let name = &union.variants[*index].name;
-        return Err(format!("no row for the variant `{name}`"));
+        let name = named(&union.types[*index]);
+        return Err(format!("no row for the variant {name}"));
     }
     Ok(Plan::Present { cases, otherwise })
 }
 
-struct Decider<'m> {
-    model: &'m Model,
+struct Decider<'d> {
+    draft: &'d Draft,
+    opaque: &'d Opaque,
     types: Vec<Ty>,
     profiles: Vec<Profile>,
 }
 
-impl<'m> Decider<'m> {
-    fn new(model: &'m Model, types: &[&Ty]) -> Self {
+impl<'d> Decider<'d> {
+    fn new(draft: &'d Draft, opaque: &'d Opaque, types: Vec<Ty>) -> Self {
+        let profile = |ty: &Ty| Profile::of(draft, opaque, ty);
         Self {
-            model,
-            types: types.iter().map(|ty| (*ty).clone()).collect(),
-            profiles: types.iter().map(|ty| Profile::of(model, ty)).collect(),
+            draft,
+            opaque,
+            profiles: types.iter().map(profile).collect(),
+            types,
         }
     }
 
@@ -183,7 +253,7 @@ impl<'m> Decider<'m> {
         let mut elements = Vec::new();
         let mut owners = Vec::new();
         for &index in variants {
-            let Ty::Array(item) = self.model.resolve(&self.types[index]) else {
+            let Ty::Array(item) = self.draft.resolve(&self.types[index]) else {
                 return Err(format!("{} that are all lists", self.names(variants)));
             };
             for element in self.leaves(item) {
@@ -191,8 +261,7 @@ impl<'m> Decider<'m> {
                 owners.push(index);
             }
         }
-        let types: Vec<&Ty> = elements.iter().collect();
-        let plan = Decider::new(self.model, &types)
+        let plan = Decider::new(self.draft, self.opaque, elements)
             .by_kind()?
             .renumbered(&owners);
         Ok(Plan::Element {
@@ -203,14 +272,11 @@ impl<'m> Decider<'m> {
 
     /// The variants of a type that is a union, or the type.
     fn leaves(&self, ty: &Ty) -> Vec<Ty> {
-        if let Ty::Named(name) = self.model.resolve(ty)
-            && let Some(Shape::Union(union)) = self.model.get(name).map(|def| &def.shape)
+        if let Ty::Named(name) = self.draft.resolve(ty)
+            && !self.opaque.contains(name)
+            && let Some(Shape::Union(union)) = self.draft.get(name).map(|def| &def.shape)
         {
-            return union
-                .variants
-                .iter()
-                .map(|variant| variant.ty.clone())
-                .collect();
+            return union.types.clone();
         }
         vec![ty.clone()]
     }
@@ -342,10 +408,15 @@ impl<'m> Decider<'m> {
     }
 
     fn names(&self, variants: &[usize]) -> String {
-        let name = |index: &usize| match &self.types[*index] {
-            Ty::Named(name) => format!("`{name}`"),
-            ty => format!("{ty:?}"),
-        };
+        let name = |index: &usize| named(&self.types[*index]);
         variants.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A variant, as complaints name it.
+fn named(ty: &Ty) -> String {
+    match ty {
+        Ty::Named(name) => format!("`{name}`"),
+        ty => format!("{ty:?}"),
     }
 }

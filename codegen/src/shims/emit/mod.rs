@@ -16,7 +16,7 @@ use super::pair::Way;
 use super::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
 use super::scaffold;
 use crate::emit::{CrateFiles, named};
-use crate::model::naming::{pascal_case, snake_case};
+use crate::naming::{pascal_case, snake_case};
 use crate::{Error, format};
 
 /// The files of the crate of all pairs.

@@ -84,6 +84,14 @@ fn others_can_be_typed_or_ignored() {
 fn constants_take_any_spelling() {
     assert!(read(r#" "\u0061b" "#, |reader| reader.constant("ab")).is_ok());
     assert!(read("-3202e1", |reader| reader.constant_integer(-32020)).is_ok());
+    assert!(read(" true", |reader| reader.constant_boolean(true)).is_ok());
+    for text in ["false", "1", r#""true""#, "null"] {
+        let error = read(text, |reader| reader.constant_boolean(true)).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.expected()),
+            (ErrorKind::Constant, "true")
+        );
+    }
     for (text, found) in [
         ("-32021", "-32021"),
         (r#""x""#, r#"string "x""#),
@@ -104,8 +112,12 @@ fn constants_take_any_spelling() {
     let mut object = writer.object();
     object.constant_integer("code", -32020);
     object.constant("type", "text");
+    object.constant_boolean("final", true);
     object.end();
-    assert_eq!(writer.into_text(), r#"{"code":-32020,"type":"text"}"#);
+    assert_eq!(
+        writer.into_text(),
+        r#"{"code":-32020,"type":"text","final":true}"#
+    );
 }
 
 #[test]

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{
-    Method, MethodKind, Model, Object, Plan, Presence, Shape, Ty, TypeDef, Union, variants,
-};
+use super::open::{errata_file, erratum};
+use super::{Def, Draft, Method, MethodKind, Object, Presence, Shape, Ty, Union};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::schema::schema_error;
 use crate::spec::json;
-use crate::spec::methods::{MethodRules, ResultRule};
+use crate::spec::methods::{MethodRules, ResultRule, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
 /// What a rule says answers a request.
@@ -22,22 +21,31 @@ enum Ruled {
     Outcome(String),
 }
 
-/// Fills in the methods; `rule` names what answers a request that the schema does not pair.
+/// The methods of a draft, and what they add to it.
+pub(super) struct Paired {
+    pub(super) methods: Vec<Method>,
+    /// The unions that were made for requests with more than one answer, by Rust name.
+    pub(super) outcomes: BTreeMap<String, Def>,
+    pub(super) decisions: Vec<Decision>,
+}
+
+/// Pairs each method with what answers it; `rule` names what answers a request that the schema does not pair.
 ///
 /// A request that may be answered in two ways gets a union of both: `CallToolOutcome`.
-/// One that nothing answers is answered by the result of the generic kind, and is a decision.
-pub(super) fn fill<'r>(
-    model: &mut Model,
+/// One that nothing answers is answered by the result of the generic kind; a message that no union lists is a type
+/// and no method; a method whose area is no file has one that is: each is a decision.
+pub(super) fn paired<'r>(
+    draft: &Draft,
     scope: &Scope,
     rules: &MethodRules,
     rule: impl Fn(&str) -> Option<ResultRule<'r>>,
-) -> Result<Vec<Decision>, Error> {
+) -> Result<Paired, Error> {
     let file = &scope.to_string();
     let mut decisions = Vec::new();
     let mut methods = Vec::new();
     let mut errors = Vec::new();
     let mut outcomes = BTreeMap::new();
-    let definitions = Definitions::of(model);
+    let definitions = Definitions::of(draft);
     let mut listed = BTreeSet::new();
     let mut result_rule = |method: &str, stem: &str| {
         let ResultRule {
@@ -54,10 +62,10 @@ pub(super) fn fill<'r>(
         }
     };
     for role in ROLES {
-        let Some(def) = model.definition(role.union) else {
+        let Some(def) = draft.definition(role.union) else {
             continue;
         };
-        let (names, others) = messages(model, &def.name);
+        let (names, others) = messages(draft, &def.name);
         for other in others {
             errors.push(schema_error(
                 file,
@@ -70,7 +78,7 @@ pub(super) fn fill<'r>(
         listed.extend(names.iter().cloned());
         for name in names {
             match method(
-                model,
+                draft,
                 &definitions,
                 file,
                 &name,
@@ -90,7 +98,7 @@ pub(super) fn fill<'r>(
             }
         }
     }
-    for def in model.types.values() {
+    for def in draft.types.values() {
         let stray = match &def.shape {
             Shape::Object(object) if def.definition.is_some() => method_name(object),
             _ => None,
@@ -98,15 +106,16 @@ pub(super) fn fill<'r>(
         if let Some(method) = stray
             && !listed.contains(&def.name)
         {
-            let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
-            errors.push(schema_error(
-                file,
-                &def.at(),
-                &format!("one of {} to list the message", roles.join(", ")),
-                &format!("none that lists `{method}`"),
-                "add it to that union with an erratum, or teach codegen/src/model/methods.rs a new one",
-            ));
+            decisions.push(unlisted(scope, def, &method));
         }
+    }
+    for method in &methods {
+        decisions.extend(without_area(
+            scope,
+            &definitions,
+            method,
+            rules.area(&method.name),
+        ));
     }
     Error::check(errors)?;
     methods.sort_by(|a, b| (a.direction, a.kind, &a.name).cmp(&(b.direction, b.kind, &b.name)));
@@ -123,9 +132,9 @@ pub(super) fn fill<'r>(
             "mend one of them with an erratum",
         ));
     }
+    let mut made = BTreeMap::new();
     for (name, results) in outcomes {
-        let outcome = outcome(&definitions, &name, &results);
-        if let Some(taken) = model.types.insert(name.clone(), outcome) {
+        if let Some(taken) = draft.get(&name) {
             return Err(schema_error(
                 file,
                 &taken.at(),
@@ -134,9 +143,56 @@ pub(super) fn fill<'r>(
                 "give it another name in spec/names.toml ([[inline]] or [types])",
             ));
         }
+        made.insert(name.clone(), outcome(&definitions, &name, &results));
     }
-    model.methods = methods;
-    Ok(decisions)
+    Ok(Paired {
+        methods,
+        outcomes: made,
+        decisions,
+    })
+}
+
+/// A message that no union lists: it is a type, and nobody's method.
+fn unlisted(scope: &Scope, def: &Def, method: &str) -> Decision {
+    let roles: Vec<&str> = ROLES.iter().map(|role| role.union).collect();
+    let list = format!("/$defs/{}/anyOf", roles[0]);
+    let definition = def.definition.as_deref().unwrap_or(&def.name);
+    let replace = format!("replace_json = '''[{{\"$ref\": \"#/$defs/{definition}\"}}]'''");
+    Decision {
+        scope: scope.clone(),
+        place: def.at(),
+        question: Question::Direction,
+        open: format!(
+            "expected one of {} to list the message, found none that lists `{method}`: nothing says who sends it",
+            roles.join(", ")
+        ),
+        answer: format!("`{definition}` is a type, and no method of either side"),
+        settle: Settle {
+            file: errata_file(scope),
+            stub: erratum(&list, "[]", &replace),
+        },
+    }
+}
+
+/// A method whose area cannot be a file of a crate.
+fn without_area(
+    scope: &Scope,
+    definitions: &Definitions,
+    method: &Method,
+    area: &str,
+) -> Option<Decision> {
+    let name = &method.name;
+    (!is_area(area)).then(|| Decision {
+        scope: scope.clone(),
+        place: definitions.pointer(&method.message),
+        question: Question::Name,
+        open: format!("`{area}`, the first step of the method `{name}`, can be no file"),
+        answer: format!("the types that it uses are in `{}`", module(area)),
+        settle: Settle {
+            file: MethodRules::FILE.to_owned(),
+            stub: format!("[areas]\n{name:?} = \"\"\n"),
+        },
+    })
 }
 
 /// The definition of what any request may be answered by.
@@ -171,9 +227,9 @@ fn generic_result(definitions: &Definitions, scope: &Scope, method: &Method) -> 
 struct Definitions(BTreeMap<String, String>);
 
 impl Definitions {
-    fn of(model: &Model) -> Self {
-        let named = |def: &TypeDef| Some((def.definition.clone()?, def.name.clone()));
-        Self(model.types.values().filter_map(named).collect())
+    fn of(draft: &Draft) -> Self {
+        let named = |def: &Def| Some((def.definition.clone()?, def.name.clone()));
+        Self(draft.types.values().filter_map(named).collect())
     }
 
     fn name(&self, definition: &str) -> Option<&str> {
@@ -193,44 +249,39 @@ impl Definitions {
 }
 
 /// A union of the results that may answer one request.
-fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> TypeDef {
+fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> Def {
     let types: Vec<Ty> = (results.iter())
         .filter_map(|definition| definitions.ty(definition))
         .collect();
-    TypeDef {
+    Def {
         name: name.to_owned(),
         definition: None,
         places: results.to_vec(),
         doc_key: name.to_owned(),
-        area: String::new(),
         deprecated: false,
-        shape: Shape::Union(Union {
-            variants: variants::named(name, &types),
-            plan: Plan::Take(0),
-            open: false,
-        }),
+        shape: Shape::Union(Union { types, open: false }),
     }
 }
 
 /// The message types that a role stands for: the variants of its union, or the one type it names;
 /// and what is among them without being an object.
-fn messages(model: &Model, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
+fn messages(draft: &Draft, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
     let role = Ty::Named(role.to_owned());
     let mut messages = BTreeSet::new();
     let mut others = Vec::new();
     let mut seen = BTreeSet::new();
     let mut open = vec![&role];
     while let Some(ty) = open.pop() {
-        let ty = model.resolve(ty);
+        let ty = draft.resolve(ty);
         let Ty::Named(name) = ty else {
             others.push(ty.clone());
             continue;
         };
-        match model.get(name).map(|def| &def.shape) {
+        match draft.get(name).map(|def| &def.shape) {
             Some(Shape::Union(_)) if seen.contains(name) => {}
             Some(Shape::Union(union)) => {
                 seen.insert(name);
-                open.extend(union.variants.iter().map(|variant| &variant.ty));
+                open.extend(&union.types);
             }
             Some(Shape::Object(_)) => {
                 messages.insert(name.clone());
@@ -242,7 +293,7 @@ fn messages(model: &Model, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
 }
 
 fn method(
-    model: &Model,
+    draft: &Draft,
     definitions: &Definitions,
     file: &str,
     message: &str,
@@ -259,7 +310,7 @@ fn method(
             help,
         ))
     };
-    let Some(Shape::Object(object)) = model.get(message).map(|def| &def.shape) else {
+    let Some(Shape::Object(object)) = draft.get(message).map(|def| &def.shape) else {
         return error(
             "a message object",
             "another shape",
@@ -276,13 +327,13 @@ fn method(
     let params = object.members.iter().find(|member| member.wire == "params");
     let result = match role.kind {
         MethodKind::Notification => None,
-        _ => result_type(model, definitions, message, &name, result_rule),
+        _ => result_type(draft, definitions, message, &name, result_rule),
     };
     let facts = rules.facts(&name);
     Ok(Method {
         input_required: result
             .as_ref()
-            .is_some_and(|result| asks_first(model, rules, result)),
+            .is_some_and(|result| asks_first(draft, rules, result)),
         named_by: facts.named_by.map(str::to_owned),
         capability: facts.capability.map(str::to_owned),
         name,
@@ -296,16 +347,16 @@ fn method(
 }
 
 /// Whether a result may be the one that asks for input first.
-fn asks_first(model: &Model, rules: &MethodRules, result: &Ty) -> bool {
-    let Ty::Named(name) = model.resolve(result) else {
+fn asks_first(draft: &Draft, rules: &MethodRules, result: &Ty) -> bool {
+    let Ty::Named(name) = draft.resolve(result) else {
         return false;
     };
-    let Some(Shape::Union(union)) = model.get(name).map(|def| &def.shape) else {
+    let Some(Shape::Union(union)) = draft.get(name).map(|def| &def.shape) else {
         return false;
     };
-    union.variants.iter().any(|variant| match &variant.ty {
+    union.types.iter().any(|ty| match ty {
         Ty::Named(name) => {
-            let definition = model.get(name).and_then(|def| def.definition.as_deref());
+            let definition = draft.get(name).and_then(|def| def.definition.as_deref());
             definition.is_some() && definition == rules.input_required()
         }
         _ => false,
@@ -326,16 +377,16 @@ fn method_name(object: &Object) -> Option<String> {
 
 /// By the schema's `XResultResponse`, else by a rule, else by the name of the request.
 fn result_type(
-    model: &Model,
+    draft: &Draft,
     definitions: &Definitions,
     message: &str,
     method: &str,
     result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
 ) -> Option<Ty> {
-    let definition = model.get(message)?.definition.as_deref()?;
+    let definition = draft.get(message)?.definition.as_deref()?;
     let stem = roles::stem(definition);
     let response = definitions.name(&roles::response(stem));
-    if let Some(Shape::Object(response)) = response.and_then(|name| Some(&model.get(name)?.shape))
+    if let Some(Shape::Object(response)) = response.and_then(|name| Some(&draft.get(name)?.shape))
         && let Some(result) = response
             .members
             .iter()

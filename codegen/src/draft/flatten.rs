@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::Error;
-use crate::schema::{Additional, JsonType, Node, Schema, schema_error};
+use super::open::Unfit;
+use crate::schema::{Additional, Constraints, JsonType, Node, Schema};
 
 /// How deep `$ref` and `allOf` may be nested before a cycle is assumed.
 const MAX_DEPTH: usize = 64;
@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_PARTS: usize = 10_000;
 
 /// Follows `$ref` and joins `allOf`, so that what is left says itself what it is.
-pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Error> {
+pub(crate) fn flatten(schema: &Schema, node: &Node) -> Result<Node, Unfit> {
     Join { schema, parts: 0 }.joined(node, 0)
 }
 
@@ -24,10 +24,10 @@ struct Join<'s> {
 }
 
 impl Join<'_> {
-    fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Error> {
+    fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Unfit> {
         self.parts += 1;
         if depth > MAX_DEPTH {
-            return Err(self.conflict(
+            return Err(conflict(
                 node,
                 "a `$ref` or `allOf` that ends",
                 "a cycle, or more than 64 of them",
@@ -35,12 +35,16 @@ impl Join<'_> {
         }
         if self.parts > MAX_PARTS {
             let expected = format!("an `allOf` of at most {MAX_PARTS} schemas");
-            return Err(self.conflict(node, &expected, "more, counting those of its parts"));
+            return Err(conflict(
+                node,
+                &expected,
+                "more, counting those of its parts",
+            ));
         }
         if let Some(target) = &node.reference {
             return match self.schema.definitions.get(target) {
                 Some(target) => self.joined(target, depth + 1),
-                None => Err(self.conflict(node, "a definition", "none")),
+                None => Err(conflict(node, "a definition", "none")),
             };
         }
         if node.all_of.is_empty() {
@@ -58,12 +62,24 @@ impl Join<'_> {
     }
 
     /// A node that is met by what meets both.
-    fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Error> {
+    fn intersect(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unfit> {
         if left.is_any() {
+            let constraints = join_limits(&left.constraints, &right.constraints);
             let pointer = left.pointer;
-            return Ok(Node { pointer, ..right });
+            return Ok(Node {
+                pointer,
+                constraints,
+                ..right
+            });
         }
-        if right.is_any() || same_facts(&left, &right) {
+        if right.is_any() {
+            let constraints = join_limits(&left.constraints, &right.constraints);
+            return Ok(Node {
+                constraints,
+                ..left
+            });
+        }
+        if same_facts(&left, &right) {
             return Ok(left);
         }
         if left.is_object() && right.is_object() {
@@ -76,14 +92,17 @@ impl Join<'_> {
         if narrows(&left, &right) {
             return Ok(left);
         }
-        Err(self.conflict(
+        if let Some(both) = join_scalars(&left, &right) {
+            return Ok(both);
+        }
+        Err(conflict(
             &left,
             "schemas of `allOf` that the generator can join (objects, or one narrower than the other)",
             &format!("another shape at {}", right.pointer),
         ))
     }
 
-    fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Error> {
+    fn join_objects(&mut self, left: Node, right: Node, depth: usize) -> Result<Node, Unfit> {
         let mut properties: BTreeMap<String, Node> = left.properties;
         for (name, theirs) in right.properties {
             let merged = match properties.remove(&name) {
@@ -108,7 +127,7 @@ impl Join<'_> {
             }
             (Additional::Schema(ours), Additional::Schema(_)) => {
                 let expected = "one schema for further members";
-                return Err(self.conflict(&ours, expected, "two different ones"));
+                return Err(conflict(&ours, expected, "two different ones"));
             }
         };
         Ok(Node {
@@ -121,16 +140,65 @@ impl Join<'_> {
             ..Node::default()
         })
     }
+}
 
-    fn conflict(&self, node: &Node, expected: &str, found: &str) -> Error {
-        schema_error(
-            &self.schema.file,
-            &node.pointer,
-            expected,
-            found,
-            "join the schemas by hand with an erratum",
-        )
+fn conflict(node: &Node, expected: &str, found: &str) -> Unfit {
+    Unfit::new(node, expected, found)
+}
+
+/// A plain scalar with the limits of both; a number that has to be whole is an integer.
+fn join_scalars(left: &Node, right: &Node) -> Option<Node> {
+    let plain = |node: &Node| {
+        let bare = Node {
+            pointer: String::new(),
+            types: Vec::new(),
+            constraints: Constraints::default(),
+            deprecated: false,
+            ..node.clone()
+        };
+        bare.is_any()
+    };
+    if !plain(left) || !plain(right) {
+        return None;
     }
+    let types = match (left.types.as_slice(), right.types.as_slice()) {
+        (ours, theirs) if ours == theirs => ours.to_vec(),
+        ([JsonType::Integer], [JsonType::Number]) | ([JsonType::Number], [JsonType::Integer]) => {
+            vec![JsonType::Integer]
+        }
+        _ => return None,
+    };
+    Some(Node {
+        types,
+        constraints: join_limits(&left.constraints, &right.constraints),
+        deprecated: left.deprecated || right.deprecated,
+        ..left.clone()
+    })
+}
+
+/// The limits of both; of two of one name the tighter one, where they are numbers.
+fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
+    let mut values = left.values.clone();
+    for (name, theirs) in &right.values {
+        let tighter = match (
+            values.get(name).and_then(|ours| ours.as_f64()),
+            theirs.as_f64(),
+        ) {
+            (Some(ours), Some(theirs)) if is_floor(name) => theirs > ours,
+            (Some(ours), Some(theirs)) => theirs < ours,
+            _ => false,
+        };
+        if tighter || !values.contains_key(name) {
+            values.insert(name.clone(), theirs.clone());
+        }
+    }
+    Constraints { values }
+}
+
+/// Whether the larger of two limits of this name is the tighter one.
+fn is_floor(name: &str) -> bool {
+    let name = name.trim_start_matches("exclusive").to_lowercase();
+    name.starts_with("min")
 }
 
 /// Whether a constant or enumeration `narrow` belongs to the plain scalar type of `wide`.

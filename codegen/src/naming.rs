@@ -1,5 +1,7 @@
 //! Wire names to Rust names.
 
+pub(crate) mod taken;
+
 /// Rust's reserved words, strict and future.
 const RESERVED: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
@@ -37,6 +39,26 @@ pub fn type_name(definition: &str) -> String {
         return "SelfValue".to_owned();
     }
     finish(name, "N")
+}
+
+/// Whether Rust takes a name as an identifier.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    if !name.is_ascii() {
+        return syn::parse_str::<syn::Ident>(name).is_ok();
+    }
+    let letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    name.bytes().next().is_some_and(letter)
+        && name
+            .bytes()
+            .all(|byte| letter(byte) || byte.is_ascii_digit())
+        && !matches!(name, "_" | "Self")
+        && !RESERVED.contains(&name)
+}
+
+/// What Rust takes of a name for certain.
+pub(crate) fn plain(name: &str) -> String {
+    let plain = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
+    name.chars().filter(plain).collect()
 }
 
 /// `digit` is put before a name that starts with a digit.

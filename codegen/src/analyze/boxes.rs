@@ -1,0 +1,47 @@
+//! Where a `Box` is needed: the members and variants through which a type holds itself by value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::draft::{Draft, Shape, Ty, cycles};
+
+/// The members and variants that need a `Box`: by type, their positions.
+pub(crate) type Boxes = BTreeMap<String, BTreeSet<usize>>;
+
+/// Each member and variant through which a type holds itself by value; `opaque` unions hold nothing.
+pub(crate) fn boxes(draft: &Draft, opaque: &BTreeSet<String>) -> Boxes {
+    let edges: BTreeMap<String, BTreeSet<String>> = (draft.types.values())
+        .map(|def| {
+            let held = match opaque.contains(&def.name) {
+                true => BTreeSet::new(),
+                false => draft.held(&def.shape),
+            };
+            (def.name.clone(), held)
+        })
+        .collect();
+    // What lies in one cycle holds itself through every other type of that cycle.
+    let mut cycle_of: BTreeMap<String, usize> = BTreeMap::new();
+    for (number, group) in cycles(&edges).into_iter().enumerate() {
+        cycle_of.extend(group.into_iter().map(|name| (name, number)));
+    }
+    let mut boxes = Boxes::new();
+    for def in draft.types.values() {
+        let Some(cycle) = cycle_of.get(&def.name) else {
+            continue;
+        };
+        let types: Vec<&Ty> = match &def.shape {
+            Shape::Object(object) => object.members.iter().map(|member| &member.ty).collect(),
+            Shape::Union(union) => union.types.iter().collect(),
+            _ => continue,
+        };
+        let in_cycle = |ty: &Ty| {
+            let held = draft.resolve(ty).by_value();
+            held.and_then(|name| cycle_of.get(name)) == Some(cycle)
+        };
+        let boxed = types.into_iter().enumerate().filter(|(_, ty)| in_cycle(ty));
+        let boxed: BTreeSet<usize> = boxed.map(|(index, _)| index).collect();
+        if !boxed.is_empty() {
+            boxes.insert(def.name.clone(), boxed);
+        }
+    }
+    boxes
+}

@@ -1,0 +1,99 @@
+//! Unions and string enums: what a schema lists to choose from.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::definitions::Builder;
+use super::open::{Unfit, errata_file, erratum};
+use super::{Shape, Ty, Union};
+use crate::decision::{Decision, Question, Settle};
+use crate::naming::{is_identifier, pascal_case};
+use crate::schema::Node;
+use crate::spec::roles::ROLES;
+
+impl Builder<'_> {
+    pub(super) fn union(&mut self, node: &Node, place: &str) -> Shape {
+        let mut types = Vec::new();
+        for (index, variant) in node.any_of.iter().enumerate() {
+            // An inline variant is named after its position: `JSONRPCMessage.2`.
+            let place = format!("{place}.{index}");
+            // `type: [string, integer]` inside a union is that many variants.
+            if variant.types.len() > 1 {
+                for ty in &variant.types {
+                    let one = Node {
+                        types: vec![*ty],
+                        ..variant.clone()
+                    };
+                    types.push(self.ty(&one, &place));
+                }
+            } else {
+                types.push(self.ty(variant, &place));
+            }
+        }
+        self.union_of(types, place)
+    }
+
+    /// The union of some types, each once.
+    pub(super) fn union_of(&self, mut types: Vec<Ty>, place: &str) -> Shape {
+        let mut seen = BTreeSet::new();
+        types.retain(|ty| seen.insert(ty.clone()));
+        Shape::Union(Union {
+            types,
+            open: ROLES.iter().any(|role| role.union == place),
+        })
+    }
+
+    /// The strings of an `enum`, or of a `const` that is not a required member; any string, where Rust cannot name them.
+    pub(super) fn choices(&mut self, node: &Node) -> Result<Option<Shape>, Unfit> {
+        if let Some(Value::String(only)) = &node.constant {
+            return Ok(Some(self.named_choices(node, vec![only.clone()])));
+        }
+        let Some(choices) = &node.choices else {
+            return Ok(None);
+        };
+        let strings: Option<Vec<String>> = choices
+            .iter()
+            .map(|choice| choice.as_str().map(str::to_owned))
+            .collect();
+        match strings {
+            Some(strings) if !strings.is_empty() => Ok(Some(self.named_choices(node, strings))),
+            _ => Err(Unfit::new(
+                node,
+                "an `enum` of strings",
+                Value::Array(choices.clone()).to_string(),
+            )),
+        }
+    }
+
+    fn named_choices(&mut self, node: &Node, strings: Vec<String>) -> Shape {
+        let mut names: Vec<String> = strings.iter().map(|text| pascal_case(text)).collect();
+        names.sort();
+        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+        let twice = twice.map(|pair| pair[0].as_str());
+        let odd = || {
+            names
+                .iter()
+                .find(|name| *name == "ALL" || !is_identifier(name))
+        };
+        let Some(name) = twice.or_else(|| odd().map(String::as_str)) else {
+            return Shape::StringEnum(strings);
+        };
+        let at = format!("{}/enum", node.pointer);
+        let expect = Value::from(strings.clone()).to_string();
+        self.decide(Decision {
+            scope: self.scope.clone(),
+            place: node.pointer.clone(),
+            question: Question::Name,
+            open: format!(
+                "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
+            ),
+            answer: "it is any string".to_owned(),
+            settle: Settle {
+                file: errata_file(self.scope),
+                stub: erratum(&at, &expect, "remove = true"),
+            },
+        });
+        Shape::Newtype(Ty::String)
+    }
+}

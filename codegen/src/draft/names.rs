@@ -1,0 +1,104 @@
+//! The Rust names of definitions, each its own.
+
+use std::collections::BTreeMap;
+
+use super::open::renamed;
+use crate::decision::{Decision, Scope};
+use crate::naming::{self, taken};
+use crate::rules::Rules;
+use crate::schema::Schema;
+
+/// Names of definitions, given before any of them is looked into.
+pub(super) struct Names {
+    by_definition: BTreeMap<String, String>,
+    /// What has each name: a definition, or an inline schema.
+    given: BTreeMap<String, Option<String>>,
+}
+
+impl Names {
+    /// Names all definitions of a schema; what Rust or another definition has taken is named apart.
+    pub(super) fn of(schema: &Schema, scope: &Scope, rules: &Rules) -> (Self, Vec<Decision>) {
+        let mut names = Self {
+            by_definition: BTreeMap::new(),
+            given: BTreeMap::new(),
+        };
+        let mut decisions = Vec::new();
+        for (definition, node) in &schema.definitions {
+            let wanted = rust_name(rules, definition);
+            // Whoever wrote a rule chose the name: emission says so where Rust does not take it.
+            let ruled =
+                || rules.type_name(definition).is_some() || rules.runtime(definition).is_some();
+            let why = if names.is_given(&wanted) {
+                Some("is the Rust name of another definition")
+            } else if !naming::is_identifier(&wanted) && !ruled() {
+                Some("is no name that Rust takes")
+            } else if taken::is_taken(&wanted) && !ruled() {
+                Some("is a name that generated code has for something else")
+            } else {
+                None
+            };
+            let name = match why {
+                None => wanted,
+                Some(why) => {
+                    let name = names.free(&format!("{}Type", naming::plain(&wanted)));
+                    let stub = format!("[types]\n{definition:?} = \"\"\n");
+                    let pointer = &node.pointer;
+                    decisions.push(renamed(scope, pointer, &wanted, why, &name, stub));
+                    name
+                }
+            };
+            let of = Some(definition.clone());
+            names.given.insert(name.clone(), of);
+            names.by_definition.insert(definition.clone(), name);
+        }
+        (names, decisions)
+    }
+
+    /// The name of a definition.
+    pub(super) fn definition(&self, definition: &str) -> Option<&str> {
+        self.by_definition.get(definition).map(String::as_str)
+    }
+
+    /// Whether a name is given to a definition or an inline schema.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
+    /// The definition that goes by a Rust name.
+    pub(super) fn namesake(&self, name: &str) -> Option<&str> {
+        self.given.get(name)?.as_deref()
+    }
+
+    /// Gives a name to an inline schema.
+    pub(super) fn give(&mut self, name: &str) {
+        self.given.entry(name.to_owned()).or_default();
+    }
+
+    /// Takes a name back from an inline schema.
+    pub(super) fn take_back(&mut self, name: &str) {
+        self.given.remove(name);
+    }
+
+    /// The name itself, or with a number, so that nothing else has it.
+    pub(super) fn free(&self, name: &str) -> String {
+        if !self.is_given(name) && !taken::is_taken(name) {
+            return name.to_owned();
+        }
+        let mut number = 2;
+        loop {
+            let numbered = format!("{name}{number}");
+            if !self.is_given(&numbered) {
+                return numbered;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// The Rust name that a definition, or the definition-like name of an inline schema, asks for.
+pub(super) fn rust_name(rules: &Rules, definition: &str) -> String {
+    match rules.type_name(definition) {
+        Some(name) => name.to_owned(),
+        None => naming::type_name(definition),
+    }
+}

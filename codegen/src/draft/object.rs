@@ -1,0 +1,134 @@
+//! Objects: their members, in order, with what the schema demands of each.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::definitions::Builder;
+use super::open::{Unfit, renamed};
+use super::{Member, Object, Presence, Rest, Ty};
+use crate::naming::{is_identifier, plain, snake_case};
+use crate::schema::{Additional, Constraints, Node};
+
+/// How many named members a reader can keep apart.
+const MAX_MEMBERS: usize = 128;
+
+/// Names of fields that a struct has for something else: what no revision names, and the constructor.
+const OWN: &[&str] = &["extra", "new"];
+
+impl Builder<'_> {
+    pub(super) fn object(&mut self, node: &Node, place: &str) -> Result<Object, Unfit> {
+        // `required` may name a member that `properties` does not: any JSON, but there.
+        let any = Node {
+            pointer: node.pointer.clone(),
+            ..Node::default()
+        };
+        let bare = (node.required.iter()).filter(|wire| !node.properties.contains_key(*wire));
+        let bare = bare.map(|wire| (wire, &any));
+        let mut members = Vec::new();
+        let mut fields: BTreeMap<String, String> = BTreeMap::new();
+        for (wire, property) in node.properties.iter().chain(bare) {
+            let mut member = self.member(node, wire, property, place);
+            let fixed = matches!(member.presence, Presence::Constant(_));
+            let taken_by = match fields.get(&member.field) {
+                Some(other) => Some(format!("`{other}` has as the name of its field")),
+                None if !fixed && OWN.contains(&member.field.as_str()) => {
+                    Some("every struct has for itself".to_owned())
+                }
+                None if !fixed && !is_identifier(&member.field) => {
+                    Some("Rust takes as no name".to_owned())
+                }
+                None => None,
+            };
+            if let Some(taken_by) = taken_by {
+                let field = free(&plain(&member.field), &fields);
+                let why = format!("is what {taken_by}, and what `{wire}` would have");
+                let stub = format!("[members]\n\"{place}.{wire}\" = \"\"\n");
+                let at = &property.pointer;
+                let decision = renamed(self.scope, at, &member.field, &why, &field, stub);
+                self.decide(decision);
+                member.field = field;
+            }
+            fields.insert(member.field.clone(), wire.clone());
+            members.push(member);
+        }
+        members.sort_by(|left, right| left.wire.cmp(&right.wire));
+        if members.len() > MAX_MEMBERS {
+            return Err(Unfit::new(
+                node,
+                format!("at most {MAX_MEMBERS} named members"),
+                members.len().to_string(),
+            ));
+        }
+        let rest = match &node.additional {
+            Additional::Any => Rest::Open,
+            Additional::Forbidden => Rest::Closed,
+            Additional::Schema(value) => Rest::Typed(self.ty(value, &format!("{place}{{}}"))),
+        };
+        Ok(Object { members, rest })
+    }
+
+    fn member(&mut self, node: &Node, wire: &str, property: &Node, place: &str) -> Member {
+        self.keep_prose(property, format!("{place}.{wire}"));
+        let required = node.required.contains(wire);
+        let fixed = property.constant.as_ref().filter(|_| required);
+        let (presence, ty) = match fixed.and_then(|value| Some((value, constant(value)?))) {
+            Some((value, ty)) => (Presence::Constant(value.clone()), ty),
+            None => match self.ty(property, &format!("{place}.{wire}")) {
+                // `null` for an optional member is read as its absence.
+                Ty::Nullable(inner) if !required => (Presence::Optional, *inner),
+                ty if required => (Presence::Required, ty),
+                ty => (Presence::Optional, ty),
+            },
+        };
+        let field = match self.rules.field_name(place, wire) {
+            Some(field) => field.to_owned(),
+            None => snake_case(wire),
+        };
+        Member {
+            wire: wire.to_owned(),
+            field,
+            presence,
+            ty,
+            constraints: constraints(property),
+            deprecated: property.deprecated,
+        }
+    }
+}
+
+/// The field name with a number, so that no other member has it.
+fn free(field: &str, fields: &BTreeMap<String, String>) -> String {
+    let mut number = 2;
+    loop {
+        let numbered = format!("{}_{number}", field.trim_end_matches('_'));
+        if !fields.contains_key(&numbered) {
+            return numbered;
+        }
+        number += 1;
+    }
+}
+
+/// The type of a constant that is checked on reading and written on writing, and so is no field.
+fn constant(value: &Value) -> Option<Ty> {
+    match value {
+        Value::String(_) => Some(Ty::String),
+        Value::Bool(_) => Some(Ty::Boolean),
+        Value::Number(number) if number.is_i64() => Some(Ty::Integer),
+        _ => None,
+    }
+}
+
+/// The limits of a value, and those of its items under a name of their own.
+fn constraints(node: &Node) -> Constraints {
+    let mut all = node.constraints.clone();
+    let mut inner = node.items.as_deref();
+    let mut prefix = String::from("[]");
+    while let Some(node) = inner {
+        for (name, value) in &node.constraints.values {
+            all.values.insert(format!("{prefix}{name}"), value.clone());
+        }
+        prefix.push_str("[]");
+        inner = node.items.as_deref();
+    }
+    all
+}

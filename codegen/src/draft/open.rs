@@ -1,0 +1,79 @@
+//! What a schema leaves open on its way to a draft, and the answers that lose nothing.
+
+use crate::decision::{Decision, Question, Scope, Settle};
+use crate::schema::Node;
+
+/// A schema that no type can hold as it stands.
+pub(crate) struct Unfit {
+    /// Where it stands.
+    pub(super) pointer: String,
+    pub(super) expected: String,
+    pub(super) found: String,
+}
+
+impl Unfit {
+    pub(super) fn new(node: &Node, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self {
+            pointer: node.pointer.clone(),
+            expected: expected.into(),
+            found: found.into(),
+        }
+    }
+
+    /// It is read as opaque JSON instead.
+    pub(super) fn opaque(self, scope: &Scope, place: &str) -> Decision {
+        let Self {
+            pointer,
+            expected,
+            found,
+        } = self;
+        Decision {
+            scope: scope.clone(),
+            place: pointer,
+            question: Question::Shape,
+            open: format!("expected {expected}, found {found}"),
+            answer: format!("`{place}` is any JSON, kept as text"),
+            settle: Settle {
+                file: "shapes.toml".to_owned(),
+                stub: format!("[[shape]]\nat = {place:?}\nas = \"json\"\nreason = \"\"\n"),
+            },
+        }
+    }
+}
+
+/// A name that is taken: the one that was given instead, and the line of `names.toml` that says another.
+pub(super) fn renamed(
+    scope: &Scope,
+    pointer: &str,
+    taken: &str,
+    why: &str,
+    given: &str,
+    stub: String,
+) -> Decision {
+    Decision {
+        scope: scope.clone(),
+        place: pointer.to_owned(),
+        question: Question::Name,
+        open: format!("`{taken}` {why}"),
+        answer: format!("it is called `{given}`"),
+        settle: Settle {
+            file: "names.toml".to_owned(),
+            stub,
+        },
+    }
+}
+
+/// The file of the errata of a revision; that of any revision, for a schema that is none yet.
+pub(super) fn errata_file(scope: &Scope) -> String {
+    match scope {
+        Scope::Revision(id) => format!("{id}/errata.toml"),
+        Scope::Schema(_) | Scope::Pair(_) => "<revision>/errata.toml".to_owned(),
+    }
+}
+
+/// An erratum that is still to be written.
+pub(super) fn erratum(at: &str, expect: &str, rest: &str) -> String {
+    format!(
+        "[[erratum]]\nid = \"\"\nreason = \"\"\nsource = \"\"\nat = {at:?}\nexpect_json = '''{expect}'''\n{rest}\n"
+    )
+}

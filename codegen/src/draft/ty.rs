@@ -1,0 +1,120 @@
+//! What a draft and a model say in the same words: types of values, presence of members, methods.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Whether a member must be there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Presence {
+    /// It must.
+    Required,
+    /// It may be absent.
+    Optional,
+    /// It must, with this value; not a field in Rust.
+    Constant(Value),
+}
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq, PartialOrd, Eq, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ty {
+    /// A string.
+    String,
+    /// `true` or `false`.
+    Boolean,
+    /// A number without fraction, of any size.
+    Integer,
+    /// Any number.
+    Number,
+    /// Any JSON value, kept as text.
+    Json,
+    /// Any JSON object, kept as text.
+    JsonObject,
+    /// Any JSON array, kept as text.
+    JsonArray,
+    /// A value or `null`, where `null` says something else than absence.
+    Nullable(Box<Ty>),
+    /// A list.
+    Array(Box<Ty>),
+    /// An object whose members are all of one type.
+    Map(Box<Ty>),
+    /// A type of this model, by Rust name.
+    Named(String),
+    /// A type of a hand-written crate, by path, and the types that stand for it in the model.
+    Runtime(String, Vec<Ty>),
+}
+
+impl Ty {
+    /// The type held by value, if any: what lies behind a list or a map is on the heap already.
+    pub(crate) fn by_value(&self) -> Option<&String> {
+        match self {
+            Self::Named(name) => Some(name),
+            Self::Nullable(inner) => inner.by_value(),
+            _ => None,
+        }
+    }
+}
+
+/// What may stand beside the named members of an object.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rest {
+    /// Any member; kept as opaque JSON.
+    Open,
+    /// Members of one type.
+    Typed(Ty),
+    /// Nothing: another member is an error.
+    Closed,
+}
+
+/// Who sends a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The client sends, the server answers.
+    ClientToServer,
+    /// The server sends, the client answers.
+    ServerToClient,
+}
+
+/// What kind of message a method is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodKind {
+    /// Answered with a result or an error.
+    Request,
+    /// Never answered.
+    Notification,
+    /// A request carried inside a result, answered in the next call.
+    Input,
+}
+
+/// A method of the protocol.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Method {
+    /// The `method` string.
+    pub name: String,
+    /// Who sends it.
+    pub direction: Direction,
+    /// Request, notification or embedded request.
+    pub kind: MethodKind,
+    /// The type of the whole message, by Rust name.
+    pub message: String,
+    /// The type of `params`; absent where the message has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<Ty>,
+    /// Whether `params` must be there.
+    pub params_required: bool,
+    /// The type of the result; absent for notifications.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Ty>,
+    /// Whether the result may ask for input first.
+    pub input_required: bool,
+    /// The member of the params that says what the request is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub named_by: Option<String>,
+    /// The capability that the receiver has to have declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capability: Option<String>,
+}
