@@ -5,19 +5,7 @@
 
 use mcp_wire::{Extra, Integer, Json, Map, UnknownMessage};
 
-use crate::{
-    AnyResult, CallToolRequest, CallToolResult, CancelledNotification, CompleteRequest,
-    CompleteResult, CreateMessageRequest, CreateMessageResult, GetPromptRequest,
-    GetPromptResult, InitializeRequest, InitializeResult, InitializedNotification,
-    ListPromptsRequest, ListPromptsResult, ListResourceTemplatesRequest,
-    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
-    ListRootsRequest, ListRootsResult, ListToolsRequest, ListToolsResult,
-    LoggingMessageNotification, PingRequest, ProgressNotification,
-    PromptListChangedNotification, ReadResourceRequest, ReadResourceResult, RequestId,
-    RequestMetaObject, ResourceListChangedNotification, ResourceUpdatedNotification,
-    RootsListChangedNotification, SetLevelRequest, SubscribeRequest,
-    ToolListChangedNotification, UnsubscribeRequest,
-};
+use crate::*;
 
 /// Any notification that a client may send to a server.
 ///
@@ -565,30 +553,6 @@ impl Notification {
     }
 }
 
-/// Members that the parameters of any notification may have, whatever its method.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct NotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl NotificationParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
 /// Common shape of requests whose results come in pages, such as `tools/list`; not a method of its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -617,39 +581,6 @@ impl PaginatedRequest {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<PaginatedRequestParams>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Parameters of requests whose results come in pages, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PaginatedRequestParams {
-    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
-    pub cursor: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PaginatedRequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `cursor`.
-    #[must_use]
-    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
-        self.cursor = Some(cursor.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 }
@@ -717,30 +648,6 @@ impl Request {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<RequestParams>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl RequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 }

@@ -245,6 +245,63 @@ impl ImageContent {
     }
 }
 
+/// Members that the parameters of any notification may have, whatever its method.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NotificationParams {
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<Map<Json>>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl NotificationParams {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+/// Parameters of requests whose results come in pages, which choose the page to return.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PaginatedRequestParams {
+    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
+    pub cursor: Option<String>,
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl PaginatedRequestParams {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `cursor`.
+    #[must_use]
+    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
+        self.cursor = Some(cursor.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
+        self
+    }
+}
+
 /// String or integer a requester picks to receive progress reports under; unique among its active requests.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -291,6 +348,30 @@ impl RequestMetaObject {
         progress_token: impl Into<ProgressToken>,
     ) -> Self {
         self.progress_token = Some(progress_token.into());
+        self
+    }
+}
+
+/// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RequestParams {
+    /// Metadata beside the payload; keys carry a prefix that says who owns them.
+    pub meta: Option<RequestMetaObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl RequestParams {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = Some(meta.into());
         self
     }
 }

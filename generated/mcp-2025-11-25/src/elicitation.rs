@@ -460,6 +460,53 @@ impl ElicitationCompleteNotificationParams {
     }
 }
 
+/// Field in an elicitation form whose answer comes from a fixed list of strings.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#enumschema)
+#[derive(Debug, Clone, PartialEq)]
+pub enum EnumSchema {
+    /// Elicitation form field where the user picks one option, each shown by its bare value.
+    UntitledSingleSelect(UntitledSingleSelectEnumSchema),
+    /// Elicitation form field where the user picks one option, each shown by a text of its own.
+    TitledSingleSelect(TitledSingleSelectEnumSchema),
+    /// Elicitation form field where the user picks any number of options, each shown by its bare value.
+    UntitledMultiSelect(UntitledMultiSelectEnumSchema),
+    /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
+    TitledMultiSelect(TitledMultiSelectEnumSchema),
+    /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
+    LegacyTitled(LegacyTitledEnumSchema),
+}
+
+impl From<UntitledSingleSelectEnumSchema> for EnumSchema {
+    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
+        Self::UntitledSingleSelect(value)
+    }
+}
+
+impl From<TitledSingleSelectEnumSchema> for EnumSchema {
+    fn from(value: TitledSingleSelectEnumSchema) -> Self {
+        Self::TitledSingleSelect(value)
+    }
+}
+
+impl From<UntitledMultiSelectEnumSchema> for EnumSchema {
+    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
+        Self::UntitledMultiSelect(value)
+    }
+}
+
+impl From<TitledMultiSelectEnumSchema> for EnumSchema {
+    fn from(value: TitledMultiSelectEnumSchema) -> Self {
+        Self::TitledMultiSelect(value)
+    }
+}
+
+impl From<LegacyTitledEnumSchema> for EnumSchema {
+    fn from(value: LegacyTitledEnumSchema) -> Self {
+        Self::LegacyTitled(value)
+    }
+}
+
 /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#legacytitledenumschema)

@@ -5,9 +5,7 @@
 
 use mcp_wire::{Extra, Json, JsonObject, Map, Number};
 
-use crate::{
-    Icon, NotificationParams, ProgressToken, RequestId, RequestMetaObject, RequestParams,
-};
+use crate::{Icon, NotificationParams, ProgressToken, RequestMetaObject, RequestParams};
 
 /// Sign that the sender gives up one of its own requests and will not use the answer; tasks are stopped with `tasks/cancel` instead.
 ///
@@ -689,6 +687,9 @@ impl ProgressNotificationParams {
         self
     }
 }
+
+#[doc(inline)]
+pub use mcp_wire::RequestId;
 
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.
 ///

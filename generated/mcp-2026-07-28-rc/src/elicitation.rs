@@ -3,9 +3,333 @@
 
 //! Types of elicitation.
 
-use mcp_wire::{Extra, Map};
+use mcp_wire::{Extra, Integer, Map, Number};
 
 use crate::MetaObject;
+
+/// Yes-or-no field in an elicitation form.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#booleanschema)
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BooleanSchema {
+    /// Whether the field starts out as yes; absent means nothing is preset.
+    pub default: Option<bool>,
+    /// Help text that explains the form field to the user.
+    pub description: Option<String>,
+    /// Label that the client shows for the form field.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl BooleanSchema {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: bool) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// What the user did with a question: answered it, refused it, or closed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ElicitAction {
+    /// `accept`
+    Accept,
+    /// `cancel`
+    Cancel,
+    /// `decline`
+    Decline,
+}
+
+impl ElicitAction {
+    /// All values, in the order of their strings.
+    pub const ALL: [Self; 3] = [Self::Accept, Self::Cancel, Self::Decline];
+    /// The string on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Cancel => "cancel",
+            Self::Decline => "decline",
+        }
+    }
+}
+
+impl std::fmt::Display for ElicitAction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Server's wish for input from the user; sent as an entry of `inputRequests`, never as a request with an `id`.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequest)
+#[derive(Debug, Clone, PartialEq)]
+pub struct ElicitRequest {
+    /// What the message carries; see the type of the method.
+    pub params: ElicitRequestParams,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ElicitRequest {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
+        Self {
+            params: params.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequestformparams)
+#[derive(Debug, Clone, PartialEq)]
+pub struct ElicitRequestFormParams {
+    /// Text for the user that says what the server wants to know.
+    pub message: String,
+    /// Always `form`; absent means the same.
+    pub mode: Option<ElicitRequestFormParamsMode>,
+    /// Fields of the form, as a flat JSON Schema object that the answer must satisfy.
+    pub requested_schema: ElicitRequestFormParamsRequestedSchema,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ElicitRequestFormParams {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(
+        message: impl Into<String>,
+        requested_schema: impl Into<ElicitRequestFormParamsRequestedSchema>,
+    ) -> Self {
+        Self {
+            message: message.into(),
+            mode: None,
+            requested_schema: requested_schema.into(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `mode`.
+    #[must_use]
+    pub fn with_mode(mut self, mode: impl Into<ElicitRequestFormParamsMode>) -> Self {
+        self.mode = Some(mode.into());
+        self
+    }
+}
+
+/// The mode of a question with a form; absence says the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ElicitRequestFormParamsMode {
+    /// `form`
+    Form,
+}
+
+impl ElicitRequestFormParamsMode {
+    /// All values, in the order of their strings.
+    pub const ALL: [Self; 1] = [Self::Form];
+    /// The string on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Form => "form",
+        }
+    }
+}
+
+impl std::fmt::Display for ElicitRequestFormParamsMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Small part of JSON Schema that describes a form: one object whose properties do not nest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ElicitRequestFormParamsRequestedSchema {
+    /// Fields of the form, under the keys that `content` in the answer uses.
+    pub properties: Map<PrimitiveSchemaDefinition>,
+    /// Keys of the fields that the user has to fill in; absent means none.
+    pub required: Option<Vec<String>>,
+    /// URI of the JSON Schema dialect; absent means draft 2020-12.
+    pub schema: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ElicitRequestFormParamsRequestedSchema {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(properties: Map<PrimitiveSchemaDefinition>) -> Self {
+        Self {
+            properties,
+            required: None,
+            schema: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `required`.
+    #[must_use]
+    pub fn with_required(mut self, required: Vec<String>) -> Self {
+        self.required = Some(required);
+        self
+    }
+
+    /// Sets `$schema`.
+    #[must_use]
+    pub fn with_schema(mut self, schema: impl Into<String>) -> Self {
+        self.schema = Some(schema.into());
+        self
+    }
+}
+
+/// What `elicitation/create` wants of the user: a form to fill in or a web page to visit.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequestparams)
+#[derive(Debug, Clone, PartialEq)]
+pub enum ElicitRequestParams {
+    /// Form that the client shows its user for `elicitation/create`; not to be used for secrets.
+    Form(ElicitRequestFormParams),
+    /// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
+    Url(ElicitRequestUrlParams),
+}
+
+impl From<ElicitRequestFormParams> for ElicitRequestParams {
+    fn from(value: ElicitRequestFormParams) -> Self {
+        Self::Form(value)
+    }
+}
+
+impl From<ElicitRequestUrlParams> for ElicitRequestParams {
+    fn from(value: ElicitRequestUrlParams) -> Self {
+        Self::Url(value)
+    }
+}
+
+/// Web page to which the client sends its user for `elicitation/create`, so that what is entered there bypasses the client.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitrequesturlparams)
+#[derive(Debug, Clone, PartialEq)]
+pub struct ElicitRequestUrlParams {
+    /// Opaque id that links this request to `notifications/elicitation/complete`; set by the server and unique there.
+    pub elicitation_id: String,
+    /// Text for the user that says why the page has to be visited.
+    pub message: String,
+    /// Page the user is to visit; the client opens it only with the user's consent.
+    pub url: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ElicitRequestUrlParams {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(
+        elicitation_id: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Self {
+        Self {
+            elicitation_id: elicitation_id.into(),
+            message: message.into(),
+            url: url.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// Client's answer to `elicitation/create`, sent as an entry of `inputResponses`: what the user decided and, for a form, entered.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#elicitresult)
+#[derive(Debug, Clone, PartialEq)]
+pub struct ElicitResult {
+    /// What the user did: `accept` (agreed or submitted), `decline` (said no) or `cancel` (closed it without a choice).
+    pub action: ElicitAction,
+    /// Values entered in the form, by field key; present only when `action` is `accept` and the request was a form.
+    pub content: Option<Map<ElicitValue>>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ElicitResult {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(action: impl Into<ElicitAction>) -> Self {
+        Self {
+            action: action.into(),
+            content: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `content`.
+    #[must_use]
+    pub fn with_content(mut self, content: Map<ElicitValue>) -> Self {
+        self.content = Some(content);
+        self
+    }
+}
+
+/// One answer in a form; its kind follows from the field's schema.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ElicitValue {
+    /// A list.
+    List(Vec<String>),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A number.
+    Number(Number),
+    /// A string.
+    String(String),
+}
+
+impl From<Vec<String>> for ElicitValue {
+    fn from(value: Vec<String>) -> Self {
+        Self::List(value)
+    }
+}
+
+impl From<bool> for ElicitValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<Number> for ElicitValue {
+    fn from(value: Number) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<String> for ElicitValue {
+    fn from(value: String) -> Self {
+        Self::String(value)
+    }
+}
 
 /// Server's optional sign that the user has finished what a URL elicitation asked for.
 ///
@@ -57,6 +381,719 @@ impl ElicitationCompleteNotificationParams {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
+        self
+    }
+}
+
+/// Field in an elicitation form whose answer comes from a fixed list of strings.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#enumschema)
+#[derive(Debug, Clone, PartialEq)]
+pub enum EnumSchema {
+    /// Elicitation form field where the user picks one option, each shown by its bare value.
+    UntitledSingleSelect(UntitledSingleSelectEnumSchema),
+    /// Elicitation form field where the user picks one option, each shown by a text of its own.
+    TitledSingleSelect(TitledSingleSelectEnumSchema),
+    /// Elicitation form field where the user picks any number of options, each shown by its bare value.
+    UntitledMultiSelect(UntitledMultiSelectEnumSchema),
+    /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
+    TitledMultiSelect(TitledMultiSelectEnumSchema),
+    /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
+    LegacyTitled(LegacyTitledEnumSchema),
+}
+
+impl From<UntitledSingleSelectEnumSchema> for EnumSchema {
+    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
+        Self::UntitledSingleSelect(value)
+    }
+}
+
+impl From<TitledSingleSelectEnumSchema> for EnumSchema {
+    fn from(value: TitledSingleSelectEnumSchema) -> Self {
+        Self::TitledSingleSelect(value)
+    }
+}
+
+impl From<UntitledMultiSelectEnumSchema> for EnumSchema {
+    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
+        Self::UntitledMultiSelect(value)
+    }
+}
+
+impl From<TitledMultiSelectEnumSchema> for EnumSchema {
+    fn from(value: TitledMultiSelectEnumSchema) -> Self {
+        Self::TitledMultiSelect(value)
+    }
+}
+
+impl From<LegacyTitledEnumSchema> for EnumSchema {
+    fn from(value: LegacyTitledEnumSchema) -> Self {
+        Self::LegacyTitled(value)
+    }
+}
+
+/// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#legacytitledenumschema)
+#[derive(Debug, Clone, PartialEq)]
+pub struct LegacyTitledEnumSchema {
+    /// Choice the client preselects, one of `enum`; absent leaves the field without a preset.
+    pub default: Option<String>,
+    /// Help text a client may show beside the form field.
+    pub description: Option<String>,
+    /// Labels to show for the entries of `enum`, in the same order; not a JSON Schema keyword, and absent means the values are shown.
+    pub enum_names: Option<Vec<String>>,
+    /// Label a client may show for the form field in place of its key.
+    pub title: Option<String>,
+    /// Strings the user may choose from, one of which comes back as the answer.
+    pub values: Vec<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl LegacyTitledEnumSchema {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(values: Vec<String>) -> Self {
+        Self {
+            default: None,
+            description: None,
+            enum_names: None,
+            title: None,
+            values,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: impl Into<String>) -> Self {
+        self.default = Some(default.into());
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `enumNames`.
+    #[must_use]
+    pub fn with_enum_names(mut self, enum_names: Vec<String>) -> Self {
+        self.enum_names = Some(enum_names);
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// Numeric field of an elicitation form, described by the server for the client to render and check.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#numberschema)
+#[derive(Debug, Clone, PartialEq)]
+pub struct NumberSchema {
+    /// Number the client prefills; absent leaves the field without a preset.
+    pub default: Option<Number>,
+    /// Help text a client may show beside the form field.
+    pub description: Option<String>,
+    /// `"integer"` for whole numbers only, `"number"` to allow fractions.
+    pub kind: NumberSchemaType,
+    /// Largest answer allowed, inclusive; absent means no upper bound.
+    pub maximum: Option<Number>,
+    /// Smallest answer allowed, inclusive; absent means no lower bound.
+    pub minimum: Option<Number>,
+    /// Label a client may show for the form field in place of its key.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl NumberSchema {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
+        Self {
+            default: None,
+            description: None,
+            kind: kind.into(),
+            maximum: None,
+            minimum: None,
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: impl Into<Number>) -> Self {
+        self.default = Some(default.into());
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `maximum`.
+    #[must_use]
+    pub fn with_maximum(mut self, maximum: impl Into<Number>) -> Self {
+        self.maximum = Some(maximum.into());
+        self
+    }
+
+    /// Sets `minimum`.
+    #[must_use]
+    pub fn with_minimum(mut self, minimum: impl Into<Number>) -> Self {
+        self.minimum = Some(minimum.into());
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// Whether a number field takes fractions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NumberSchemaType {
+    /// `integer`
+    Integer,
+    /// `number`
+    Number,
+}
+
+impl NumberSchemaType {
+    /// All values, in the order of their strings.
+    pub const ALL: [Self; 2] = [Self::Integer, Self::Number];
+    /// The string on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Number => "number",
+        }
+    }
+}
+
+impl std::fmt::Display for NumberSchemaType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// One field of an elicitation form: a string, a number, a boolean or a choice from a list, never a nested object.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#primitiveschemadefinition)
+#[derive(Debug, Clone, PartialEq)]
+pub enum PrimitiveSchemaDefinition {
+    /// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.
+    String(StringSchema),
+    /// Numeric field of an elicitation form, described by the server for the client to render and check.
+    Number(NumberSchema),
+    /// Yes-or-no field in an elicitation form.
+    Boolean(BooleanSchema),
+    /// Elicitation form field where the user picks one option, each shown by its bare value.
+    UntitledSingleSelectEnum(UntitledSingleSelectEnumSchema),
+    /// Elicitation form field where the user picks one option, each shown by a text of its own.
+    TitledSingleSelectEnum(TitledSingleSelectEnumSchema),
+    /// Elicitation form field where the user picks any number of options, each shown by its bare value.
+    UntitledMultiSelectEnum(UntitledMultiSelectEnumSchema),
+    /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
+    TitledMultiSelectEnum(TitledMultiSelectEnumSchema),
+    /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
+    LegacyTitledEnum(LegacyTitledEnumSchema),
+}
+
+impl From<StringSchema> for PrimitiveSchemaDefinition {
+    fn from(value: StringSchema) -> Self {
+        Self::String(value)
+    }
+}
+
+impl From<NumberSchema> for PrimitiveSchemaDefinition {
+    fn from(value: NumberSchema) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<BooleanSchema> for PrimitiveSchemaDefinition {
+    fn from(value: BooleanSchema) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl From<UntitledSingleSelectEnumSchema> for PrimitiveSchemaDefinition {
+    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
+        Self::UntitledSingleSelectEnum(value)
+    }
+}
+
+impl From<TitledSingleSelectEnumSchema> for PrimitiveSchemaDefinition {
+    fn from(value: TitledSingleSelectEnumSchema) -> Self {
+        Self::TitledSingleSelectEnum(value)
+    }
+}
+
+impl From<UntitledMultiSelectEnumSchema> for PrimitiveSchemaDefinition {
+    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
+        Self::UntitledMultiSelectEnum(value)
+    }
+}
+
+impl From<TitledMultiSelectEnumSchema> for PrimitiveSchemaDefinition {
+    fn from(value: TitledMultiSelectEnumSchema) -> Self {
+        Self::TitledMultiSelectEnum(value)
+    }
+}
+
+impl From<LegacyTitledEnumSchema> for PrimitiveSchemaDefinition {
+    fn from(value: LegacyTitledEnumSchema) -> Self {
+        Self::LegacyTitledEnum(value)
+    }
+}
+
+/// Elicitation form field for free text, a property of `requestedSchema` in an `elicitation/create` from the server.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#stringschema)
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StringSchema {
+    /// Text the field starts with; absent means it starts empty.
+    pub default: Option<String>,
+    /// Help text shown to the user next to the field.
+    pub description: Option<String>,
+    /// Syntax the text must have: `date`, `date-time`, `email` or `uri`; absent means any text.
+    pub format: Option<StringSchemaFormat>,
+    /// Most characters the answer may have; absent means no upper limit.
+    pub max_length: Option<Integer>,
+    /// Fewest characters the answer must have; absent means no lower limit.
+    pub min_length: Option<Integer>,
+    /// Label shown to the user for the field.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl StringSchema {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: impl Into<String>) -> Self {
+        self.default = Some(default.into());
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `format`.
+    #[must_use]
+    pub fn with_format(mut self, format: impl Into<StringSchemaFormat>) -> Self {
+        self.format = Some(format.into());
+        self
+    }
+
+    /// Sets `maxLength`.
+    #[must_use]
+    pub fn with_max_length(mut self, max_length: impl Into<Integer>) -> Self {
+        self.max_length = Some(max_length.into());
+        self
+    }
+
+    /// Sets `minLength`.
+    #[must_use]
+    pub fn with_min_length(mut self, min_length: impl Into<Integer>) -> Self {
+        self.min_length = Some(min_length.into());
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// The form that the text of a field must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StringSchemaFormat {
+    /// `date`
+    Date,
+    /// `date-time`
+    DateTime,
+    /// `email`
+    Email,
+    /// `uri`
+    Uri,
+}
+
+impl StringSchemaFormat {
+    /// All values, in the order of their strings.
+    pub const ALL: [Self; 4] = [Self::Date, Self::DateTime, Self::Email, Self::Uri];
+    /// The string on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::DateTime => "date-time",
+            Self::Email => "email",
+            Self::Uri => "uri",
+        }
+    }
+}
+
+impl std::fmt::Display for StringSchemaFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Elicitation form field where the user picks any number of options, each shown by a text of its own.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#titledmultiselectenumschema)
+#[derive(Debug, Clone, PartialEq)]
+pub struct TitledMultiSelectEnumSchema {
+    /// Values of the options picked at the start; absent means none.
+    pub default: Option<Vec<String>>,
+    /// Help text shown to the user next to the field.
+    pub description: Option<String>,
+    /// Lists the options; every value in the answer has to be one of them.
+    pub items: TitledMultiSelectEnumSchemaItems,
+    /// Most options the user may pick; absent means no upper limit.
+    pub max_items: Option<Integer>,
+    /// Fewest options the user must pick; absent means no lower limit.
+    pub min_items: Option<Integer>,
+    /// Label shown to the user for the field.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TitledMultiSelectEnumSchema {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(items: impl Into<TitledMultiSelectEnumSchemaItems>) -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: items.into(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: Vec<String>) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `maxItems`.
+    #[must_use]
+    pub fn with_max_items(mut self, max_items: impl Into<Integer>) -> Self {
+        self.max_items = Some(max_items.into());
+        self
+    }
+
+    /// Sets `minItems`.
+    #[must_use]
+    pub fn with_min_items(mut self, min_items: impl Into<Integer>) -> Self {
+        self.min_items = Some(min_items.into());
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// Options of a `TitledMultiSelectEnumSchema`, wrapped the way JSON Schema describes array elements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TitledMultiSelectEnumSchemaItems {
+    /// Options in the order to show them, each with its value and its text.
+    pub any_of: Vec<TitledMultiSelectEnumSchemaItemsAnyOf>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TitledMultiSelectEnumSchemaItems {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(any_of: Vec<TitledMultiSelectEnumSchemaItemsAnyOf>) -> Self {
+        Self { any_of, extra: Map::new() }
+    }
+}
+
+/// One option of a `TitledMultiSelectEnumSchema`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
+    /// Text shown to the user in place of the option's value.
+    pub title: String,
+    /// What the answer contains when this option is picked.
+    pub value: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TitledMultiSelectEnumSchemaItemsAnyOf {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(title: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            value: value.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// Elicitation form field where the user picks one option, each shown by a text of its own.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#titledsingleselectenumschema)
+#[derive(Debug, Clone, PartialEq)]
+pub struct TitledSingleSelectEnumSchema {
+    /// Value of the option picked at the start; absent means none.
+    pub default: Option<String>,
+    /// Help text shown to the user next to the field.
+    pub description: Option<String>,
+    /// Options in the order to show them, each with its value and its text.
+    pub one_of: Vec<TitledSingleSelectEnumSchemaOneOf>,
+    /// Label shown to the user for the field.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TitledSingleSelectEnumSchema {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(one_of: Vec<TitledSingleSelectEnumSchemaOneOf>) -> Self {
+        Self {
+            default: None,
+            description: None,
+            one_of,
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: impl Into<String>) -> Self {
+        self.default = Some(default.into());
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// One option of a `TitledSingleSelectEnumSchema`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TitledSingleSelectEnumSchemaOneOf {
+    /// Text shown to the user in place of the option's value.
+    pub title: String,
+    /// What the answer contains when this option is picked.
+    pub value: String,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl TitledSingleSelectEnumSchemaOneOf {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(title: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            value: value.into(),
+            extra: Map::new(),
+        }
+    }
+}
+
+/// Elicitation form field where the user picks any number of options, each shown by its bare value.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#untitledmultiselectenumschema)
+#[derive(Debug, Clone, PartialEq)]
+pub struct UntitledMultiSelectEnumSchema {
+    /// Values of the options picked at the start; absent means none.
+    pub default: Option<Vec<String>>,
+    /// Help text shown to the user next to the field.
+    pub description: Option<String>,
+    /// Lists the options; every value in the answer has to be one of them.
+    pub items: UntitledMultiSelectEnumSchemaItems,
+    /// Most options the user may pick; absent means no upper limit.
+    pub max_items: Option<Integer>,
+    /// Fewest options the user must pick; absent means no lower limit.
+    pub min_items: Option<Integer>,
+    /// Label shown to the user for the field.
+    pub title: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl UntitledMultiSelectEnumSchema {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(items: impl Into<UntitledMultiSelectEnumSchemaItems>) -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: items.into(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: Vec<String>) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `maxItems`.
+    #[must_use]
+    pub fn with_max_items(mut self, max_items: impl Into<Integer>) -> Self {
+        self.max_items = Some(max_items.into());
+        self
+    }
+
+    /// Sets `minItems`.
+    #[must_use]
+    pub fn with_min_items(mut self, min_items: impl Into<Integer>) -> Self {
+        self.min_items = Some(min_items.into());
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+}
+
+/// Options of an `UntitledMultiSelectEnumSchema`, wrapped the way JSON Schema describes array elements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UntitledMultiSelectEnumSchemaItems {
+    /// Values to pick from, shown to the user as they are.
+    pub values: Vec<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl UntitledMultiSelectEnumSchemaItems {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(values: Vec<String>) -> Self {
+        Self { values, extra: Map::new() }
+    }
+}
+
+/// Elicitation form field where the user picks one option, each shown by its bare value.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#untitledsingleselectenumschema)
+#[derive(Debug, Clone, PartialEq)]
+pub struct UntitledSingleSelectEnumSchema {
+    /// Value of the option picked at the start; absent means none.
+    pub default: Option<String>,
+    /// Help text shown to the user next to the field.
+    pub description: Option<String>,
+    /// Label shown to the user for the field.
+    pub title: Option<String>,
+    /// Values to pick from, shown to the user as they are.
+    pub values: Vec<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl UntitledSingleSelectEnumSchema {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(values: Vec<String>) -> Self {
+        Self {
+            default: None,
+            description: None,
+            title: None,
+            values,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `default`.
+    #[must_use]
+    pub fn with_default(mut self, default: impl Into<String>) -> Self {
+        self.default = Some(default.into());
+        self
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
         self
     }
 }

@@ -7,43 +7,6 @@ use mcp_wire::{Extra, Map};
 
 use crate::{MetaObject, RequestId, RequestMetaObject};
 
-/// Base of every successful answer; sent bare where a method has nothing to return but success.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#result)
-#[derive(Debug, Clone, PartialEq)]
-pub struct AnyResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl AnyResult {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(result_type: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            result_type: result_type.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// Result that only confirms success, such as the answer to a legacy `ping`; it has no members of its own.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#emptyresult)
-pub type EmptyResult = AnyResult;
-
 /// Kinds of notification on a `subscriptions/listen` stream: what the client asks for, then what the server grants; nothing else is sent there.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionfilter)

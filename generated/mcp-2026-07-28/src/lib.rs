@@ -28,11 +28,14 @@
 )]
 
 mod completion;
+mod elicitation;
 mod lifecycle;
 mod logging;
 mod messages;
 mod prompts;
 mod resources;
+mod roots;
+mod sampling;
 mod shared;
 mod subscriptions;
 mod tools;
@@ -40,11 +43,14 @@ mod methods;
 mod wire;
 
 pub use completion::*;
+pub use elicitation::*;
 pub use lifecycle::*;
 pub use logging::*;
 pub use messages::*;
 pub use prompts::*;
 pub use resources::*;
+pub use roots::*;
+pub use sampling::*;
 pub use shared::*;
 pub use subscriptions::*;
 pub use tools::*;

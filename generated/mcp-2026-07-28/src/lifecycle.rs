@@ -6,8 +6,8 @@
 use mcp_wire::{Extra, Integer, Map, Number};
 
 use crate::{
-    CacheScope, JsonObject, NotificationMetaObject, ProgressToken, RequestId,
-    RequestMetaObject, ResultMetaObject,
+    CacheScope, Icon, JsonObject, NotificationMetaObject, ProgressToken, RequestParams,
+    ResultMetaObject,
 };
 
 /// Sign that the client gives up one of its requests; a server sends it only over stdio, to end a `subscriptions/listen` stream.
@@ -70,6 +70,140 @@ impl CancelledNotificationParams {
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
+        self
+    }
+}
+
+/// Features the client offers, an open set; sent in `initialize` up to 2025-11-25 and in the `_meta` of every request since.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities)
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ClientCapabilities {
+    /// Present when a server may ask the user for input with `elicitation/create`.
+    pub elicitation: Option<ClientCapabilitiesElicitation>,
+    /// Non-standard features, keyed by name; each value holds the settings of that feature.
+    pub experimental: Option<Map<JsonObject>>,
+    /// Protocol extensions on offer, keyed by identifier with its mandatory prefix; the value `{}` means no settings.
+    pub extensions: Option<Map<JsonObject>>,
+    /// Present when a server may ask for `roots/list`; deprecated since 2026-07-28.
+    pub roots: Option<JsonObject>,
+    /// Present when a server may ask for `sampling/createMessage`; deprecated since 2026-07-28.
+    pub sampling: Option<ClientCapabilitiesSampling>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ClientCapabilities {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `elicitation`.
+    #[must_use]
+    pub fn with_elicitation(
+        mut self,
+        elicitation: impl Into<ClientCapabilitiesElicitation>,
+    ) -> Self {
+        self.elicitation = Some(elicitation.into());
+        self
+    }
+
+    /// Sets `experimental`.
+    #[must_use]
+    pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
+        self.experimental = Some(experimental);
+        self
+    }
+
+    /// Sets `extensions`.
+    #[must_use]
+    pub fn with_extensions(mut self, extensions: Map<JsonObject>) -> Self {
+        self.extensions = Some(extensions);
+        self
+    }
+
+    /// Sets `roots`.
+    #[must_use]
+    pub fn with_roots(mut self, roots: impl Into<JsonObject>) -> Self {
+        self.roots = Some(roots.into());
+        self
+    }
+
+    /// Sets `sampling`.
+    #[must_use]
+    pub fn with_sampling(
+        mut self,
+        sampling: impl Into<ClientCapabilitiesSampling>,
+    ) -> Self {
+        self.sampling = Some(sampling.into());
+        self
+    }
+}
+
+/// Kinds of `elicitation/create` the client can serve; an empty object means forms only.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ClientCapabilitiesElicitation {
+    /// Present when the client can show a form; form mode also holds if `url` is absent too.
+    pub form: Option<JsonObject>,
+    /// Present when the client can send the user to a web page.
+    pub url: Option<JsonObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ClientCapabilitiesElicitation {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `form`.
+    #[must_use]
+    pub fn with_form(mut self, form: impl Into<JsonObject>) -> Self {
+        self.form = Some(form.into());
+        self
+    }
+
+    /// Sets `url`.
+    #[must_use]
+    pub fn with_url(mut self, url: impl Into<JsonObject>) -> Self {
+        self.url = Some(url.into());
+        self
+    }
+}
+
+/// What the client accepts in `sampling/createMessage` beyond plain messages; sampling is deprecated since 2026-07-28.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ClientCapabilitiesSampling {
+    /// Present when the client honours `includeContext`; without it a server should leave that out or send `none`.
+    pub context: Option<JsonObject>,
+    /// Present when the client accepts `tools` and `toolChoice` in sampling; without it they are answered by an error.
+    pub tools: Option<JsonObject>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl ClientCapabilitiesSampling {
+    /// An empty one; `with_*` sets what it holds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `context`.
+    #[must_use]
+    pub fn with_context(mut self, context: impl Into<JsonObject>) -> Self {
+        self.context = Some(context.into());
+        self
+    }
+
+    /// Sets `tools`.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl Into<JsonObject>) -> Self {
+        self.tools = Some(tools.into());
         self
     }
 }
@@ -159,6 +293,71 @@ impl DiscoverResult {
     }
 }
 
+/// Software that speaks as client or server, as it names itself.
+///
+/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation)
+#[derive(Debug, Clone, PartialEq)]
+pub struct Implementation {
+    /// What the software does, in words for people; absent when it does not say.
+    pub description: Option<String>,
+    /// Pictures to show for it, in several sizes or formats; a client picks one.
+    pub icons: Option<Vec<Icon>>,
+    /// Identifier for programs, also shown to users where no `title` is given.
+    pub name: String,
+    /// Text to show users; absent means `name` is shown.
+    pub title: Option<String>,
+    /// Release of the software, in its own numbering; not a protocol revision.
+    pub version: String,
+    /// Web page about the software, for people to visit.
+    pub website_url: Option<String>,
+    /// Members that this revision does not name, in the order in which they stood.
+    pub extra: Extra,
+}
+
+impl Implementation {
+    /// One with what must be there; `with_*` sets the rest.
+    #[must_use]
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        Self {
+            description: None,
+            icons: None,
+            name: name.into(),
+            title: None,
+            version: version.into(),
+            website_url: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Sets `description`.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets `icons`.
+    #[must_use]
+    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
+        self.icons = Some(icons);
+        self
+    }
+
+    /// Sets `title`.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Sets `websiteUrl`.
+    #[must_use]
+    pub fn with_website_url(mut self, website_url: impl Into<String>) -> Self {
+        self.website_url = Some(website_url.into());
+        self
+    }
+}
+
 /// Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#progressnotification)
@@ -239,27 +438,8 @@ impl ProgressNotificationParams {
     }
 }
 
-/// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#requestparams)
-#[derive(Debug, Clone, PartialEq)]
-pub struct RequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: RequestMetaObject,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl RequestParams {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
-        Self {
-            meta: meta.into(),
-            extra: Map::new(),
-        }
-    }
-}
+#[doc(inline)]
+pub use mcp_wire::RequestId;
 
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.
 ///

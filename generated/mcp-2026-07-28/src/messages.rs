@@ -7,38 +7,6 @@ use mcp_wire::{Extra, Integer, Json, Map, UnknownMessage};
 
 use crate::*;
 
-/// Base of every successful answer; sent bare where a method has nothing to return but success.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#result)
-#[derive(Debug, Clone, PartialEq)]
-pub struct AnyResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<ResultMetaObject>,
-    /// `complete`, or `input_required` when the server needs answers first; absent from servers of earlier revisions.
-    pub result_type: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl AnyResult {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(result_type: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            result_type: result_type.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
 /// Shared base in the schema of things with an identifier and a display title; never sent on its own.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#basemetadata)
@@ -330,58 +298,6 @@ impl DiscoverResultResponse {
             result: result.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Result that only confirms success, such as the answer to a legacy `ping`; it has no members of its own.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#emptyresult)
-pub type EmptyResult = AnyResult;
-
-/// Field in an elicitation form whose answer comes from a fixed list of strings.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#enumschema)
-#[derive(Debug, Clone, PartialEq)]
-pub enum EnumSchema {
-    /// Elicitation form field where the user picks one option, each shown by its bare value.
-    UntitledSingleSelect(UntitledSingleSelectEnumSchema),
-    /// Elicitation form field where the user picks one option, each shown by a text of its own.
-    TitledSingleSelect(TitledSingleSelectEnumSchema),
-    /// Elicitation form field where the user picks any number of options, each shown by its bare value.
-    UntitledMultiSelect(UntitledMultiSelectEnumSchema),
-    /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
-    TitledMultiSelect(TitledMultiSelectEnumSchema),
-    /// Single-choice field of an elicitation form in its older spelling, to be removed one day; prefer `TitledSingleSelectEnumSchema`.
-    LegacyTitled(LegacyTitledEnumSchema),
-}
-
-impl From<UntitledSingleSelectEnumSchema> for EnumSchema {
-    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
-        Self::UntitledSingleSelect(value)
-    }
-}
-
-impl From<TitledSingleSelectEnumSchema> for EnumSchema {
-    fn from(value: TitledSingleSelectEnumSchema) -> Self {
-        Self::TitledSingleSelect(value)
-    }
-}
-
-impl From<UntitledMultiSelectEnumSchema> for EnumSchema {
-    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
-        Self::UntitledMultiSelect(value)
-    }
-}
-
-impl From<TitledMultiSelectEnumSchema> for EnumSchema {
-    fn from(value: TitledMultiSelectEnumSchema) -> Self {
-        Self::TitledMultiSelect(value)
-    }
-}
-
-impl From<LegacyTitledEnumSchema> for EnumSchema {
-    fn from(value: LegacyTitledEnumSchema) -> Self {
-        Self::LegacyTitled(value)
     }
 }
 

@@ -12,9 +12,8 @@ use crate::{
     BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, ErrorObject,
     JsonRpcError, JsonRpcMessage, JsonRpcNotification, JsonRpcNotificationParams,
     JsonRpcRequest, JsonRpcRequestParams, JsonRpcResponse, Notification,
-    NotificationParams, PaginatedRequest, PaginatedRequestParams, PaginatedResult,
-    Request, RequestParams, ResourceContents, ServerNotification, ServerRequest,
-    ServerResult,
+    PaginatedRequest, PaginatedResult, Request, ResourceContents, ServerNotification,
+    ServerRequest, ServerResult,
 };
 
 impl Decode for BaseMetadata {
@@ -590,36 +589,6 @@ impl Encode for Notification {
     }
 }
 
-impl Decode for NotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for NotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for NotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for PaginatedRequest {
     fn blank() -> Self {
         Self {
@@ -657,43 +626,6 @@ impl Encode for PaginatedRequest {
         let mut object = writer.object();
         object.member("method", &self.method);
         object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PaginatedRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedRequestParams",
-            &["_meta", "cursor"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("cursor", &self.cursor);
         object.extra(&self.extra);
         object.end();
     }
@@ -770,36 +702,6 @@ impl Encode for Request {
         let mut object = writer.object();
         object.member("method", &self.method);
         object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RequestParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RequestParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
         object.extra(&self.extra);
         object.end();
     }
@@ -992,7 +894,6 @@ mcp_wire::serde_bridge!(
     BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, ErrorObject,
     JsonRpcError, JsonRpcMessage, JsonRpcNotification, JsonRpcNotificationParams,
     JsonRpcRequest, JsonRpcRequestParams, JsonRpcResponse, Notification,
-    NotificationParams, PaginatedRequest, PaginatedRequestParams, PaginatedResult,
-    Request, RequestParams, ResourceContents, ServerNotification, ServerRequest,
-    ServerResult
+    PaginatedRequest, PaginatedResult, Request, ResourceContents, ServerNotification,
+    ServerRequest, ServerResult
 );

@@ -9,8 +9,9 @@ use mcp_wire::{
 
 use crate::{
     Annotations, AnyResult, AudioContent, BlobResourceContents, ContentBlock,
-    EmbeddedResource, ImageContent, ProgressToken, RequestMetaObject, ResourceLink, Role,
-    TextContent, TextOrBlobContents, TextResourceContents,
+    EmbeddedResource, ImageContent, NotificationParams, PaginatedRequestParams,
+    ProgressToken, RequestMetaObject, RequestParams, ResourceLink, Role, TextContent,
+    TextOrBlobContents, TextResourceContents,
 };
 
 impl Decode for Annotations {
@@ -318,6 +319,73 @@ impl Encode for ImageContent {
     }
 }
 
+impl Decode for NotificationParams {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NotificationParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for NotificationParams {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("_meta", &self.meta);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for PaginatedRequestParams {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+            "PaginatedRequestParams",
+            &["_meta", "cursor"],
+        );
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for PaginatedRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            _ => self.cursor.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for PaginatedRequestParams {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("_meta", &self.meta);
+        object.optional("cursor", &self.cursor);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
 impl Decode for ProgressToken {
     fn blank() -> Self {
         Self::Integer(Decode::blank())
@@ -370,6 +438,36 @@ impl Encode for RequestMetaObject {
     fn encode(&self, writer: &mut Writer) {
         let mut object = writer.object();
         object.optional("progressToken", &self.progress_token);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for RequestParams {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("RequestParams", &["_meta"]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for RequestParams {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.meta.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for RequestParams {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("_meta", &self.meta);
         object.extra(&self.extra);
         object.end();
     }
@@ -592,6 +690,7 @@ impl Encode for TextResourceContents {
 
 mcp_wire::serde_bridge!(
     Annotations, AnyResult, AudioContent, BlobResourceContents, ContentBlock,
-    EmbeddedResource, ImageContent, ProgressToken, RequestMetaObject, ResourceLink, Role,
-    TextContent, TextOrBlobContents, TextResourceContents
+    EmbeddedResource, ImageContent, NotificationParams, PaginatedRequestParams,
+    ProgressToken, RequestMetaObject, RequestParams, ResourceLink, Role, TextContent,
+    TextOrBlobContents, TextResourceContents
 );

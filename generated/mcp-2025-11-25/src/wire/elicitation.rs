@@ -11,7 +11,7 @@ use crate::{
     BooleanSchema, ElicitAction, ElicitOutcome, ElicitRequest, ElicitRequestFormParams,
     ElicitRequestFormParamsMode, ElicitRequestFormParamsRequestedSchema,
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, ElicitValue,
-    ElicitationCompleteNotification, ElicitationCompleteNotificationParams,
+    ElicitationCompleteNotification, ElicitationCompleteNotificationParams, EnumSchema,
     LegacyTitledEnumSchema, NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition,
     StringSchema, StringSchemaFormat, TitledMultiSelectEnumSchema,
     TitledMultiSelectEnumSchemaItems, TitledMultiSelectEnumSchemaItemsAnyOf,
@@ -513,6 +513,66 @@ impl Encode for ElicitationCompleteNotificationParams {
         object.member("elicitationId", &self.elicitation_id);
         object.extra(&self.extra);
         object.end();
+    }
+}
+
+impl Decode for EnumSchema {
+    fn blank() -> Self {
+        Self::UntitledSingleSelect(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
+        match reader.tag(&TAG)? {
+            Some(0) => {
+                static PATHS: Paths = Paths::new(
+                    "EnumSchema",
+                    &[&["items", "enum"], &["items", "anyOf"]],
+                );
+                let present = reader.present(&PATHS)?;
+                if present.has(0) {
+                    *self = Self::UntitledMultiSelect(Decode::blank())
+                } else if present.has(1) {
+                    *self = Self::TitledMultiSelect(Decode::blank())
+                } else {
+                    return Err(reader.undecided(&PATHS))
+                }
+            }
+            Some(_) => {
+                static PATHS: Paths = Paths::new(
+                    "EnumSchema",
+                    &[&["oneOf"], &["enumNames"]],
+                );
+                let present = reader.present(&PATHS)?;
+                if present.has(0) {
+                    *self = Self::TitledSingleSelect(Decode::blank())
+                } else if present.has(1) {
+                    *self = Self::LegacyTitled(Decode::blank())
+                } else {
+                    *self = Self::UntitledSingleSelect(Decode::blank())
+                }
+            }
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::UntitledSingleSelect(value) => value.fill(reader),
+            Self::TitledSingleSelect(value) => value.fill(reader),
+            Self::UntitledMultiSelect(value) => value.fill(reader),
+            Self::TitledMultiSelect(value) => value.fill(reader),
+            Self::LegacyTitled(value) => value.fill(reader),
+        }
+    }
+}
+
+impl Encode for EnumSchema {
+    fn encode(&self, writer: &mut Writer) {
+        match self {
+            Self::UntitledSingleSelect(value) => value.encode(writer),
+            Self::TitledSingleSelect(value) => value.encode(writer),
+            Self::UntitledMultiSelect(value) => value.encode(writer),
+            Self::TitledMultiSelect(value) => value.encode(writer),
+            Self::LegacyTitled(value) => value.encode(writer),
+        }
     }
 }
 
@@ -1190,7 +1250,7 @@ mcp_wire::serde_bridge!(
     BooleanSchema, ElicitAction, ElicitOutcome, ElicitRequest, ElicitRequestFormParams,
     ElicitRequestFormParamsMode, ElicitRequestFormParamsRequestedSchema,
     ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, ElicitValue,
-    ElicitationCompleteNotification, ElicitationCompleteNotificationParams,
+    ElicitationCompleteNotification, ElicitationCompleteNotificationParams, EnumSchema,
     LegacyTitledEnumSchema, NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition,
     StringSchema, StringSchemaFormat, TitledMultiSelectEnumSchema,
     TitledMultiSelectEnumSchemaItems, TitledMultiSelectEnumSchemaItemsAnyOf,

@@ -9,14 +9,13 @@ use mcp_wire::{
 };
 
 use crate::{
-    BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, EnumSchema,
-    ErrorObject, Icons, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification,
-    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, MultiSelectEnumSchema,
-    Notification, PaginatedRequest, PaginatedResult, RelatedTaskMetadata, Request,
-    ResourceContents, ResourceRequestParams, ServerNotification, ServerRequest,
-    ServerResult, SingleSelectEnumSchema, TaskAugmentedRequestParams,
-    UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
-    UrlElicitationRequiredErrorErrorData,
+    BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, ErrorObject,
+    Icons, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest,
+    JsonRpcResponse, JsonRpcResultResponse, MultiSelectEnumSchema, Notification,
+    PaginatedRequest, PaginatedResult, RelatedTaskMetadata, Request, ResourceContents,
+    ResourceRequestParams, ServerNotification, ServerRequest, ServerResult,
+    SingleSelectEnumSchema, TaskAugmentedRequestParams, UrlElicitationRequiredError,
+    UrlElicitationRequiredErrorError, UrlElicitationRequiredErrorErrorData,
 };
 
 impl Decode for BaseMetadata {
@@ -254,66 +253,6 @@ impl Decode for Cursor {
 impl Encode for Cursor {
     fn encode(&self, writer: &mut Writer) {
         self.0.encode(writer);
-    }
-}
-
-impl Decode for EnumSchema {
-    fn blank() -> Self {
-        Self::UntitledSingleSelect(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
-        match reader.tag(&TAG)? {
-            Some(0) => {
-                static PATHS: Paths = Paths::new(
-                    "EnumSchema",
-                    &[&["items", "enum"], &["items", "anyOf"]],
-                );
-                let present = reader.present(&PATHS)?;
-                if present.has(0) {
-                    *self = Self::UntitledMultiSelect(Decode::blank())
-                } else if present.has(1) {
-                    *self = Self::TitledMultiSelect(Decode::blank())
-                } else {
-                    return Err(reader.undecided(&PATHS))
-                }
-            }
-            Some(_) => {
-                static PATHS: Paths = Paths::new(
-                    "EnumSchema",
-                    &[&["oneOf"], &["enumNames"]],
-                );
-                let present = reader.present(&PATHS)?;
-                if present.has(0) {
-                    *self = Self::TitledSingleSelect(Decode::blank())
-                } else if present.has(1) {
-                    *self = Self::LegacyTitled(Decode::blank())
-                } else {
-                    *self = Self::UntitledSingleSelect(Decode::blank())
-                }
-            }
-            None => return Err(reader.missing_tag(&TAG)),
-        }
-        match self {
-            Self::UntitledSingleSelect(value) => value.fill(reader),
-            Self::TitledSingleSelect(value) => value.fill(reader),
-            Self::UntitledMultiSelect(value) => value.fill(reader),
-            Self::TitledMultiSelect(value) => value.fill(reader),
-            Self::LegacyTitled(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for EnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::UntitledSingleSelect(value) => value.encode(writer),
-            Self::TitledSingleSelect(value) => value.encode(writer),
-            Self::UntitledMultiSelect(value) => value.encode(writer),
-            Self::TitledMultiSelect(value) => value.encode(writer),
-            Self::LegacyTitled(value) => value.encode(writer),
-        }
     }
 }
 
@@ -1325,12 +1264,11 @@ impl Encode for UrlElicitationRequiredErrorErrorData {
 }
 
 mcp_wire::serde_bridge!(
-    BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, EnumSchema,
-    ErrorObject, Icons, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification,
-    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, MultiSelectEnumSchema,
-    Notification, PaginatedRequest, PaginatedResult, RelatedTaskMetadata, Request,
-    ResourceContents, ResourceRequestParams, ServerNotification, ServerRequest,
-    ServerResult, SingleSelectEnumSchema, TaskAugmentedRequestParams,
-    UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
-    UrlElicitationRequiredErrorErrorData
+    BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, ErrorObject,
+    Icons, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest,
+    JsonRpcResponse, JsonRpcResultResponse, MultiSelectEnumSchema, Notification,
+    PaginatedRequest, PaginatedResult, RelatedTaskMetadata, Request, ResourceContents,
+    ResourceRequestParams, ServerNotification, ServerRequest, ServerResult,
+    SingleSelectEnumSchema, TaskAugmentedRequestParams, UrlElicitationRequiredError,
+    UrlElicitationRequiredErrorError, UrlElicitationRequiredErrorErrorData
 );

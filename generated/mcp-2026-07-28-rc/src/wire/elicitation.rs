@@ -3,9 +3,379 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
+};
 
-use crate::{ElicitationCompleteNotification, ElicitationCompleteNotificationParams};
+use crate::{
+    BooleanSchema, ElicitAction, ElicitRequest, ElicitRequestFormParams,
+    ElicitRequestFormParamsMode, ElicitRequestFormParamsRequestedSchema,
+    ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, ElicitValue,
+    ElicitationCompleteNotification, ElicitationCompleteNotificationParams, EnumSchema,
+    LegacyTitledEnumSchema, NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition,
+    StringSchema, StringSchemaFormat, TitledMultiSelectEnumSchema,
+    TitledMultiSelectEnumSchemaItems, TitledMultiSelectEnumSchemaItemsAnyOf,
+    TitledSingleSelectEnumSchema, TitledSingleSelectEnumSchemaOneOf,
+    UntitledMultiSelectEnumSchema, UntitledMultiSelectEnumSchemaItems,
+    UntitledSingleSelectEnumSchema,
+};
+
+impl Decode for BooleanSchema {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "BooleanSchema",
+                &["type", "default", "description", "title"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BooleanSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("boolean"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for BooleanSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "boolean");
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.optional("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ElicitAction {
+    fn blank() -> Self {
+        Self::Accept
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["accept", "cancel", "decline"])? {
+            0 => Self::Accept,
+            1 => Self::Cancel,
+            _ => Self::Decline,
+        };
+        Ok(())
+    }
+}
+
+impl Encode for ElicitAction {
+    fn encode(&self, writer: &mut Writer) {
+        self.as_str().encode(writer);
+    }
+}
+
+impl Decode for ElicitRequest {
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("elicitation/create"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ElicitRequest {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("method", "elicitation/create");
+        object.member("params", &self.params);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ElicitRequestFormParams {
+    fn blank() -> Self {
+        Self {
+            message: String::new(),
+            mode: None,
+            requested_schema: Decode::blank(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParams",
+                &["message", "mode", "requestedSchema"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.message.fill(reader),
+            1 => self.mode.fill(reader),
+            _ => self.requested_schema.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ElicitRequestFormParams {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.member("message", &self.message);
+        object.optional("mode", &self.mode);
+        object.member("requestedSchema", &self.requested_schema);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ElicitRequestFormParamsMode {
+    fn blank() -> Self {
+        Self::Form
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.string_enum(&["form"])?;
+        Ok(())
+    }
+}
+
+impl Encode for ElicitRequestFormParamsMode {
+    fn encode(&self, writer: &mut Writer) {
+        self.as_str().encode(writer);
+    }
+}
+
+impl Decode for ElicitRequestFormParamsRequestedSchema {
+    fn blank() -> Self {
+        Self {
+            properties: Map::new(),
+            required: None,
+            schema: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParamsRequestedSchema",
+                &["type", "$schema", "properties", "required"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParamsRequestedSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("object"),
+            1 => self.schema.fill(reader),
+            2 => self.properties.fill(reader),
+            _ => self.required.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ElicitRequestFormParamsRequestedSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "object");
+        object.optional("$schema", &self.schema);
+        object.member("properties", &self.properties);
+        object.optional("required", &self.required);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ElicitRequestParams {
+    fn blank() -> Self {
+        Self::Url(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
+        match reader.tag(&TAG)? {
+            Some(0) => *self = Self::Form(Decode::blank()),
+            Some(_) => *self = Self::Url(Decode::blank()),
+            None => *self = Self::Form(Decode::blank()),
+        }
+        match self {
+            Self::Form(value) => value.fill(reader),
+            Self::Url(value) => value.fill(reader),
+        }
+    }
+}
+
+impl Encode for ElicitRequestParams {
+    fn encode(&self, writer: &mut Writer) {
+        match self {
+            Self::Form(value) => value.encode(writer),
+            Self::Url(value) => value.encode(writer),
+        }
+    }
+}
+
+impl Decode for ElicitRequestUrlParams {
+    fn blank() -> Self {
+        Self {
+            elicitation_id: String::new(),
+            message: String::new(),
+            url: String::new(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestUrlParams",
+                &["mode", "elicitationId", "message", "url"],
+            )
+            .requiring(&[0, 1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestUrlParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("url"),
+            1 => self.elicitation_id.fill(reader),
+            2 => self.message.fill(reader),
+            _ => self.url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ElicitRequestUrlParams {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("mode", "url");
+        object.member("elicitationId", &self.elicitation_id);
+        object.member("message", &self.message);
+        object.member("url", &self.url);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ElicitResult {
+    fn blank() -> Self {
+        Self {
+            action: Decode::blank(),
+            content: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ElicitResult", &["action", "content"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.action.fill(reader),
+            _ => self.content.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ElicitResult {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.member("action", &self.action);
+        object.optional("content", &self.content);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ElicitValue {
+    fn blank() -> Self {
+        Self::List(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match reader.kind()? {
+            Kind::Array => *self = Self::List(Decode::blank()),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Number(Decode::blank()),
+            Kind::Boolean => *self = Self::Boolean(Decode::blank()),
+            _ => return Err(reader.refuse("an array, a string, a number or a boolean")),
+        }
+        match self {
+            Self::List(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
+        }
+    }
+}
+
+impl Encode for ElicitValue {
+    fn encode(&self, writer: &mut Writer) {
+        match self {
+            Self::List(value) => value.encode(writer),
+            Self::Boolean(value) => value.encode(writer),
+            Self::Number(value) => value.encode(writer),
+            Self::String(value) => value.encode(writer),
+        }
+    }
+}
 
 impl Decode for ElicitationCompleteNotification {
     fn blank() -> Self {
@@ -92,6 +462,745 @@ impl Encode for ElicitationCompleteNotificationParams {
     }
 }
 
+impl Decode for EnumSchema {
+    fn blank() -> Self {
+        Self::UntitledSingleSelect(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
+        match reader.tag(&TAG)? {
+            Some(0) => {
+                static PATHS: Paths = Paths::new(
+                    "EnumSchema",
+                    &[&["items", "enum"], &["items", "anyOf"]],
+                );
+                let present = reader.present(&PATHS)?;
+                if present.has(0) {
+                    *self = Self::UntitledMultiSelect(Decode::blank())
+                } else if present.has(1) {
+                    *self = Self::TitledMultiSelect(Decode::blank())
+                } else {
+                    return Err(reader.undecided(&PATHS))
+                }
+            }
+            Some(_) => {
+                static PATHS: Paths = Paths::new(
+                    "EnumSchema",
+                    &[&["oneOf"], &["enumNames"]],
+                );
+                let present = reader.present(&PATHS)?;
+                if present.has(0) {
+                    *self = Self::TitledSingleSelect(Decode::blank())
+                } else if present.has(1) {
+                    *self = Self::LegacyTitled(Decode::blank())
+                } else {
+                    *self = Self::UntitledSingleSelect(Decode::blank())
+                }
+            }
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::UntitledSingleSelect(value) => value.fill(reader),
+            Self::TitledSingleSelect(value) => value.fill(reader),
+            Self::UntitledMultiSelect(value) => value.fill(reader),
+            Self::TitledMultiSelect(value) => value.fill(reader),
+            Self::LegacyTitled(value) => value.fill(reader),
+        }
+    }
+}
+
+impl Encode for EnumSchema {
+    fn encode(&self, writer: &mut Writer) {
+        match self {
+            Self::UntitledSingleSelect(value) => value.encode(writer),
+            Self::TitledSingleSelect(value) => value.encode(writer),
+            Self::UntitledMultiSelect(value) => value.encode(writer),
+            Self::TitledMultiSelect(value) => value.encode(writer),
+            Self::LegacyTitled(value) => value.encode(writer),
+        }
+    }
+}
+
+impl Decode for LegacyTitledEnumSchema {
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            enum_names: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LegacyTitledEnumSchema",
+                &["type", "default", "description", "enum", "enumNames", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LegacyTitledEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            4 => self.enum_names.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for LegacyTitledEnumSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "string");
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.member("enum", &self.values);
+        object.optional("enumNames", &self.enum_names);
+        object.optional("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for NumberSchema {
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            kind: Decode::blank(),
+            maximum: None,
+            minimum: None,
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "NumberSchema",
+                &["default", "description", "maximum", "minimum", "title", "type"],
+            )
+            .requiring(&[5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NumberSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.default.fill(reader),
+            1 => self.description.fill(reader),
+            2 => self.maximum.fill(reader),
+            3 => self.minimum.fill(reader),
+            4 => self.title.fill(reader),
+            _ => self.kind.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for NumberSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.optional("maximum", &self.maximum);
+        object.optional("minimum", &self.minimum);
+        object.optional("title", &self.title);
+        object.member("type", &self.kind);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for NumberSchemaType {
+    fn blank() -> Self {
+        Self::Integer
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["integer", "number"])? {
+            0 => Self::Integer,
+            _ => Self::Number,
+        };
+        Ok(())
+    }
+}
+
+impl Encode for NumberSchemaType {
+    fn encode(&self, writer: &mut Writer) {
+        self.as_str().encode(writer);
+    }
+}
+
+impl Decode for PrimitiveSchemaDefinition {
+    fn blank() -> Self {
+        Self::String(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static TAG: Tag = Tag::new(
+            "PrimitiveSchemaDefinition",
+            "type",
+            &["array", "boolean", "integer", "number", "string"],
+        );
+        match reader.tag(&TAG)? {
+            Some(0) => {
+                static PATHS: Paths = Paths::new(
+                    "PrimitiveSchemaDefinition",
+                    &[&["items", "enum"], &["items", "anyOf"]],
+                );
+                let present = reader.present(&PATHS)?;
+                if present.has(0) {
+                    *self = Self::UntitledMultiSelectEnum(Decode::blank())
+                } else if present.has(1) {
+                    *self = Self::TitledMultiSelectEnum(Decode::blank())
+                } else {
+                    return Err(reader.undecided(&PATHS))
+                }
+            }
+            Some(1) => *self = Self::Boolean(Decode::blank()),
+            Some(2) => *self = Self::Number(Decode::blank()),
+            Some(3) => *self = Self::Number(Decode::blank()),
+            Some(_) => {
+                static PATHS: Paths = Paths::new(
+                    "PrimitiveSchemaDefinition",
+                    &[&["oneOf"], &["enumNames"], &["enum"]],
+                );
+                let present = reader.present(&PATHS)?;
+                if present.has(0) {
+                    *self = Self::TitledSingleSelectEnum(Decode::blank())
+                } else if present.has(1) {
+                    *self = Self::LegacyTitledEnum(Decode::blank())
+                } else if present.has(2) {
+                    *self = Self::UntitledSingleSelectEnum(Decode::blank())
+                } else {
+                    *self = Self::String(Decode::blank())
+                }
+            }
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::String(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::UntitledSingleSelectEnum(value) => value.fill(reader),
+            Self::TitledSingleSelectEnum(value) => value.fill(reader),
+            Self::UntitledMultiSelectEnum(value) => value.fill(reader),
+            Self::TitledMultiSelectEnum(value) => value.fill(reader),
+            Self::LegacyTitledEnum(value) => value.fill(reader),
+        }
+    }
+}
+
+impl Encode for PrimitiveSchemaDefinition {
+    fn encode(&self, writer: &mut Writer) {
+        match self {
+            Self::String(value) => value.encode(writer),
+            Self::Number(value) => value.encode(writer),
+            Self::Boolean(value) => value.encode(writer),
+            Self::UntitledSingleSelectEnum(value) => value.encode(writer),
+            Self::TitledSingleSelectEnum(value) => value.encode(writer),
+            Self::UntitledMultiSelectEnum(value) => value.encode(writer),
+            Self::TitledMultiSelectEnum(value) => value.encode(writer),
+            Self::LegacyTitledEnum(value) => value.encode(writer),
+        }
+    }
+}
+
+impl Decode for StringSchema {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "StringSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "format",
+                    "maxLength",
+                    "minLength",
+                    "title",
+                ],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for StringSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.format.fill(reader),
+            4 => self.max_length.fill(reader),
+            5 => self.min_length.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for StringSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "string");
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.optional("format", &self.format);
+        object.optional("maxLength", &self.max_length);
+        object.optional("minLength", &self.min_length);
+        object.optional("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for StringSchemaFormat {
+    fn blank() -> Self {
+        Self::Date
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["date", "date-time", "email", "uri"])? {
+            0 => Self::Date,
+            1 => Self::DateTime,
+            2 => Self::Email,
+            _ => Self::Uri,
+        };
+        Ok(())
+    }
+}
+
+impl Encode for StringSchemaFormat {
+    fn encode(&self, writer: &mut Writer) {
+        self.as_str().encode(writer);
+    }
+}
+
+impl Decode for TitledMultiSelectEnumSchema {
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for TitledMultiSelectEnumSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "array");
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.member("items", &self.items);
+        object.optional("maxItems", &self.max_items);
+        object.optional("minItems", &self.min_items);
+        object.optional("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for TitledMultiSelectEnumSchemaItems {
+    fn blank() -> Self {
+        Self {
+            any_of: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItems",
+                &["anyOf"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.any_of.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for TitledMultiSelectEnumSchemaItems {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.member("anyOf", &self.any_of);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for TitledMultiSelectEnumSchemaItemsAnyOf {
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItemsAnyOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItemsAnyOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for TitledMultiSelectEnumSchemaItemsAnyOf {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.member("const", &self.value);
+        object.member("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for TitledSingleSelectEnumSchema {
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            one_of: Vec::new(),
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchema",
+                &["type", "default", "description", "oneOf", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.one_of.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for TitledSingleSelectEnumSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "string");
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.member("oneOf", &self.one_of);
+        object.optional("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for TitledSingleSelectEnumSchemaOneOf {
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchemaOneOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchemaOneOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for TitledSingleSelectEnumSchemaOneOf {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.member("const", &self.value);
+        object.member("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for UntitledMultiSelectEnumSchema {
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for UntitledMultiSelectEnumSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "array");
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.member("items", &self.items);
+        object.optional("maxItems", &self.max_items);
+        object.optional("minItems", &self.min_items);
+        object.optional("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for UntitledMultiSelectEnumSchemaItems {
+    fn blank() -> Self {
+        Self {
+            values: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchemaItems",
+                &["type", "enum"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            _ => self.values.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for UntitledMultiSelectEnumSchemaItems {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "string");
+        object.member("enum", &self.values);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for UntitledSingleSelectEnumSchema {
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledSingleSelectEnumSchema",
+                &["type", "default", "description", "enum", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for UntitledSingleSelectEnumSchema {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.constant("type", "string");
+        object.optional("default", &self.default);
+        object.optional("description", &self.description);
+        object.member("enum", &self.values);
+        object.optional("title", &self.title);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
 mcp_wire::serde_bridge!(
-    ElicitationCompleteNotification, ElicitationCompleteNotificationParams
+    BooleanSchema, ElicitAction, ElicitRequest, ElicitRequestFormParams,
+    ElicitRequestFormParamsMode, ElicitRequestFormParamsRequestedSchema,
+    ElicitRequestParams, ElicitRequestUrlParams, ElicitResult, ElicitValue,
+    ElicitationCompleteNotification, ElicitationCompleteNotificationParams, EnumSchema,
+    LegacyTitledEnumSchema, NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition,
+    StringSchema, StringSchemaFormat, TitledMultiSelectEnumSchema,
+    TitledMultiSelectEnumSchemaItems, TitledMultiSelectEnumSchemaItemsAnyOf,
+    TitledSingleSelectEnumSchema, TitledSingleSelectEnumSchemaOneOf,
+    UntitledMultiSelectEnumSchema, UntitledMultiSelectEnumSchemaItems,
+    UntitledSingleSelectEnumSchema
 );

@@ -6,9 +6,11 @@
 use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
-    CancelledNotification, CancelledNotificationParams, DiscoverRequest, DiscoverResult,
-    ProgressNotification, ProgressNotificationParams, ServerCapabilities,
-    ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools,
+    CancelledNotification, CancelledNotificationParams, ClientCapabilities,
+    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, DiscoverRequest,
+    DiscoverResult, Implementation, ProgressNotification, ProgressNotificationParams,
+    ServerCapabilities, ServerCapabilitiesPrompts, ServerCapabilitiesResources,
+    ServerCapabilitiesTools,
 };
 
 impl Decode for CancelledNotification {
@@ -88,6 +90,123 @@ impl Encode for CancelledNotificationParams {
         object.optional("_meta", &self.meta);
         object.optional("reason", &self.reason);
         object.optional("requestId", &self.request_id);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ClientCapabilities {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+            "ClientCapabilities",
+            &["elicitation", "experimental", "extensions", "roots", "sampling"],
+        );
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilities {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.elicitation.fill(reader),
+            1 => self.experimental.fill(reader),
+            2 => self.extensions.fill(reader),
+            3 => self.roots.fill(reader),
+            _ => self.sampling.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ClientCapabilities {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("elicitation", &self.elicitation);
+        object.optional("experimental", &self.experimental);
+        object.optional("extensions", &self.extensions);
+        object.optional("roots", &self.roots);
+        object.optional("sampling", &self.sampling);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ClientCapabilitiesElicitation {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+            "ClientCapabilitiesElicitation",
+            &["form", "url"],
+        );
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesElicitation {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.form.fill(reader),
+            _ => self.url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ClientCapabilitiesElicitation {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("form", &self.form);
+        object.optional("url", &self.url);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for ClientCapabilitiesSampling {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+            "ClientCapabilitiesSampling",
+            &["context", "tools"],
+        );
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ClientCapabilitiesSampling {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.context.fill(reader),
+            _ => self.tools.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for ClientCapabilitiesSampling {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("context", &self.context);
+        object.optional("tools", &self.tools);
         object.extra(&self.extra);
         object.end();
     }
@@ -203,6 +322,60 @@ impl Encode for DiscoverResult {
         object.member("serverInfo", &self.server_info);
         object.member("supportedVersions", &self.supported_versions);
         object.member("ttlMs", &self.ttl_ms);
+        object.extra(&self.extra);
+        object.end();
+    }
+}
+
+impl Decode for Implementation {
+    fn blank() -> Self {
+        Self {
+            description: None,
+            icons: None,
+            name: String::new(),
+            title: None,
+            version: String::new(),
+            website_url: None,
+            extra: Map::new(),
+        }
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "Implementation",
+                &["description", "icons", "name", "title", "version", "websiteUrl"],
+            )
+            .requiring(&[2, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for Implementation {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.description.fill(reader),
+            1 => self.icons.fill(reader),
+            2 => self.name.fill(reader),
+            3 => self.title.fill(reader),
+            4 => self.version.fill(reader),
+            _ => self.website_url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
+    }
+}
+
+impl Encode for Implementation {
+    fn encode(&self, writer: &mut Writer) {
+        let mut object = writer.object();
+        object.optional("description", &self.description);
+        object.optional("icons", &self.icons);
+        object.member("name", &self.name);
+        object.optional("title", &self.title);
+        object.member("version", &self.version);
+        object.optional("websiteUrl", &self.website_url);
         object.extra(&self.extra);
         object.end();
     }
@@ -461,7 +634,9 @@ impl Encode for ServerCapabilitiesTools {
 }
 
 mcp_wire::serde_bridge!(
-    CancelledNotification, CancelledNotificationParams, DiscoverRequest, DiscoverResult,
-    ProgressNotification, ProgressNotificationParams, ServerCapabilities,
-    ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools
+    CancelledNotification, CancelledNotificationParams, ClientCapabilities,
+    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, DiscoverRequest,
+    DiscoverResult, Implementation, ProgressNotification, ProgressNotificationParams,
+    ServerCapabilities, ServerCapabilitiesPrompts, ServerCapabilitiesResources,
+    ServerCapabilitiesTools
 );

@@ -370,66 +370,6 @@ impl Encode for DiscoverResultResponse {
     }
 }
 
-impl Decode for EnumSchema {
-    fn blank() -> Self {
-        Self::UntitledSingleSelect(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
-        match reader.tag(&TAG)? {
-            Some(0) => {
-                static PATHS: Paths = Paths::new(
-                    "EnumSchema",
-                    &[&["items", "enum"], &["items", "anyOf"]],
-                );
-                let present = reader.present(&PATHS)?;
-                if present.has(0) {
-                    *self = Self::UntitledMultiSelect(Decode::blank())
-                } else if present.has(1) {
-                    *self = Self::TitledMultiSelect(Decode::blank())
-                } else {
-                    return Err(reader.undecided(&PATHS))
-                }
-            }
-            Some(_) => {
-                static PATHS: Paths = Paths::new(
-                    "EnumSchema",
-                    &[&["oneOf"], &["enumNames"]],
-                );
-                let present = reader.present(&PATHS)?;
-                if present.has(0) {
-                    *self = Self::TitledSingleSelect(Decode::blank())
-                } else if present.has(1) {
-                    *self = Self::LegacyTitled(Decode::blank())
-                } else {
-                    *self = Self::UntitledSingleSelect(Decode::blank())
-                }
-            }
-            None => return Err(reader.missing_tag(&TAG)),
-        }
-        match self {
-            Self::UntitledSingleSelect(value) => value.fill(reader),
-            Self::TitledSingleSelect(value) => value.fill(reader),
-            Self::UntitledMultiSelect(value) => value.fill(reader),
-            Self::TitledMultiSelect(value) => value.fill(reader),
-            Self::LegacyTitled(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for EnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::UntitledSingleSelect(value) => value.encode(writer),
-            Self::TitledSingleSelect(value) => value.encode(writer),
-            Self::UntitledMultiSelect(value) => value.encode(writer),
-            Self::TitledMultiSelect(value) => value.encode(writer),
-            Self::LegacyTitled(value) => value.encode(writer),
-        }
-    }
-}
-
 impl Decode for ErrorObject {
     fn blank() -> Self {
         Self {
@@ -1986,7 +1926,7 @@ impl Encode for UnsupportedProtocolVersionErrorErrorData {
 mcp_wire::serde_bridge!(
     BaseMetadata, CacheableResult, CallToolResultResponse, ClientNotification,
     ClientRequest, ClientResult, CompleteResultResponse, Cursor, DiscoverResultResponse,
-    EnumSchema, ErrorObject, GetPromptResultResponse, Icons, InputResponseRequestParams,
+    ErrorObject, GetPromptResultResponse, Icons, InputResponseRequestParams,
     InternalError, InvalidParamsError, InvalidRequestError, JsonRpcErrorResponse,
     JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse,
     JsonRpcResultResponse, ListPromptsResultResponse,

@@ -10,6 +10,8 @@ mod logging;
 mod messages;
 mod prompts;
 mod resources;
+mod roots;
+mod sampling;
 mod shared;
 mod subscriptions;
 mod tools;

@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Reader, Tag, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Json, Kind, Map, Members, Reader, Record, Tag, Writer,
+};
 
 use crate::{
     CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
@@ -13,24 +15,33 @@ use crate::{
 };
 
 impl Decode for CreateMessageRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageRequest",
-            &["method", "params"],
-        );
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("sampling/createMessage")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageRequest",
+                &["method", "params"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("sampling/createMessage"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -45,60 +56,61 @@ impl Encode for CreateMessageRequest {
 }
 
 impl Decode for CreateMessageRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageRequestParams",
-            &[
-                "includeContext",
-                "maxTokens",
-                "messages",
-                "metadata",
-                "modelPreferences",
-                "stopSequences",
-                "systemPrompt",
-                "temperature",
-                "toolChoice",
-                "tools",
-            ],
-        );
-        let mut include_context = None;
-        let mut max_tokens = None;
-        let mut messages = None;
-        let mut metadata = None;
-        let mut model_preferences = None;
-        let mut stop_sequences = None;
-        let mut system_prompt = None;
-        let mut temperature = None;
-        let mut tool_choice = None;
-        let mut tools = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => include_context = reader.optional()?,
-                1 => max_tokens = Some(reader.value()?),
-                2 => messages = Some(reader.value()?),
-                3 => metadata = reader.optional()?,
-                4 => model_preferences = reader.optional()?,
-                5 => stop_sequences = reader.optional()?,
-                6 => system_prompt = reader.optional()?,
-                7 => temperature = reader.optional()?,
-                8 => tool_choice = reader.optional()?,
-                _ => tools = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            include_context: None,
+            max_tokens: Decode::blank(),
+            messages: Vec::new(),
+            metadata: None,
+            model_preferences: None,
+            stop_sequences: None,
+            system_prompt: None,
+            temperature: None,
+            tool_choice: None,
+            tools: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            include_context,
-            max_tokens: object.require(1, max_tokens)?,
-            messages: object.require(2, messages)?,
-            metadata,
-            model_preferences,
-            stop_sequences,
-            system_prompt,
-            temperature,
-            tool_choice,
-            tools,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageRequestParams",
+                &[
+                    "includeContext",
+                    "maxTokens",
+                    "messages",
+                    "metadata",
+                    "modelPreferences",
+                    "stopSequences",
+                    "systemPrompt",
+                    "temperature",
+                    "toolChoice",
+                    "tools",
+                ],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageRequestParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.include_context.fill(reader),
+            1 => self.max_tokens.fill(reader),
+            2 => self.messages.fill(reader),
+            3 => self.metadata.fill(reader),
+            4 => self.model_preferences.fill(reader),
+            5 => self.stop_sequences.fill(reader),
+            6 => self.system_prompt.fill(reader),
+            7 => self.temperature.fill(reader),
+            8 => self.tool_choice.fill(reader),
+            _ => self.tools.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -121,34 +133,40 @@ impl Encode for CreateMessageRequestParams {
 }
 
 impl Decode for CreateMessageResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "CreateMessageResult",
-            &["_meta", "content", "model", "role", "stopReason"],
-        );
-        let mut content = None;
-        let mut meta = None;
-        let mut model = None;
-        let mut role = None;
-        let mut stop_reason = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                2 => model = Some(reader.value()?),
-                3 => role = Some(reader.value()?),
-                _ => stop_reason = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            meta: None,
+            model: String::new(),
+            role: Decode::blank(),
+            stop_reason: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            model: object.require(2, model)?,
-            role: object.require(3, role)?,
-            stop_reason,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "CreateMessageResult",
+                &["_meta", "content", "model", "role", "stopReason"],
+            )
+            .requiring(&[1, 2, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for CreateMessageResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.model.fill(reader),
+            3 => self.role.fill(reader),
+            _ => self.stop_reason.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -166,14 +184,17 @@ impl Encode for CreateMessageResult {
 }
 
 impl Decode for IncludeContext {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["allServers", "none", "thisServer"])? {
-                0 => Self::AllServers,
-                1 => Self::None,
-                _ => Self::ThisServer,
-            },
-        )
+    fn blank() -> Self {
+        Self::AllServers
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["allServers", "none", "thisServer"])? {
+            0 => Self::AllServers,
+            1 => Self::None,
+            _ => Self::ThisServer,
+        };
+        Ok(())
     }
 }
 
@@ -184,17 +205,23 @@ impl Encode for IncludeContext {
 }
 
 impl Decode for ModelHint {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("ModelHint", &["name"]);
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            name = reader.optional()?;
-        }
-        Ok(Self {
-            name,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ModelHint {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.name.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -208,31 +235,31 @@ impl Encode for ModelHint {
 }
 
 impl Decode for ModelPreferences {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
             "ModelPreferences",
             &["costPriority", "hints", "intelligencePriority", "speedPriority"],
         );
-        let mut cost_priority = None;
-        let mut hints = None;
-        let mut intelligence_priority = None;
-        let mut speed_priority = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => cost_priority = reader.optional()?,
-                1 => hints = reader.optional()?,
-                2 => intelligence_priority = reader.optional()?,
-                _ => speed_priority = reader.optional()?,
-            }
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ModelPreferences {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.cost_priority.fill(reader),
+            1 => self.hints.fill(reader),
+            2 => self.intelligence_priority.fill(reader),
+            _ => self.speed_priority.fill(reader),
         }
-        Ok(Self {
-            cost_priority,
-            hints,
-            intelligence_priority,
-            speed_priority,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -249,7 +276,11 @@ impl Encode for ModelPreferences {
 }
 
 impl Decode for SamplingContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
             Kind::Object => {
                 static TAG: Tag = Tag::new(
@@ -258,16 +289,24 @@ impl Decode for SamplingContent {
                     &["audio", "image", "text", "tool_result", "tool_use"],
                 );
                 match reader.tag(&TAG)? {
-                    Some(0) => reader.value().map(Self::Audio),
-                    Some(1) => reader.value().map(Self::Image),
-                    Some(2) => reader.value().map(Self::Text),
-                    Some(3) => reader.value().map(Self::ToolResult),
-                    Some(_) => reader.value().map(Self::ToolUse),
-                    None => Err(reader.missing_tag(&TAG)),
+                    Some(0) => *self = Self::Audio(Decode::blank()),
+                    Some(1) => *self = Self::Image(Decode::blank()),
+                    Some(2) => *self = Self::Text(Decode::blank()),
+                    Some(3) => *self = Self::ToolResult(Decode::blank()),
+                    Some(_) => *self = Self::ToolUse(Decode::blank()),
+                    None => return Err(reader.missing_tag(&TAG)),
                 }
             }
-            Kind::Array => reader.value().map(Self::List),
-            _ => Err(reader.refuse("an object or an array")),
+            Kind::Array => *self = Self::List(Decode::blank()),
+            _ => return Err(reader.refuse("an object or an array")),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::ToolUse(value) => value.fill(reader),
+            Self::ToolResult(value) => value.fill(reader),
+            Self::List(value) => value.fill(reader),
         }
     }
 }
@@ -286,28 +325,36 @@ impl Encode for SamplingContent {
 }
 
 impl Decode for SamplingMessage {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "SamplingMessage",
-            &["_meta", "content", "role"],
-        );
-        let mut content = None;
-        let mut meta = None;
-        let mut role = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => meta = reader.optional()?,
-                1 => content = Some(reader.value()?),
-                _ => role = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Decode::blank(),
+            meta: None,
+            role: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            meta,
-            content: object.require(1, content)?,
-            role: object.require(2, role)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "SamplingMessage",
+                &["_meta", "content", "role"],
+            )
+            .requiring(&[1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for SamplingMessage {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.meta.fill(reader),
+            1 => self.content.fill(reader),
+            _ => self.role.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -323,19 +370,30 @@ impl Encode for SamplingMessage {
 }
 
 impl Decode for SamplingMessageContentBlock {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Text(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "SamplingMessageContentBlock",
             "type",
             &["audio", "image", "text", "tool_result", "tool_use"],
         );
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Audio),
-            Some(1) => reader.value().map(Self::Image),
-            Some(2) => reader.value().map(Self::Text),
-            Some(3) => reader.value().map(Self::ToolResult),
-            Some(_) => reader.value().map(Self::ToolUse),
-            None => Err(reader.missing_tag(&TAG)),
+            Some(0) => *self = Self::Audio(Decode::blank()),
+            Some(1) => *self = Self::Image(Decode::blank()),
+            Some(2) => *self = Self::Text(Decode::blank()),
+            Some(3) => *self = Self::ToolResult(Decode::blank()),
+            Some(_) => *self = Self::ToolUse(Decode::blank()),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::Text(value) => value.fill(reader),
+            Self::Image(value) => value.fill(reader),
+            Self::Audio(value) => value.fill(reader),
+            Self::ToolUse(value) => value.fill(reader),
+            Self::ToolResult(value) => value.fill(reader),
         }
     }
 }
@@ -353,17 +411,23 @@ impl Encode for SamplingMessageContentBlock {
 }
 
 impl Decode for ToolChoice {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open("ToolChoice", &["mode"]);
-        let mut mode = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            mode = reader.optional()?;
-        }
-        Ok(Self {
-            mode,
-            extra: object.into_extra(),
-        })
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolChoice {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.mode.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -377,14 +441,17 @@ impl Encode for ToolChoice {
 }
 
 impl Decode for ToolChoiceMode {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["auto", "none", "required"])? {
-                0 => Self::Auto,
-                1 => Self::None,
-                _ => Self::Required,
-            },
-        )
+    fn blank() -> Self {
+        Self::Auto
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["auto", "none", "required"])? {
+            0 => Self::Auto,
+            1 => Self::None,
+            _ => Self::Required,
+        };
+        Ok(())
     }
 }
 
@@ -395,36 +462,48 @@ impl Encode for ToolChoiceMode {
 }
 
 impl Decode for ToolResultContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolResultContent",
-            &["type", "_meta", "content", "isError", "structuredContent", "toolUseId"],
-        );
-        let mut content = None;
-        let mut is_error = None;
-        let mut meta = None;
-        let mut structured_content = None;
-        let mut tool_use_id = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tool_result")?,
-                1 => meta = reader.optional()?,
-                2 => content = Some(reader.value()?),
-                3 => is_error = reader.optional()?,
-                4 => structured_content = Some(reader.value()?),
-                _ => tool_use_id = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            content: Vec::new(),
+            is_error: None,
+            meta: None,
+            structured_content: None,
+            tool_use_id: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            content: object.require(2, content)?,
-            is_error,
-            structured_content,
-            tool_use_id: object.require(5, tool_use_id)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ToolResultContent",
+                &[
+                    "type",
+                    "_meta",
+                    "content",
+                    "isError",
+                    "structuredContent",
+                    "toolUseId",
+                ],
+            )
+            .requiring(&[0, 2, 5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolResultContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tool_result"),
+            1 => self.meta.fill(reader),
+            2 => self.content.fill(reader),
+            3 => self.is_error.fill(reader),
+            4 => self.structured_content.insert(Json::blank()).fill(reader),
+            _ => self.tool_use_id.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -443,33 +522,39 @@ impl Encode for ToolResultContent {
 }
 
 impl Decode for ToolUseContent {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolUseContent",
-            &["type", "_meta", "id", "input", "name"],
-        );
-        let mut id = None;
-        let mut input = None;
-        let mut meta = None;
-        let mut name = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("tool_use")?,
-                1 => meta = reader.optional()?,
-                2 => id = Some(reader.value()?),
-                3 => input = Some(reader.value()?),
-                _ => name = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            id: String::new(),
+            input: Decode::blank(),
+            meta: None,
+            name: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            meta,
-            id: object.require(2, id)?,
-            input: object.require(3, input)?,
-            name: object.require(4, name)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ToolUseContent",
+                &["type", "_meta", "id", "input", "name"],
+            )
+            .requiring(&[0, 2, 3, 4]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ToolUseContent {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("tool_use"),
+            1 => self.meta.fill(reader),
+            2 => self.id.fill(reader),
+            3 => self.input.fill(reader),
+            _ => self.name.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -6,49 +6,10 @@
 use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
-    AnyResult, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
+    SubscriptionFilter, SubscriptionsAcknowledgedNotification,
     SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequest,
     SubscriptionsListenRequestParams,
 };
-
-impl Decode for AnyResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            result_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("AnyResult", &["_meta", "resultType"])
-            .requiring(&[1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for AnyResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.result_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for AnyResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("resultType", &self.result_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
 
 impl Decode for SubscriptionFilter {
     fn blank() -> Self {
@@ -270,7 +231,7 @@ impl Encode for SubscriptionsListenRequestParams {
 }
 
 mcp_wire::serde_bridge!(
-    AnyResult, SubscriptionFilter, SubscriptionsAcknowledgedNotification,
+    SubscriptionFilter, SubscriptionsAcknowledgedNotification,
     SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequest,
     SubscriptionsListenRequestParams
 );

@@ -3,7 +3,9 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Fault, Kind, Members, Paths, Reader, Tag, Writer};
+use mcp_wire::{
+    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
+};
 
 use crate::{
     BooleanSchema, ElicitAction, ElicitRequest, ElicitRequestFormParams,
@@ -18,30 +20,32 @@ use crate::{
 };
 
 impl Decode for BooleanSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "BooleanSchema",
-            &["type", "default", "description", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("boolean")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "BooleanSchema",
+                &["type", "default", "description", "title"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for BooleanSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("boolean"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -58,14 +62,17 @@ impl Encode for BooleanSchema {
 }
 
 impl Decode for ElicitAction {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["accept", "cancel", "decline"])? {
-                0 => Self::Accept,
-                1 => Self::Cancel,
-                _ => Self::Decline,
-            },
-        )
+    fn blank() -> Self {
+        Self::Accept
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["accept", "cancel", "decline"])? {
+            0 => Self::Accept,
+            1 => Self::Cancel,
+            _ => Self::Decline,
+        };
+        Ok(())
     }
 }
 
@@ -76,21 +83,30 @@ impl Encode for ElicitAction {
 }
 
 impl Decode for ElicitRequest {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"]);
-        let mut params = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("elicitation/create")?,
-                _ => params = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            params: Decode::blank(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            params: object.require(1, params)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"])
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequest {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("elicitation/create"),
+            _ => self.params.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -105,28 +121,36 @@ impl Encode for ElicitRequest {
 }
 
 impl Decode for ElicitRequestFormParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestFormParams",
-            &["message", "mode", "requestedSchema"],
-        );
-        let mut message = None;
-        let mut mode = None;
-        let mut requested_schema = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => message = Some(reader.value()?),
-                1 => mode = reader.optional()?,
-                _ => requested_schema = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            message: String::new(),
+            mode: None,
+            requested_schema: Decode::blank(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            message: object.require(0, message)?,
-            mode,
-            requested_schema: object.require(2, requested_schema)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParams",
+                &["message", "mode", "requestedSchema"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.message.fill(reader),
+            1 => self.mode.fill(reader),
+            _ => self.requested_schema.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -142,8 +166,13 @@ impl Encode for ElicitRequestFormParams {
 }
 
 impl Decode for ElicitRequestFormParamsMode {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        reader.string_enum(&["form"]).map(|_| Self::Form)
+    fn blank() -> Self {
+        Self::Form
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        reader.string_enum(&["form"])?;
+        Ok(())
     }
 }
 
@@ -154,30 +183,37 @@ impl Encode for ElicitRequestFormParamsMode {
 }
 
 impl Decode for ElicitRequestFormParamsRequestedSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestFormParamsRequestedSchema",
-            &["type", "$schema", "properties", "required"],
-        );
-        let mut properties = None;
-        let mut required = None;
-        let mut schema = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("object")?,
-                1 => schema = reader.optional()?,
-                2 => properties = Some(reader.value()?),
-                _ => required = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            properties: Map::new(),
+            required: None,
+            schema: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            schema,
-            properties: object.require(2, properties)?,
-            required,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestFormParamsRequestedSchema",
+                &["type", "$schema", "properties", "required"],
+            )
+            .requiring(&[0, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestFormParamsRequestedSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("object"),
+            1 => self.schema.fill(reader),
+            2 => self.properties.fill(reader),
+            _ => self.required.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -194,12 +230,20 @@ impl Encode for ElicitRequestFormParamsRequestedSchema {
 }
 
 impl Decode for ElicitRequestParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::Url(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::optional("ElicitRequestParams", "mode", &["form", "url"]);
         match reader.tag(&TAG)? {
-            Some(0) => reader.value().map(Self::Form),
-            Some(_) => reader.value().map(Self::Url),
-            None => reader.value().map(Self::Form),
+            Some(0) => *self = Self::Form(Decode::blank()),
+            Some(_) => *self = Self::Url(Decode::blank()),
+            None => *self = Self::Form(Decode::blank()),
+        }
+        match self {
+            Self::Form(value) => value.fill(reader),
+            Self::Url(value) => value.fill(reader),
         }
     }
 }
@@ -214,27 +258,35 @@ impl Encode for ElicitRequestParams {
 }
 
 impl Decode for ElicitRequestUrlParams {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "ElicitRequestUrlParams",
-            &["mode", "message", "url"],
-        );
-        let mut message = None;
-        let mut url = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("url")?,
-                1 => message = Some(reader.value()?),
-                _ => url = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            message: String::new(),
+            url: String::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            message: object.require(1, message)?,
-            url: object.require(2, url)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "ElicitRequestUrlParams",
+                &["mode", "message", "url"],
+            )
+            .requiring(&[0, 1, 2]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitRequestUrlParams {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("url"),
+            1 => self.message.fill(reader),
+            _ => self.url.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -250,22 +302,31 @@ impl Encode for ElicitRequestUrlParams {
 }
 
 impl Decode for ElicitResult {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open("ElicitResult", &["action", "content"]);
-        let mut action = None;
-        let mut content = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => action = Some(reader.value()?),
-                _ => content = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            action: Decode::blank(),
+            content: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            action: object.require(0, action)?,
-            content,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open("ElicitResult", &["action", "content"])
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for ElicitResult {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.action.fill(reader),
+            _ => self.content.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -280,13 +341,23 @@ impl Encode for ElicitResult {
 }
 
 impl Decode for ElicitValue {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::List(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match reader.kind()? {
-            Kind::Array => reader.value().map(Self::List),
-            Kind::String => reader.value().map(Self::String),
-            Kind::Integer | Kind::Number => reader.value().map(Self::Number),
-            Kind::Boolean => reader.value().map(Self::Boolean),
-            _ => Err(reader.refuse("an array, a string, a number or a boolean")),
+            Kind::Array => *self = Self::List(Decode::blank()),
+            Kind::String => *self = Self::String(Decode::blank()),
+            Kind::Integer | Kind::Number => *self = Self::Number(Decode::blank()),
+            Kind::Boolean => *self = Self::Boolean(Decode::blank()),
+            _ => return Err(reader.refuse("an array, a string, a number or a boolean")),
+        }
+        match self {
+            Self::List(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::String(value) => value.fill(reader),
         }
     }
 }
@@ -303,7 +374,11 @@ impl Encode for ElicitValue {
 }
 
 impl Decode for EnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::UntitledSingleSelect(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
         match reader.tag(&TAG)? {
             Some(0) => {
@@ -313,11 +388,11 @@ impl Decode for EnumSchema {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::UntitledMultiSelect)
+                    *self = Self::UntitledMultiSelect(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::TitledMultiSelect)
+                    *self = Self::TitledMultiSelect(Decode::blank())
                 } else {
-                    Err(reader.undecided(&PATHS))
+                    return Err(reader.undecided(&PATHS))
                 }
             }
             Some(_) => {
@@ -327,14 +402,21 @@ impl Decode for EnumSchema {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::TitledSingleSelect)
+                    *self = Self::TitledSingleSelect(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::LegacyTitled)
+                    *self = Self::LegacyTitled(Decode::blank())
                 } else {
-                    reader.value().map(Self::UntitledSingleSelect)
+                    *self = Self::UntitledSingleSelect(Decode::blank())
                 }
             }
-            None => Err(reader.missing_tag(&TAG)),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::UntitledSingleSelect(value) => value.fill(reader),
+            Self::TitledSingleSelect(value) => value.fill(reader),
+            Self::UntitledMultiSelect(value) => value.fill(reader),
+            Self::TitledMultiSelect(value) => value.fill(reader),
+            Self::LegacyTitled(value) => value.fill(reader),
         }
     }
 }
@@ -352,36 +434,41 @@ impl Encode for EnumSchema {
 }
 
 impl Decode for LegacyTitledEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "LegacyTitledEnumSchema",
-            &["type", "default", "description", "enum", "enumNames", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut enum_names = None;
-        let mut title = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => values = Some(reader.value()?),
-                4 => enum_names = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            enum_names: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            values: object.require(3, values)?,
-            enum_names,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "LegacyTitledEnumSchema",
+                &["type", "default", "description", "enum", "enumNames", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for LegacyTitledEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            4 => self.enum_names.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -400,37 +487,42 @@ impl Encode for LegacyTitledEnumSchema {
 }
 
 impl Decode for NumberSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "NumberSchema",
-            &["default", "description", "maximum", "minimum", "title", "type"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut kind = None;
-        let mut maximum = None;
-        let mut minimum = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => default = reader.optional()?,
-                1 => description = reader.optional()?,
-                2 => maximum = reader.optional()?,
-                3 => minimum = reader.optional()?,
-                4 => title = reader.optional()?,
-                _ => kind = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            kind: Decode::blank(),
+            maximum: None,
+            minimum: None,
+            title: None,
+            extra: Map::new(),
         }
-        Ok(Self {
-            default,
-            description,
-            maximum,
-            minimum,
-            title,
-            kind: object.require(5, kind)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "NumberSchema",
+                &["default", "description", "maximum", "minimum", "title", "type"],
+            )
+            .requiring(&[5]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for NumberSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.default.fill(reader),
+            1 => self.description.fill(reader),
+            2 => self.maximum.fill(reader),
+            3 => self.minimum.fill(reader),
+            4 => self.title.fill(reader),
+            _ => self.kind.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -449,13 +541,16 @@ impl Encode for NumberSchema {
 }
 
 impl Decode for NumberSchemaType {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["integer", "number"])? {
-                0 => Self::Integer,
-                _ => Self::Number,
-            },
-        )
+    fn blank() -> Self {
+        Self::Integer
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["integer", "number"])? {
+            0 => Self::Integer,
+            _ => Self::Number,
+        };
+        Ok(())
     }
 }
 
@@ -466,7 +561,11 @@ impl Encode for NumberSchemaType {
 }
 
 impl Decode for PrimitiveSchemaDefinition {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::String(Decode::blank())
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static TAG: Tag = Tag::new(
             "PrimitiveSchemaDefinition",
             "type",
@@ -480,16 +579,16 @@ impl Decode for PrimitiveSchemaDefinition {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::UntitledMultiSelectEnum)
+                    *self = Self::UntitledMultiSelectEnum(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::TitledMultiSelectEnum)
+                    *self = Self::TitledMultiSelectEnum(Decode::blank())
                 } else {
-                    Err(reader.undecided(&PATHS))
+                    return Err(reader.undecided(&PATHS))
                 }
             }
-            Some(1) => reader.value().map(Self::Boolean),
-            Some(2) => reader.value().map(Self::Number),
-            Some(3) => reader.value().map(Self::Number),
+            Some(1) => *self = Self::Boolean(Decode::blank()),
+            Some(2) => *self = Self::Number(Decode::blank()),
+            Some(3) => *self = Self::Number(Decode::blank()),
             Some(_) => {
                 static PATHS: Paths = Paths::new(
                     "PrimitiveSchemaDefinition",
@@ -497,16 +596,26 @@ impl Decode for PrimitiveSchemaDefinition {
                 );
                 let present = reader.present(&PATHS)?;
                 if present.has(0) {
-                    reader.value().map(Self::TitledSingleSelectEnum)
+                    *self = Self::TitledSingleSelectEnum(Decode::blank())
                 } else if present.has(1) {
-                    reader.value().map(Self::LegacyTitledEnum)
+                    *self = Self::LegacyTitledEnum(Decode::blank())
                 } else if present.has(2) {
-                    reader.value().map(Self::UntitledSingleSelectEnum)
+                    *self = Self::UntitledSingleSelectEnum(Decode::blank())
                 } else {
-                    reader.value().map(Self::String)
+                    *self = Self::String(Decode::blank())
                 }
             }
-            None => Err(reader.missing_tag(&TAG)),
+            None => return Err(reader.missing_tag(&TAG)),
+        }
+        match self {
+            Self::String(value) => value.fill(reader),
+            Self::Number(value) => value.fill(reader),
+            Self::Boolean(value) => value.fill(reader),
+            Self::UntitledSingleSelectEnum(value) => value.fill(reader),
+            Self::TitledSingleSelectEnum(value) => value.fill(reader),
+            Self::UntitledMultiSelectEnum(value) => value.fill(reader),
+            Self::TitledMultiSelectEnum(value) => value.fill(reader),
+            Self::LegacyTitledEnum(value) => value.fill(reader),
         }
     }
 }
@@ -527,47 +636,43 @@ impl Encode for PrimitiveSchemaDefinition {
 }
 
 impl Decode for StringSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
-            "StringSchema",
-            &[
-                "type",
-                "default",
-                "description",
-                "format",
-                "maxLength",
-                "minLength",
-                "title",
-            ],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut format = None;
-        let mut max_length = None;
-        let mut min_length = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => format = reader.optional()?,
-                4 => max_length = reader.optional()?,
-                5 => min_length = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+                "StringSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "format",
+                    "maxLength",
+                    "minLength",
+                    "title",
+                ],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for StringSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.format.fill(reader),
+            4 => self.max_length.fill(reader),
+            5 => self.min_length.fill(reader),
+            _ => self.title.fill(reader),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            format,
-            max_length,
-            min_length,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -587,15 +692,18 @@ impl Encode for StringSchema {
 }
 
 impl Decode for StringSchemaFormat {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        Ok(
-            match reader.string_enum(&["date", "date-time", "email", "uri"])? {
-                0 => Self::Date,
-                1 => Self::DateTime,
-                2 => Self::Email,
-                _ => Self::Uri,
-            },
-        )
+    fn blank() -> Self {
+        Self::Date
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        *self = match reader.string_enum(&["date", "date-time", "email", "uri"])? {
+            0 => Self::Date,
+            1 => Self::DateTime,
+            2 => Self::Email,
+            _ => Self::Uri,
+        };
+        Ok(())
     }
 }
 
@@ -606,39 +714,51 @@ impl Encode for StringSchemaFormat {
 }
 
 impl Decode for TitledMultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchema",
-            &["type", "default", "description", "items", "maxItems", "minItems", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut items = None;
-        let mut max_items = None;
-        let mut min_items = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("array")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => items = Some(reader.value()?),
-                4 => max_items = reader.optional()?,
-                5 => min_items = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            items: object.require(3, items)?,
-            max_items,
-            min_items,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -658,20 +778,30 @@ impl Encode for TitledMultiSelectEnumSchema {
 }
 
 impl Decode for TitledMultiSelectEnumSchemaItems {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchemaItems",
-            &["anyOf"],
-        );
-        let mut any_of = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while object.next(reader)?.is_some() {
-            any_of = Some(reader.value()?);
+    fn blank() -> Self {
+        Self {
+            any_of: Vec::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            any_of: object.require(0, any_of)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItems",
+                &["anyOf"],
+            )
+            .requiring(&[0]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        self.any_of.fill(reader)
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -685,25 +815,34 @@ impl Encode for TitledMultiSelectEnumSchemaItems {
 }
 
 impl Decode for TitledMultiSelectEnumSchemaItemsAnyOf {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledMultiSelectEnumSchemaItemsAnyOf",
-            &["const", "title"],
-        );
-        let mut title = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => value = Some(reader.value()?),
-                _ => title = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            value: object.require(0, value)?,
-            title: object.require(1, title)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledMultiSelectEnumSchemaItemsAnyOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledMultiSelectEnumSchemaItemsAnyOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -718,33 +857,39 @@ impl Encode for TitledMultiSelectEnumSchemaItemsAnyOf {
 }
 
 impl Decode for TitledSingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledSingleSelectEnumSchema",
-            &["type", "default", "description", "oneOf", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut one_of = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => one_of = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            one_of: Vec::new(),
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            one_of: object.require(3, one_of)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchema",
+                &["type", "default", "description", "oneOf", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.one_of.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -762,25 +907,34 @@ impl Encode for TitledSingleSelectEnumSchema {
 }
 
 impl Decode for TitledSingleSelectEnumSchemaOneOf {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "TitledSingleSelectEnumSchemaOneOf",
-            &["const", "title"],
-        );
-        let mut title = None;
-        let mut value = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => value = Some(reader.value()?),
-                _ => title = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            title: String::new(),
+            value: String::new(),
+            extra: Map::new(),
         }
-        Ok(Self {
-            value: object.require(0, value)?,
-            title: object.require(1, title)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "TitledSingleSelectEnumSchemaOneOf",
+                &["const", "title"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for TitledSingleSelectEnumSchemaOneOf {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => self.value.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -795,39 +949,51 @@ impl Encode for TitledSingleSelectEnumSchemaOneOf {
 }
 
 impl Decode for UntitledMultiSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledMultiSelectEnumSchema",
-            &["type", "default", "description", "items", "maxItems", "minItems", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut items = None;
-        let mut max_items = None;
-        let mut min_items = None;
-        let mut title = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("array")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => items = Some(reader.value()?),
-                4 => max_items = reader.optional()?,
-                5 => min_items = reader.optional()?,
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            items: Decode::blank(),
+            max_items: None,
+            min_items: None,
+            title: None,
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            items: object.require(3, items)?,
-            max_items,
-            min_items,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchema",
+                &[
+                    "type",
+                    "default",
+                    "description",
+                    "items",
+                    "maxItems",
+                    "minItems",
+                    "title",
+                ],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("array"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.items.fill(reader),
+            4 => self.max_items.fill(reader),
+            5 => self.min_items.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -847,24 +1013,33 @@ impl Encode for UntitledMultiSelectEnumSchema {
 }
 
 impl Decode for UntitledMultiSelectEnumSchemaItems {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledMultiSelectEnumSchemaItems",
-            &["type", "enum"],
-        );
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                _ => values = Some(reader.value()?),
-            }
+    fn blank() -> Self {
+        Self {
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            values: object.require(1, values)?,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledMultiSelectEnumSchemaItems",
+                &["type", "enum"],
+            )
+            .requiring(&[0, 1]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledMultiSelectEnumSchemaItems {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            _ => self.values.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 
@@ -879,33 +1054,39 @@ impl Encode for UntitledMultiSelectEnumSchemaItems {
 }
 
 impl Decode for UntitledSingleSelectEnumSchema {
-    fn decode(reader: &mut Reader<'_>) -> Result<Self, Fault> {
-        static MEMBERS: Members = Members::open(
-            "UntitledSingleSelectEnumSchema",
-            &["type", "default", "description", "enum", "title"],
-        );
-        let mut default = None;
-        let mut description = None;
-        let mut title = None;
-        let mut values = None;
-        let mut object = reader.object(&MEMBERS)?;
-        while let Some(member) = object.next(reader)? {
-            match member {
-                0 => reader.constant("string")?,
-                1 => default = reader.optional()?,
-                2 => description = reader.optional()?,
-                3 => values = Some(reader.value()?),
-                _ => title = reader.optional()?,
-            }
+    fn blank() -> Self {
+        Self {
+            default: None,
+            description: None,
+            title: None,
+            values: Vec::new(),
+            extra: Map::new(),
         }
-        object.require_seen(0)?;
-        Ok(Self {
-            default,
-            description,
-            values: object.require(3, values)?,
-            title,
-            extra: object.into_extra(),
-        })
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        static MEMBERS: Members = Members::open(
+                "UntitledSingleSelectEnumSchema",
+                &["type", "default", "description", "enum", "title"],
+            )
+            .requiring(&[0, 3]);
+        reader.record(&MEMBERS, self)
+    }
+}
+
+impl Record for UntitledSingleSelectEnumSchema {
+    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
+        match index {
+            0 => reader.constant("string"),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.values.fill(reader),
+            _ => self.title.fill(reader),
+        }
+    }
+
+    fn extra(&mut self) -> Option<&mut Extra> {
+        Some(&mut self.extra)
     }
 }
 

@@ -10,45 +10,6 @@ use mcp_wire::{
 
 use crate::*;
 
-impl Decode for AnyResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            result_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("AnyResult", &["_meta", "resultType"])
-            .requiring(&[1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for AnyResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.result_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for AnyResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("resultType", &self.result_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for BaseMetadata {
     fn blank() -> Self {
         Self {
@@ -403,66 +364,6 @@ impl Encode for DiscoverResultResponse {
         object.member("result", &self.result);
         object.extra(&self.extra);
         object.end();
-    }
-}
-
-impl Decode for EnumSchema {
-    fn blank() -> Self {
-        Self::UntitledSingleSelect(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static TAG: Tag = Tag::new("EnumSchema", "type", &["array", "string"]);
-        match reader.tag(&TAG)? {
-            Some(0) => {
-                static PATHS: Paths = Paths::new(
-                    "EnumSchema",
-                    &[&["items", "enum"], &["items", "anyOf"]],
-                );
-                let present = reader.present(&PATHS)?;
-                if present.has(0) {
-                    *self = Self::UntitledMultiSelect(Decode::blank())
-                } else if present.has(1) {
-                    *self = Self::TitledMultiSelect(Decode::blank())
-                } else {
-                    return Err(reader.undecided(&PATHS))
-                }
-            }
-            Some(_) => {
-                static PATHS: Paths = Paths::new(
-                    "EnumSchema",
-                    &[&["oneOf"], &["enumNames"]],
-                );
-                let present = reader.present(&PATHS)?;
-                if present.has(0) {
-                    *self = Self::TitledSingleSelect(Decode::blank())
-                } else if present.has(1) {
-                    *self = Self::LegacyTitled(Decode::blank())
-                } else {
-                    *self = Self::UntitledSingleSelect(Decode::blank())
-                }
-            }
-            None => return Err(reader.missing_tag(&TAG)),
-        }
-        match self {
-            Self::UntitledSingleSelect(value) => value.fill(reader),
-            Self::TitledSingleSelect(value) => value.fill(reader),
-            Self::UntitledMultiSelect(value) => value.fill(reader),
-            Self::TitledMultiSelect(value) => value.fill(reader),
-            Self::LegacyTitled(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for EnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::UntitledSingleSelect(value) => value.encode(writer),
-            Self::TitledSingleSelect(value) => value.encode(writer),
-            Self::UntitledMultiSelect(value) => value.encode(writer),
-            Self::TitledMultiSelect(value) => value.encode(writer),
-            Self::LegacyTitled(value) => value.encode(writer),
-        }
     }
 }
 
@@ -2150,15 +2051,15 @@ impl Encode for UnsupportedProtocolVersionErrorErrorData {
 }
 
 mcp_wire::serde_bridge!(
-    AnyResult, BaseMetadata, CacheableResult, CallToolResultResponse, ClientNotification,
+    BaseMetadata, CacheableResult, CallToolResultResponse, ClientNotification,
     ClientRequest, ClientResult, CompleteResultResponse, Cursor, DiscoverResultResponse,
-    EnumSchema, ErrorObject, GetPromptResultResponse, HeaderMismatchError,
-    HeaderMismatchErrorError, Icons, InputResponseRequestParams, InternalError,
-    InvalidParamsError, InvalidRequestError, JsonRpcErrorResponse, JsonRpcMessage,
-    JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse,
-    ListPromptsResultResponse, ListResourceTemplatesResultResponse,
-    ListResourcesResultResponse, ListToolsResultResponse, MethodNotFoundError,
-    MissingRequiredClientCapabilityError, MissingRequiredClientCapabilityErrorError,
+    ErrorObject, GetPromptResultResponse, HeaderMismatchError, HeaderMismatchErrorError,
+    Icons, InputResponseRequestParams, InternalError, InvalidParamsError,
+    InvalidRequestError, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification,
+    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, ListPromptsResultResponse,
+    ListResourceTemplatesResultResponse, ListResourcesResultResponse,
+    ListToolsResultResponse, MethodNotFoundError, MissingRequiredClientCapabilityError,
+    MissingRequiredClientCapabilityErrorError,
     MissingRequiredClientCapabilityErrorErrorData, MultiSelectEnumSchema, Notification,
     PaginatedRequest, PaginatedResult, ParseError, ReadResourceResultResponse, Request,
     ResourceContents, ResourceRequestParams, ResultType, ServerNotification,

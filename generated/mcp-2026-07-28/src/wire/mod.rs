@@ -4,11 +4,14 @@
 //! Reading and writing, in files by area.
 
 mod completion;
+mod elicitation;
 mod lifecycle;
 mod logging;
 mod messages;
 mod prompts;
 mod resources;
+mod roots;
+mod sampling;
 mod shared;
 mod subscriptions;
 mod tools;

@@ -10,9 +10,7 @@ use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
 
-use super::{
-    shared::content_block_down, shared::request_meta_object_down, shared::tool_down,
-};
+use super::{shared::content_block_down, shared::request_meta_object_down};
 
 /// `CallToolOutcome` to `CallToolResult`.
 pub(crate) fn call_tool_outcome_down(
@@ -108,5 +106,76 @@ impl crate::Downgrade<old::ListToolsResult> for new::ListToolsResult {
     const HOP: &'static str = super::HOP;
     fn downgrade_in(self, cx: &mut Context) -> Result<old::ListToolsResult, Stop> {
         list_tools_result_down(self, cx)
+    }
+}
+
+/// `Tool` to `Tool`.
+pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
+    let new::Tool {
+        annotations,
+        description,
+        execution,
+        icons,
+        input_schema,
+        meta,
+        name,
+        output_schema,
+        title,
+        mut extra,
+    } = value;
+    cx.drop_member(&rules::TOOL_EXECUTION, "execution", execution, &mut extra);
+    cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
+    Ok(old::Tool {
+        meta,
+        annotations: annotations.map(tool_annotations_down),
+        description,
+        input_schema,
+        name,
+        output_schema,
+        title,
+        extra,
+    })
+}
+
+impl crate::Downgrade<old::Tool> for new::Tool {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(self, cx: &mut Context) -> Result<old::Tool, Stop> {
+        tool_down(self, cx)
+    }
+}
+
+/// `ToolAnnotations` to `ToolAnnotations`.
+pub(crate) fn tool_annotations_down(
+    value: new::ToolAnnotations,
+) -> old::ToolAnnotations {
+    let new::ToolAnnotations {
+        destructive_hint,
+        idempotent_hint,
+        open_world_hint,
+        read_only_hint,
+        title,
+        extra,
+    } = value;
+    old::ToolAnnotations {
+        destructive_hint,
+        idempotent_hint,
+        open_world_hint,
+        read_only_hint,
+        title,
+        extra,
+    }
+}
+
+impl crate::Downgrade<old::ToolAnnotations> for new::ToolAnnotations {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(self, _: &mut Context) -> Result<old::ToolAnnotations, Stop> {
+        Ok(tool_annotations_down(self))
+    }
+}
+
+impl crate::DowngradeExact<old::ToolAnnotations> for new::ToolAnnotations {
+    #[inline]
+    fn downgrade_exact(self) -> old::ToolAnnotations {
+        tool_annotations_down(self)
     }
 }

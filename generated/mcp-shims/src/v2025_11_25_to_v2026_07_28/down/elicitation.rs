@@ -7,6 +7,8 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Adapter, Context, Stop};
 
+use super::super::rules;
+
 /// `BooleanSchema` to `BooleanSchema`.
 pub(crate) fn boolean_schema_down(value: new::BooleanSchema) -> old::BooleanSchema {
     let new::BooleanSchema { default, description, title, extra } = value;
@@ -26,6 +28,7 @@ impl crate::Downgrade<old::BooleanSchema> for new::BooleanSchema {
 }
 
 impl crate::DowngradeExact<old::BooleanSchema> for new::BooleanSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::BooleanSchema {
         boolean_schema_down(self)
     }
@@ -48,6 +51,7 @@ impl crate::Downgrade<old::ElicitAction> for new::ElicitAction {
 }
 
 impl crate::DowngradeExact<old::ElicitAction> for new::ElicitAction {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitAction {
         elicit_action_down(self)
     }
@@ -66,7 +70,7 @@ pub(crate) fn elicit_request_form_params_down(
         requested_schema: elicit_request_form_params_requested_schema_down(
             requested_schema,
         ),
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         extra,
     })
 }
@@ -103,6 +107,7 @@ for new::ElicitRequestFormParamsMode {
 
 impl crate::DowngradeExact<old::ElicitRequestFormParamsMode>
 for new::ElicitRequestFormParamsMode {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitRequestFormParamsMode {
         elicit_request_form_params_mode_down(self)
     }
@@ -142,6 +147,7 @@ for new::ElicitRequestFormParamsRequestedSchema {
 
 impl crate::DowngradeExact<old::ElicitRequestFormParamsRequestedSchema>
 for new::ElicitRequestFormParamsRequestedSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitRequestFormParamsRequestedSchema {
         elicit_request_form_params_requested_schema_down(self)
     }
@@ -181,12 +187,14 @@ pub(crate) fn elicit_request_url_params_down(
     let new::ElicitRequestUrlParams { message, url, mut extra } = value;
     Ok(old::ElicitRequestUrlParams {
         meta: cx.adopt("_meta", &mut extra),
-        elicitation_id: match cx.adopt("elicitationId", &mut extra) {
+        elicitation_id: match cx.carried("elicitationId", &mut extra) {
             Some(value) => value,
-            None => return Err(cx.needs("elicitation-id", Adapter::UrlElicitationId)),
+            None => {
+                return Err(cx.needs(&rules::ELICITATION_ID, Adapter::UrlElicitationId));
+            }
         },
         message,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         url,
         extra,
     })
@@ -262,6 +270,7 @@ impl crate::Downgrade<old::ElicitValue> for new::ElicitValue {
 }
 
 impl crate::DowngradeExact<old::ElicitValue> for new::ElicitValue {
+    #[inline]
     fn downgrade_exact(self) -> old::ElicitValue {
         elicit_value_down(self)
     }
@@ -297,6 +306,7 @@ impl crate::Downgrade<old::LegacyTitledEnumSchema> for new::LegacyTitledEnumSche
 }
 
 impl crate::DowngradeExact<old::LegacyTitledEnumSchema> for new::LegacyTitledEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::LegacyTitledEnumSchema {
         legacy_titled_enum_schema_down(self)
     }
@@ -332,6 +342,7 @@ impl crate::Downgrade<old::NumberSchema> for new::NumberSchema {
 }
 
 impl crate::DowngradeExact<old::NumberSchema> for new::NumberSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::NumberSchema {
         number_schema_down(self)
     }
@@ -355,6 +366,7 @@ impl crate::Downgrade<old::NumberSchemaType> for new::NumberSchemaType {
 }
 
 impl crate::DowngradeExact<old::NumberSchemaType> for new::NumberSchemaType {
+    #[inline]
     fn downgrade_exact(self) -> old::NumberSchemaType {
         number_schema_type_down(self)
     }
@@ -415,6 +427,7 @@ for new::PrimitiveSchemaDefinition {
 
 impl crate::DowngradeExact<old::PrimitiveSchemaDefinition>
 for new::PrimitiveSchemaDefinition {
+    #[inline]
     fn downgrade_exact(self) -> old::PrimitiveSchemaDefinition {
         primitive_schema_definition_down(self)
     }
@@ -450,6 +463,7 @@ impl crate::Downgrade<old::StringSchema> for new::StringSchema {
 }
 
 impl crate::DowngradeExact<old::StringSchema> for new::StringSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::StringSchema {
         string_schema_down(self)
     }
@@ -475,6 +489,7 @@ impl crate::Downgrade<old::StringSchemaFormat> for new::StringSchemaFormat {
 }
 
 impl crate::DowngradeExact<old::StringSchemaFormat> for new::StringSchemaFormat {
+    #[inline]
     fn downgrade_exact(self) -> old::StringSchemaFormat {
         string_schema_format_down(self)
     }
@@ -517,6 +532,7 @@ for new::TitledMultiSelectEnumSchema {
 
 impl crate::DowngradeExact<old::TitledMultiSelectEnumSchema>
 for new::TitledMultiSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchema {
         titled_multi_select_enum_schema_down(self)
     }
@@ -549,6 +565,7 @@ for new::TitledMultiSelectEnumSchemaItems {
 
 impl crate::DowngradeExact<old::TitledMultiSelectEnumSchemaItems>
 for new::TitledMultiSelectEnumSchemaItems {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchemaItems {
         titled_multi_select_enum_schema_items_down(self)
     }
@@ -579,6 +596,7 @@ for new::TitledMultiSelectEnumSchemaItemsAnyOf {
 
 impl crate::DowngradeExact<old::TitledMultiSelectEnumSchemaItemsAnyOf>
 for new::TitledMultiSelectEnumSchemaItemsAnyOf {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchemaItemsAnyOf {
         titled_multi_select_enum_schema_items_any_of_down(self)
     }
@@ -620,6 +638,7 @@ for new::TitledSingleSelectEnumSchema {
 
 impl crate::DowngradeExact<old::TitledSingleSelectEnumSchema>
 for new::TitledSingleSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledSingleSelectEnumSchema {
         titled_single_select_enum_schema_down(self)
     }
@@ -650,6 +669,7 @@ for new::TitledSingleSelectEnumSchemaOneOf {
 
 impl crate::DowngradeExact<old::TitledSingleSelectEnumSchemaOneOf>
 for new::TitledSingleSelectEnumSchemaOneOf {
+    #[inline]
     fn downgrade_exact(self) -> old::TitledSingleSelectEnumSchemaOneOf {
         titled_single_select_enum_schema_one_of_down(self)
     }
@@ -692,6 +712,7 @@ for new::UntitledMultiSelectEnumSchema {
 
 impl crate::DowngradeExact<old::UntitledMultiSelectEnumSchema>
 for new::UntitledMultiSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::UntitledMultiSelectEnumSchema {
         untitled_multi_select_enum_schema_down(self)
     }
@@ -721,6 +742,7 @@ for new::UntitledMultiSelectEnumSchemaItems {
 
 impl crate::DowngradeExact<old::UntitledMultiSelectEnumSchemaItems>
 for new::UntitledMultiSelectEnumSchemaItems {
+    #[inline]
     fn downgrade_exact(self) -> old::UntitledMultiSelectEnumSchemaItems {
         untitled_multi_select_enum_schema_items_down(self)
     }
@@ -759,6 +781,7 @@ for new::UntitledSingleSelectEnumSchema {
 
 impl crate::DowngradeExact<old::UntitledSingleSelectEnumSchema>
 for new::UntitledSingleSelectEnumSchema {
+    #[inline]
     fn downgrade_exact(self) -> old::UntitledSingleSelectEnumSchema {
         untitled_single_select_enum_schema_down(self)
     }

@@ -8,7 +8,10 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 use mcp_wire::JsonObject;
 
-use super::{shared::notification_meta_object_to_map_down, shared::progress_token_down};
+use super::{
+    shared::icon_down, shared::notification_meta_object_to_map_down,
+    shared::progress_token_down,
+};
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_down(
@@ -37,6 +40,146 @@ for new::CancelledNotificationParams {
         cx: &mut Context,
     ) -> Result<old::CancelledNotificationParams, Stop> {
         cancelled_notification_params_down(self, cx)
+    }
+}
+
+/// `ClientCapabilities` to `ClientCapabilities`.
+pub(crate) fn client_capabilities_down(
+    value: new::ClientCapabilities,
+    cx: &mut Context,
+) -> Result<old::ClientCapabilities, Stop> {
+    let new::ClientCapabilities {
+        elicitation,
+        experimental,
+        extensions,
+        roots,
+        sampling,
+        mut extra,
+    } = value;
+    Context::pass("extensions", extensions, &mut extra);
+    Ok(old::ClientCapabilities {
+        elicitation: elicitation.map(client_capabilities_elicitation_down),
+        experimental,
+        roots: match roots {
+            Some(value) => {
+                Some(
+                    cx
+                        .member(
+                            "roots",
+                            |cx| json_object_to_client_capabilities_roots_down(value, cx),
+                        )?,
+                )
+            }
+            None => None,
+        },
+        sampling: sampling.map(client_capabilities_sampling_down),
+        tasks: cx.carried("tasks", &mut extra),
+        extra,
+    })
+}
+
+impl crate::Downgrade<old::ClientCapabilities> for new::ClientCapabilities {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(self, cx: &mut Context) -> Result<old::ClientCapabilities, Stop> {
+        client_capabilities_down(self, cx)
+    }
+}
+
+/// `ClientCapabilitiesElicitation` to `ClientCapabilitiesElicitation`.
+pub(crate) fn client_capabilities_elicitation_down(
+    value: new::ClientCapabilitiesElicitation,
+) -> old::ClientCapabilitiesElicitation {
+    let new::ClientCapabilitiesElicitation { form, url, extra } = value;
+    old::ClientCapabilitiesElicitation {
+        form,
+        url,
+        extra,
+    }
+}
+
+impl crate::Downgrade<old::ClientCapabilitiesElicitation>
+for new::ClientCapabilitiesElicitation {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(
+        self,
+        _: &mut Context,
+    ) -> Result<old::ClientCapabilitiesElicitation, Stop> {
+        Ok(client_capabilities_elicitation_down(self))
+    }
+}
+
+impl crate::DowngradeExact<old::ClientCapabilitiesElicitation>
+for new::ClientCapabilitiesElicitation {
+    #[inline]
+    fn downgrade_exact(self) -> old::ClientCapabilitiesElicitation {
+        client_capabilities_elicitation_down(self)
+    }
+}
+
+/// `ClientCapabilitiesSampling` to `ClientCapabilitiesSampling`.
+pub(crate) fn client_capabilities_sampling_down(
+    value: new::ClientCapabilitiesSampling,
+) -> old::ClientCapabilitiesSampling {
+    let new::ClientCapabilitiesSampling { context, tools, extra } = value;
+    old::ClientCapabilitiesSampling {
+        context,
+        tools,
+        extra,
+    }
+}
+
+impl crate::Downgrade<old::ClientCapabilitiesSampling>
+for new::ClientCapabilitiesSampling {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(
+        self,
+        _: &mut Context,
+    ) -> Result<old::ClientCapabilitiesSampling, Stop> {
+        Ok(client_capabilities_sampling_down(self))
+    }
+}
+
+impl crate::DowngradeExact<old::ClientCapabilitiesSampling>
+for new::ClientCapabilitiesSampling {
+    #[inline]
+    fn downgrade_exact(self) -> old::ClientCapabilitiesSampling {
+        client_capabilities_sampling_down(self)
+    }
+}
+
+/// `Implementation` to `Implementation`.
+pub(crate) fn implementation_down(value: new::Implementation) -> old::Implementation {
+    let new::Implementation {
+        description,
+        icons,
+        name,
+        title,
+        version,
+        website_url,
+        extra,
+    } = value;
+    old::Implementation {
+        description,
+        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
+        name,
+        title,
+        version,
+        website_url,
+        extra,
+    }
+}
+
+impl crate::Downgrade<old::Implementation> for new::Implementation {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(self, _: &mut Context) -> Result<old::Implementation, Stop> {
+        Ok(implementation_down(self))
+    }
+}
+
+impl crate::DowngradeExact<old::Implementation> for new::Implementation {
+    #[inline]
+    fn downgrade_exact(self) -> old::Implementation {
+        implementation_down(self)
     }
 }
 

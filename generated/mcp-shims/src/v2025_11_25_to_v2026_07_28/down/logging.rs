@@ -7,7 +7,35 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{shared::logging_level_down, shared::notification_meta_object_to_map_down};
+use super::shared::notification_meta_object_to_map_down;
+
+/// `LoggingLevel` to `LoggingLevel`.
+pub(crate) fn logging_level_down(value: new::LoggingLevel) -> old::LoggingLevel {
+    match value {
+        new::LoggingLevel::Alert => old::LoggingLevel::Alert,
+        new::LoggingLevel::Critical => old::LoggingLevel::Critical,
+        new::LoggingLevel::Debug => old::LoggingLevel::Debug,
+        new::LoggingLevel::Emergency => old::LoggingLevel::Emergency,
+        new::LoggingLevel::Error => old::LoggingLevel::Error,
+        new::LoggingLevel::Info => old::LoggingLevel::Info,
+        new::LoggingLevel::Notice => old::LoggingLevel::Notice,
+        new::LoggingLevel::Warning => old::LoggingLevel::Warning,
+    }
+}
+
+impl crate::Downgrade<old::LoggingLevel> for new::LoggingLevel {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(self, _: &mut Context) -> Result<old::LoggingLevel, Stop> {
+        Ok(logging_level_down(self))
+    }
+}
+
+impl crate::DowngradeExact<old::LoggingLevel> for new::LoggingLevel {
+    #[inline]
+    fn downgrade_exact(self) -> old::LoggingLevel {
+        logging_level_down(self)
+    }
+}
 
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_down(

@@ -4,10 +4,13 @@
 //! From 2026-07-28 to 2025-11-25.
 
 mod completion;
+mod elicitation;
 mod lifecycle;
 mod logging;
 mod prompts;
 mod resources;
+mod roots;
+mod sampling;
 mod shared;
 mod tools;
 

@@ -7,7 +7,7 @@ use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 
-use super::map_to_request_meta_object_down;
+use super::shared::map_to_request_meta_object_down;
 
 /// `ListRootsRequestParams` to `RequestParams`.
 pub(crate) fn list_roots_request_params_down(
@@ -74,6 +74,7 @@ impl crate::Downgrade<old::Root> for new::Root {
 }
 
 impl crate::DowngradeExact<old::Root> for new::Root {
+    #[inline]
     fn downgrade_exact(self) -> old::Root {
         root_down(self)
     }

@@ -8,9 +8,11 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 
+use super::super::rules;
+
 use super::{
-    audio_content_down, content_block_down, image_content_down, role_down,
-    text_content_down, tool_down,
+    shared::audio_content_down, shared::content_block_down, shared::image_content_down,
+    shared::role_down, shared::text_content_down, tools::tool_down,
 };
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
@@ -40,7 +42,7 @@ pub(crate) fn create_message_request_params_down(
         model_preferences: model_preferences.map(model_preferences_down),
         stop_sequences,
         system_prompt,
-        task: cx.adopt("task", &mut extra),
+        task: cx.carried("task", &mut extra),
         temperature,
         tool_choice: tool_choice.map(tool_choice_down),
         tools: match tools {
@@ -117,6 +119,7 @@ impl crate::Downgrade<old::IncludeContext> for new::IncludeContext {
 }
 
 impl crate::DowngradeExact<old::IncludeContext> for new::IncludeContext {
+    #[inline]
     fn downgrade_exact(self) -> old::IncludeContext {
         include_context_down(self)
     }
@@ -136,6 +139,7 @@ impl crate::Downgrade<old::ModelHint> for new::ModelHint {
 }
 
 impl crate::DowngradeExact<old::ModelHint> for new::ModelHint {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelHint {
         model_hint_down(self)
     }
@@ -169,6 +173,7 @@ impl crate::Downgrade<old::ModelPreferences> for new::ModelPreferences {
 }
 
 impl crate::DowngradeExact<old::ModelPreferences> for new::ModelPreferences {
+    #[inline]
     fn downgrade_exact(self) -> old::ModelPreferences {
         model_preferences_down(self)
     }
@@ -289,6 +294,7 @@ impl crate::Downgrade<old::ToolChoice> for new::ToolChoice {
 }
 
 impl crate::DowngradeExact<old::ToolChoice> for new::ToolChoice {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolChoice {
         tool_choice_down(self)
     }
@@ -311,6 +317,7 @@ impl crate::Downgrade<old::ToolChoiceMode> for new::ToolChoiceMode {
 }
 
 impl crate::DowngradeExact<old::ToolChoiceMode> for new::ToolChoiceMode {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolChoiceMode {
         tool_choice_mode_down(self)
     }
@@ -322,7 +329,10 @@ pub(crate) fn tool_result_content_down(
     cx: &mut Context,
 ) -> Result<old::ToolResultContent, Stop> {
     let mut value = value;
-    hooks::wrap_structured_block(&mut value, cx)?;
+    hooks::wrap_structured_block(
+        &mut value,
+        &mut cx.under(&rules::STRUCTURED_WRAP_BLOCK),
+    )?;
     let new::ToolResultContent {
         content,
         is_error,
@@ -338,7 +348,10 @@ pub(crate) fn tool_result_content_down(
         structured_content: cx
             .member(
                 "structuredContent",
-                |cx| hooks::structured_object(structured_content, cx),
+                |cx| hooks::structured_object(
+                    structured_content,
+                    &mut cx.under(&rules::STRUCTURED_ANY),
+                ),
             )?,
         tool_use_id,
         extra,
@@ -372,6 +385,7 @@ impl crate::Downgrade<old::ToolUseContent> for new::ToolUseContent {
 }
 
 impl crate::DowngradeExact<old::ToolUseContent> for new::ToolUseContent {
+    #[inline]
     fn downgrade_exact(self) -> old::ToolUseContent {
         tool_use_content_down(self)
     }

@@ -11,8 +11,8 @@ use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use super::super::rules;
 
 use super::{
-    shared::content_block_down, shared::request_meta_object_down,
-    shared::result_meta_object_to_map_down, shared::tool_down,
+    shared::content_block_down, shared::icon_down, shared::request_meta_object_down,
+    shared::result_meta_object_to_map_down,
 };
 
 /// `CallToolOutcome` to `CallToolOutcome`.
@@ -175,5 +175,78 @@ impl crate::Downgrade<old::ListToolsResult> for new::ListToolsResult {
     const HOP: &'static str = super::HOP;
     fn downgrade_in(self, cx: &mut Context) -> Result<old::ListToolsResult, Stop> {
         list_tools_result_down(self, cx)
+    }
+}
+
+/// `Tool` to `Tool`.
+pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
+    let mut value = value;
+    hooks::wrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT))?;
+    hooks::spell_out_booleans(&mut value, &mut cx.under(&rules::SCHEMA_BOOLEANS))?;
+    let new::Tool {
+        annotations,
+        description,
+        icons,
+        input_schema,
+        meta,
+        name,
+        output_schema,
+        title,
+        mut extra,
+    } = value;
+    Ok(old::Tool {
+        meta,
+        annotations: annotations.map(tool_annotations_down),
+        description,
+        execution: cx.carried("execution", &mut extra),
+        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
+        input_schema,
+        name,
+        output_schema,
+        title,
+        extra,
+    })
+}
+
+impl crate::Downgrade<old::Tool> for new::Tool {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(self, cx: &mut Context) -> Result<old::Tool, Stop> {
+        tool_down(self, cx)
+    }
+}
+
+/// `ToolAnnotations` to `ToolAnnotations`.
+pub(crate) fn tool_annotations_down(
+    value: new::ToolAnnotations,
+) -> old::ToolAnnotations {
+    let new::ToolAnnotations {
+        destructive_hint,
+        idempotent_hint,
+        open_world_hint,
+        read_only_hint,
+        title,
+        extra,
+    } = value;
+    old::ToolAnnotations {
+        destructive_hint,
+        idempotent_hint,
+        open_world_hint,
+        read_only_hint,
+        title,
+        extra,
+    }
+}
+
+impl crate::Downgrade<old::ToolAnnotations> for new::ToolAnnotations {
+    const HOP: &'static str = super::HOP;
+    fn downgrade_in(self, _: &mut Context) -> Result<old::ToolAnnotations, Stop> {
+        Ok(tool_annotations_down(self))
+    }
+}
+
+impl crate::DowngradeExact<old::ToolAnnotations> for new::ToolAnnotations {
+    #[inline]
+    fn downgrade_exact(self) -> old::ToolAnnotations {
+        tool_annotations_down(self)
     }
 }

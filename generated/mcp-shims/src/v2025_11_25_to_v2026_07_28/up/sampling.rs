@@ -12,7 +12,7 @@ use super::super::rules;
 
 use super::{
     shared::audio_content_up, shared::content_block_up, shared::image_content_up,
-    shared::role_up, shared::text_content_up, shared::tool_up,
+    shared::role_up, shared::text_content_up, tools::tool_up,
 };
 
 /// `CreateMessageOutcome` to `CreateMessageResult`.

@@ -6,7 +6,6 @@
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
-use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use mcp_wire::Extra;
 
 use super::super::rules;
@@ -514,77 +513,6 @@ impl crate::UpgradeExact<new::TextResourceContents> for old::TextResourceContent
     #[inline]
     fn upgrade_exact(self) -> new::TextResourceContents {
         text_resource_contents_up(self)
-    }
-}
-
-/// `Tool` to `Tool`.
-pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
-    let old::Tool {
-        annotations,
-        description,
-        execution,
-        icons,
-        input_schema,
-        meta,
-        name,
-        output_schema,
-        title,
-        mut extra,
-    } = value;
-    cx.drop_member(&rules::TOOL_EXECUTION, "execution", execution, &mut extra);
-    let mut value = new::Tool {
-        meta,
-        annotations: annotations.map(tool_annotations_up),
-        description,
-        icons: icons.map(|value| value.into_iter().map(icon_up).collect()),
-        input_schema,
-        name,
-        output_schema,
-        title,
-        extra,
-    };
-    hooks::unwrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT))?;
-    Ok(value)
-}
-
-impl crate::Upgrade<new::Tool> for old::Tool {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Tool, Stop> {
-        tool_up(self, cx)
-    }
-}
-
-/// `ToolAnnotations` to `ToolAnnotations`.
-pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnotations {
-    let old::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    } = value;
-    new::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    }
-}
-
-impl crate::Upgrade<new::ToolAnnotations> for old::ToolAnnotations {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ToolAnnotations, Stop> {
-        Ok(tool_annotations_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolAnnotations> for old::ToolAnnotations {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolAnnotations {
-        tool_annotations_up(self)
     }
 }
 
