@@ -101,6 +101,8 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         module => names::module(id),
         constant => names::constant(id),
         variant => names::variant(id),
+        // Types of a candidate are for whoever asks for them: nobody speaks it.
+        feature => (revision.status == Status::Candidate).then(|| names::feature(id)),
         negotiated => negotiated(revision, facts),
         place,
         first_of_place => place.is_some() && !twin,

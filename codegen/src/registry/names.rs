@@ -23,6 +23,12 @@ pub fn module(id: &str) -> String {
     }
 }
 
+/// The feature that brings it, where it is not there anyway: `v2026-07-28-rc`.
+#[must_use]
+pub fn feature(id: &str) -> String {
+    module(id).replace('_', "-")
+}
+
 /// The constant of its row in a table: `V2025_11_25`, `DRAFT`.
 #[must_use]
 pub fn constant(id: &str) -> String {

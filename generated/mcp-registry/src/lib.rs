@@ -41,6 +41,7 @@ pub use mcp_2024_11_05 as v2024_11_05;
 pub use mcp_2025_03_26 as v2025_03_26;
 pub use mcp_2025_06_18 as v2025_06_18;
 pub use mcp_2025_11_25 as v2025_11_25;
+#[cfg(feature = "v2026-07-28-rc")]
 pub use mcp_2026_07_28_rc as v2026_07_28_rc;
 pub use mcp_2026_07_28 as v2026_07_28;
 pub use mcp_draft as draft;

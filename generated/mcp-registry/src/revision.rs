@@ -11,7 +11,7 @@ use mcp_wire::{MethodInfo, TypeInfo};
 use crate::tables::{self, RevisionInfo};
 use crate::{ProtocolHeader, ProtocolRule};
 
-/// A revision of the protocol, oldest first.
+/// A revision of the protocol, oldest first; a candidate is there with the feature `candidates`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Revision {
@@ -24,6 +24,7 @@ pub enum Revision {
     /// 2025-11-25
     V2025_11_25,
     /// 2026-07-28-rc
+    #[cfg(feature = "v2026-07-28-rc")]
     V2026_07_28Rc,
     /// 2026-07-28
     V2026_07_28,
@@ -58,6 +59,7 @@ impl Revision {
         Self::V2025_03_26,
         Self::V2025_06_18,
         Self::V2025_11_25,
+        #[cfg(feature = "v2026-07-28-rc")]
         Self::V2026_07_28Rc,
         Self::V2026_07_28,
         Self::Draft,
@@ -91,6 +93,7 @@ impl Revision {
             Self::V2025_03_26 => &tables::V2025_03_26,
             Self::V2025_06_18 => &tables::V2025_06_18,
             Self::V2025_11_25 => &tables::V2025_11_25,
+            #[cfg(feature = "v2026-07-28-rc")]
             Self::V2026_07_28Rc => &tables::V2026_07_28_RC,
             Self::V2026_07_28 => &tables::V2026_07_28,
             Self::Draft => &tables::DRAFT,

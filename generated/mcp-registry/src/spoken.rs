@@ -28,6 +28,7 @@ impl Revision {
             Self::V2025_03_26 => Some(then.with::<V2025_03_26>()),
             Self::V2025_06_18 => Some(then.with::<V2025_06_18>()),
             Self::V2025_11_25 => Some(then.with::<V2025_11_25>()),
+            #[cfg(feature = "v2026-07-28-rc")]
             Self::V2026_07_28Rc => None,
             Self::V2026_07_28 => Some(then.with::<V2026_07_28>()),
             Self::Draft => Some(then.with::<Draft>()),

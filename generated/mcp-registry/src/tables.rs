@@ -117,6 +117,7 @@ pub(crate) static V2025_11_25: RevisionInfo = RevisionInfo {
     },
 };
 
+#[cfg(feature = "v2026-07-28-rc")]
 pub(crate) static V2026_07_28_RC: RevisionInfo = RevisionInfo {
     wire: "2026-07-28",
     era: Era::PerRequest,
