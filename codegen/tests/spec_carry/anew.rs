@@ -94,6 +94,10 @@ fn leaves_no_trace(id: &str, without: &Directory) {
     let of_revision = format!("{id}/");
     for (name, text) in without.files() {
         assert!(!name.starts_with(&of_revision), "{name}");
+        // Rules of conversions may speak of its wire string, which the draft can share.
+        if name.starts_with("shims/") {
+            continue;
+        }
         let list = name == "revisions.toml";
         for entry in text.lines().filter(|line| !line.starts_with('#')) {
             let named =
