@@ -8,6 +8,7 @@ use crate::fault::{Fault, What};
 use crate::kind::Kind;
 use crate::number::Number;
 use crate::object::{Members, Object};
+use crate::text::Escapes;
 use crate::{MAX_DEPTH, scan, text};
 
 /// Reads JSON text from front to back.
@@ -342,17 +343,20 @@ impl<'a> Reader<'a> {
     /// Reads a string that has escapes, or is none.
     #[inline(never)]
     pub(crate) fn escaped_string(&mut self) -> Result<String, Fault> {
-        let raw = self.raw_string()?;
-        // The reader stands behind the string; before that is the closing quote.
-        text::unescape(raw, self.position - 1 - raw.len())
+        if self.peek() != b'"' {
+            return Err(self.refuse("a string"));
+        }
+        self.escaped_from(self.position + 1, self.position + 1)
     }
 
     /// Reads a string that starts at `start` and is plain up to `at`.
     #[inline(never)]
     fn escaped_from(&mut self, start: usize, at: usize) -> Result<String, Fault> {
-        let end = scan::escaped_string_end(self.bytes(), at)?;
+        let at = scan::plain_end(self.bytes(), at);
+        let mut escapes = Escapes::new();
+        let end = scan::escaped_string_end(self.bytes(), at, |at| escapes.push(at - start))?;
         self.position = end;
-        text::unescape(self.slice(start, end - 1), start)
+        text::unescape(self.slice(start, end - 1), start, &escapes)
     }
 
     /// Reads a string as what stands between its quotes.

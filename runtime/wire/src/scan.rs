@@ -146,17 +146,24 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     if byte(bytes, end) == b'"' {
         Ok(end + 1)
     } else {
-        escaped_string_end(bytes, end)
+        escaped_string_end(bytes, end, |_| {})
     }
 }
 
-/// As [`string_end`], from the first byte that is not plain and not the closing quote.
+/// As [`string_end`], from the first byte that is not plain and not the closing quote; `see` is told where each escape starts.
 #[inline(never)]
-pub(crate) fn escaped_string_end(bytes: &[u8], mut at: usize) -> Result<usize, Fault> {
+pub(crate) fn escaped_string_end(
+    bytes: &[u8],
+    mut at: usize,
+    mut see: impl FnMut(usize),
+) -> Result<usize, Fault> {
     loop {
         match bytes.get(at) {
             Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = escape_end(bytes, at)?,
+            Some(b'\\') => {
+                see(at);
+                at = escape_end(bytes, at)?;
+            }
             Some(_) => {
                 return Err(Fault::new(
                     at,

@@ -75,40 +75,82 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
+/// Where the first escapes of a string start, noted while its end was looked for.
+pub(crate) struct Escapes {
+    places: [usize; 32],
+    count: usize,
+}
+
+impl Escapes {
+    pub(crate) fn new() -> Self {
+        Self {
+            places: [0; 32],
+            count: 0,
+        }
+    }
+
+    /// Notes a place, as long as there is room.
+    #[inline]
+    pub(crate) fn push(&mut self, place: usize) {
+        if let Some(slot) = self.places.get_mut(self.count) {
+            *slot = place;
+            self.count += 1;
+        }
+    }
+
+    fn places(&self) -> &[usize] {
+        self.places.get(..self.count).unwrap_or_default()
+    }
+}
+
 /// The text that `raw` stands for; `offset` is where `raw` starts in the whole text.
 ///
 /// # Errors
 /// A lone surrogate, which no `String` can hold.
 #[inline(never)]
-pub(crate) fn unescape(raw: &str, offset: usize) -> Result<String, Fault> {
-    let bytes = raw.as_bytes();
+pub(crate) fn unescape(raw: &str, offset: usize, escapes: &Escapes) -> Result<String, Fault> {
     let mut text = String::with_capacity(raw.len());
     let mut at = 0;
-    loop {
-        let end = scan::plain_end(bytes, at);
-        text.push_str(raw.get(at..end).unwrap_or_default());
-        // The usual escapes here, and `\u` with all that it may mean by the piece.
-        let char = match bytes.get(end + 1) {
-            None => return Ok(text),
-            Some(b'n') => '\n',
-            Some(&same @ (b'"' | b'\\' | b'/')) => char::from(same),
-            Some(_) => {
-                let mut pieces = Pieces { raw, at: end };
-                match pieces.next() {
-                    Some(Piece::Char(char)) => text.push(char),
-                    Some(Piece::Plain(plain)) => text.push_str(plain),
-                    Some(Piece::Lone(_)) => {
-                        return Err(Fault::new(offset + end, What::Surrogate));
-                    }
-                    None => return Ok(text),
-                }
-                at = pieces.at;
-                continue;
-            }
-        };
-        text.push(char);
-        at = end + 2;
+    for &place in escapes.places() {
+        // The second half of a surrogate pair went with the first.
+        if place >= at {
+            text.push_str(raw.get(at..place).unwrap_or_default());
+            at = push_escape(&mut text, raw, offset, place)?;
+        }
     }
+    loop {
+        let end = match escapes.count < escapes.places.len() {
+            true => raw.len(),
+            // There were more than could be noted.
+            false => scan::plain_end(raw.as_bytes(), at),
+        };
+        text.push_str(raw.get(at..end).unwrap_or_default());
+        if end == raw.len() {
+            return Ok(text);
+        }
+        at = push_escape(&mut text, raw, offset, end)?;
+    }
+}
+
+/// Appends what the escape at `at` stands for, and gives the position after it.
+#[inline]
+fn push_escape(text: &mut String, raw: &str, offset: usize, at: usize) -> Result<usize, Fault> {
+    // The usual escapes here, and all others by the piece.
+    match raw.as_bytes().get(at + 1) {
+        Some(b'n') => text.push('\n'),
+        Some(&same @ (b'"' | b'\\' | b'/')) => text.push(char::from(same)),
+        _ => {
+            let mut pieces = Pieces { raw, at };
+            match pieces.next() {
+                Some(Piece::Char(char)) => text.push(char),
+                Some(Piece::Plain(plain)) => text.push_str(plain),
+                Some(Piece::Lone(_)) => return Err(Fault::new(offset + at, What::Surrogate)),
+                None => return Ok(raw.len()),
+            }
+            return Ok(pieces.at);
+        }
+    }
+    Ok(at + 2)
 }
 
 /// The text that `raw` stands for, with U+FFFD for each lone surrogate.

@@ -13,9 +13,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer with nothing written.
+    /// A writer with nothing written, and room for a small message.
     pub fn new() -> Self {
-        Self::default()
+        // What most requests and notifications need; a text that grows up to it is copied on the way.
+        const ROOM: usize = 256;
+        Self::append_to(String::with_capacity(ROOM))
     }
 
     /// A writer that appends to `text`.
