@@ -53,7 +53,7 @@ pub use filter::Filter;
 pub use history::{Channel, History, MethodLine, history};
 pub use kind::Kind;
 pub use path::{Part, WirePath, direction_id, without_choices};
-pub use row::{CrateChange, Met, Place, Row};
+pub use row::{CrateChange, Met, Place, Prose, Row};
 pub use settings::{Ignored, Settings};
 pub use show::View;
 pub use side::{Side, Sources};
@@ -81,6 +81,8 @@ pub struct Diff {
     pub hidden: usize,
     /// What the reader should know about the inputs.
     pub notes: Vec<String>,
+    /// What the prose changes and no row shows, hop by hop; nothing where only some rows are asked for.
+    pub prose: Vec<Prose>,
     /// The area of each method of either side.
     #[serde(skip)]
     pub areas: BTreeMap<String, String>,
@@ -167,6 +169,7 @@ pub fn compare(old: &Side, new: &Side) -> Diff {
         ignored: Vec::new(),
         hidden: 0,
         notes,
+        prose: Vec::new(),
         lines: [old.lines.clone(), new.lines.clone()],
         areas: old
             .areas

@@ -7,11 +7,14 @@
     reason = "a test says what it found and stops"
 )]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use mcp_codegen::Spec;
 use mcp_codegen::diff::{self, Kind, Sources};
 use mcp_codegen::generate::Models;
+use mcp_codegen::render::text::TextOptions;
+use mcp_codegen::render::{markdown, text};
 use mcp_codegen::shims::rules::PairRules;
 use mcp_codegen::shims::{cover, cover_all};
 use mcp_codegen::spec::rules::RuleFile;
@@ -158,8 +161,22 @@ fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
             );
         }
     }
-    // What came in one hop and went in a later one meets both.
     let far = &diffs[2];
+    // What the pages say is told of every hop, and not beside a choice of rows.
+    let hops: BTreeSet<&str> = far.prose.iter().map(|change| change.hop.as_str()).collect();
+    assert_eq!(
+        hops.into_iter().collect::<Vec<_>>(),
+        ["2025-06-18..2025-11-25", "2025-11-25..2026-07-28"]
+    );
+    let said = text::render(far, TextOptions::default());
+    assert!(said.contains(&far.prose[0].id) && markdown::render(far).contains(&far.prose[0].says));
+    let mut some = far.clone();
+    let filter = diff::Filter {
+        kinds: vec![Kind::Moved],
+        ..diff::Filter::default()
+    };
+    filter.apply(&mut some);
+    assert_eq!(some.prose, []);
     let of = |path: &str| {
         let row = far
             .rows

@@ -87,6 +87,9 @@ impl Filter {
         let all = diff.rows.len();
         diff.rows.retain(|row| self.admits(row));
         diff.hidden += all - diff.rows.len();
+        if *self != Self::default() {
+            diff.prose.clear();
+        }
     }
 }
 

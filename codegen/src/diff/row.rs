@@ -76,6 +76,19 @@ pub struct Met {
     pub rules: Vec<String>,
 }
 
+/// What the prose of the specification changes between two neighbours and no schema shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Prose {
+    /// The neighbours: `2025-06-18..2025-11-25`.
+    pub hop: String,
+    /// The name under which people speak of it.
+    pub id: String,
+    /// What the newer revision says, or no longer says.
+    pub says: String,
+    /// The page that says so.
+    pub page: String,
+}
+
 /// The same part in both schemas.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Place {

@@ -17,7 +17,7 @@ use super::brief::brief;
 use super::text::{conclusion, headline};
 use super::themes::themes;
 use crate::Error;
-use crate::diff::{Diff, History, Kind, Level, explain};
+use crate::diff::{Diff, History, Kind, Level, Prose, explain};
 
 const PAGE: &str = include_str!("../../templates/diff/page.html.jinja");
 const STYLE: &str = include_str!("../../templates/diff/style.css");
@@ -56,6 +56,7 @@ struct Pair<'d> {
     notes: &'d [String],
     bar: Vec<Bar>,
     groups: Vec<Rows<'d>>,
+    prose: &'d [Prose],
     ignored: Vec<(String, &'d str)>,
 }
 
@@ -221,6 +222,7 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Pair<'_> {
         notes: &diff.notes,
         bar: bar.filter(|part| part.count > 0).collect(),
         groups,
+        prose: &diff.prose,
         ignored: ignored.collect(),
     }
 }

@@ -6,7 +6,7 @@ use super::brief::brief;
 use super::text::conclusion;
 use super::themes::{Change, themes};
 use super::verdict_word;
-use crate::diff::{Diff, End, Level, WirePath};
+use crate::diff::{Diff, End, Level, Prose, WirePath};
 
 /// How many wire paths of a row are spelled out.
 const SHOWN_PATHS: usize = 4;
@@ -45,6 +45,12 @@ pub fn render(diff: &Diff) -> String {
         let _ = writeln!(text, "\n### {}\n", capitalised(&theme.id));
         for change in &theme.changes {
             entry(&mut text, change);
+        }
+    }
+    if !diff.prose.is_empty() {
+        text.push_str("\n### What the pages say and no schema shows\n\n");
+        for Prose { id, says, page, .. } in &diff.prose {
+            let _ = writeln!(text, "- {}: {says} ({page})", code(id));
         }
     }
     text

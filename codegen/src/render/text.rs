@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::brief::brief;
 use super::themes::{Change, themes};
 use super::{rules_words, verdict_word};
-use crate::diff::{Diff, Level, Row, Summary, WirePath};
+use crate::diff::{Diff, Level, Prose, Row, Summary, WirePath};
 
 /// How a text is laid out.
 #[derive(Debug, Clone, Copy, Default)]
@@ -145,6 +145,7 @@ impl Writer {
                 self.change(diff, change);
             }
         }
+        self.prose(diff);
         let mut aside: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
         for ignored in &diff.ignored {
             aside.entry(&ignored.reason).or_default().push(&ignored.row);
@@ -168,6 +169,23 @@ impl Writer {
             }
             if rows.len() > SHOWN_ASIDE {
                 self.line(&format!("  {} more: {reason}", rows.len() - SHOWN_ASIDE));
+            }
+        }
+    }
+
+    /// What only the specification's pages say.
+    fn prose(&mut self, diff: &Diff) {
+        if diff.prose.is_empty() {
+            return;
+        }
+        self.line("");
+        let title = self.paint(BOLD, "what the pages say and no schema shows");
+        self.line(&title);
+        for Prose { id, says, page, .. } in &diff.prose {
+            let words = format!("{says} ({page})");
+            for (number, part) in wrapped(&words, BRIEF_WIDTH).iter().enumerate() {
+                let head = if number == 0 { id.as_str() } else { "" };
+                self.line(&format!("  {head:<28} {part}"));
             }
         }
     }

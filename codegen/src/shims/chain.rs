@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use super::changes::Changes;
 use super::rules::PairRules;
 use super::{PROVEN, Pair, PairPlan, cover};
 use crate::Spec;
-use crate::diff::{self, Diff, Met, Row, Sources, WirePath};
+use crate::diff::{self, Diff, Met, Prose, Row, Sources, WirePath};
 use crate::generate::Models;
 
 /// Fills in the rules of every row between revisions that are converted into each other; none for a pair that cannot be planned.
@@ -17,6 +18,7 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
         return;
     };
     let pairs = models.shim_pairs();
+    let changes = Changes::of(spec).unwrap_or_default();
     let mut hops: BTreeMap<usize, Option<Hop>> = BTreeMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
         let place = |label: &str| place(spec, &pairs, label);
@@ -28,6 +30,8 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
             hops.entry(at)
                 .or_insert_with(|| Hop::of(spec, sources, &models, &pairs[at]));
         }
+        let told = crossed.clone().flat_map(|at| prose(&changes, &pairs[at]));
+        diff.prose.extend(told);
         let crossed: Option<Vec<&Hop>> = crossed.map(|at| hops.get(&at)?.as_ref()).collect();
         match crossed.as_deref() {
             Some([hop]) if old < new => diff.cover(|row| hop.rules(row)),
@@ -35,6 +39,19 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
             None => {}
         }
     }
+}
+
+/// What the prose changes between two neighbours.
+fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
+    let hop = pair.to_string();
+    let own = changes.all().filter(|change| change.between == hop);
+    own.map(|change| Prose {
+        hop: hop.clone(),
+        id: change.id.clone(),
+        says: change.says.clone(),
+        page: change.page.clone(),
+    })
+    .collect()
 }
 
 /// Where a revision stands in the chain of conversions; a draft that is a released revision stands there.
