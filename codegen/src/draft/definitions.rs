@@ -245,8 +245,11 @@ impl<'s> Builder<'s> {
         {
             return constant(node, value);
         }
-        let hoisted = !node.all_of.is_empty()
-            || !node.any_of.is_empty()
+        // What is left of a scalar and its limits needs no name.
+        if !node.all_of.is_empty() {
+            return Ok(self.ty(&flatten(self.schema, node)?, place));
+        }
+        let hoisted = !node.any_of.is_empty()
             || node.types.len() > 1
             || node.choices.is_some()
             || matches!(node.constant, Some(Value::String(_)))
