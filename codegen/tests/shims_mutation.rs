@@ -203,7 +203,7 @@ fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
         ),
         (
             "[[method]]\nname = \"ping\"\nid = \"x\"\naction = \"dorp\"\n",
-            "unknown variant `dorp`, expected one of `drop`, `needs-state`, `reject`",
+            "unknown variant `dorp`, expected one of `drop`, `needs-state`, `subscribed`, `reject`",
         ),
         (
             "[[method]]\nname = \"ping\"\nid = \"x\"\naction = \"pass\"\n",

@@ -175,7 +175,10 @@ pub(crate) fn envelope(revision: Revision, name: &str) -> Option<Option<&'static
     generic.then_some(None)
 }
 
-/// The elements of an array, or the text itself.
+/// Reads a text as a definition, if the revision has it.
+///
+/// # Errors
+/// A text that is none.
 pub(crate) fn check(revision: Revision, name: &str, text: &str) -> Result<(), Error> {
     match revision.type_named(name) {
         Some(ty) => ty.read(text).map(drop),
