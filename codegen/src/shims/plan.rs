@@ -444,7 +444,7 @@ pub enum Fate {
         /// How results are converted up and down, where it has any.
         result: Option<[Step; 2]>,
         /// What becomes of it, where it does not mean the same to the other revision.
-        apart: Option<Apart>,
+        apart: Option<Box<Apart>>,
     },
     /// Only the older revision has it.
     OldOnly {

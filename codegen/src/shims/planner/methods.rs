@@ -64,7 +64,7 @@ pub(super) fn methods(
                 Fate::Both {
                     params: both(&a.params, &b.params, "params"),
                     result: both(&a.result, &b.result, "result"),
-                    apart: apart(rules, name, sender),
+                    apart: apart(rules, name, sender).map(Box::new),
                 }
             }
             (a, b) => {
