@@ -150,7 +150,7 @@ fn every_format_is_written_to_the_file_that_was_asked_for() {
     for (format, begins) in [
         ("text", "2024-11-05 -> 2025-03-26: "),
         ("markdown", "## MCP 2024-11-05"),
-        ("json", "{\n  \"format\": 1"),
+        ("json", "{\n  \"format\": 2"),
         ("github", "::notice title="),
         ("html", "<!doctype html>"),
     ] {

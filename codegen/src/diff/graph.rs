@@ -210,9 +210,11 @@ impl Builder<'_> {
             return Ok(self.graph.definitions[target]);
         }
         if !node.all_of.is_empty() {
-            // What cannot be joined is any JSON, as the model has it.
-            let Ok(mut whole) = flatten(self.schema, node) else {
-                return Ok(self.push(Shape::Any, node));
+            let mut whole = match flatten(self.schema, node) {
+                Ok(whole) => whole,
+                Err(unfit) if unfit.endless => return Err(unfit.refused(&self.schema.file)),
+                // What cannot be joined is any JSON, as the model has it.
+                Err(_) => return Ok(self.push(Shape::Any, node)),
             };
             whole.pointer.clone_from(&node.pointer);
             return self.node(&whole, depth + 1);

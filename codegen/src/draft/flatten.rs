@@ -27,11 +27,14 @@ impl Join<'_> {
     fn joined(&mut self, node: &Node, depth: usize) -> Result<Node, Unfit> {
         self.parts += 1;
         if depth > MAX_DEPTH {
-            return Err(conflict(
-                node,
-                "a `$ref` or `allOf` that ends",
-                "a cycle, or more than 64 of them",
-            ));
+            return Err(Unfit {
+                endless: true,
+                ..conflict(
+                    node,
+                    "a `$ref` or `allOf` that ends",
+                    "a cycle, or more than 64 of them",
+                )
+            });
         }
         if self.parts > MAX_PARTS {
             let expected = format!("an `allOf` of at most {MAX_PARTS} schemas");

@@ -1,7 +1,8 @@
 //! What a schema leaves open on its way to a draft, and the answers that lose nothing.
 
+use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::schema::Node;
+use crate::schema::{Node, schema_error};
 
 /// A schema that no type can hold as it stands.
 pub(crate) struct Unfit {
@@ -9,6 +10,8 @@ pub(crate) struct Unfit {
     pub(super) pointer: String,
     pub(super) expected: String,
     pub(super) found: String,
+    /// Whether it never comes to an end, so that no JSON is what it says.
+    pub(crate) endless: bool,
 }
 
 impl Unfit {
@@ -17,7 +20,19 @@ impl Unfit {
             pointer: node.pointer.clone(),
             expected: expected.into(),
             found: found.into(),
+            endless: false,
         }
+    }
+
+    /// The failure that it is where there is no such answer; `file` is the schema.
+    pub(crate) fn refused(&self, file: &str) -> Error {
+        schema_error(
+            file,
+            &self.pointer,
+            &self.expected,
+            &self.found,
+            "mend it with an erratum",
+        )
     }
 
     /// It is read as opaque JSON instead.
@@ -26,6 +41,7 @@ impl Unfit {
             pointer,
             expected,
             found,
+            endless: _,
         } = self;
         Decision {
             scope: scope.clone(),

@@ -163,7 +163,8 @@ fn record(def: &TypeDef, object: &Object, members: &[&Member]) -> TokenStream {
 
 /// How the value of a member is read.
 fn read(member: &Member) -> TokenStream {
-    let field = ident(&member.field);
+    // A constant is no field, and its name need not be one of Rust's.
+    let field = || ident(&member.field);
     match (&member.presence, &member.ty) {
         (Presence::Constant(Value::String(text)), _) => quote!(reader.constant(#text)),
         (Presence::Constant(Value::Bool(value)), _) => quote!(reader.constant_boolean(#value)),
@@ -172,8 +173,14 @@ fn read(member: &Member) -> TokenStream {
             quote!(reader.constant_integer(#value))
         }
         // `null` is a value where any JSON may stand.
-        (Presence::Optional, Ty::Json) => quote!(self.#field.insert(Json::blank()).fill(reader)),
-        (Presence::Required | Presence::Optional, _) => quote!(self.#field.fill(reader)),
+        (Presence::Optional, Ty::Json) => {
+            let field = field();
+            quote!(self.#field.insert(Json::blank()).fill(reader))
+        }
+        (Presence::Required | Presence::Optional, _) => {
+            let field = field();
+            quote!(self.#field.fill(reader))
+        }
     }
 }
 

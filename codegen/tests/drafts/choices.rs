@@ -96,7 +96,10 @@ pub(crate) const CHOICES: &[Change] = &[
     (
         "a union of one",
         |draft| *draft.at("ContentBlock/anyOf") = json!([reference("TextContent")]),
-        Crate(&["pub enum ContentBlock {", "reader.value().map(Self::"]),
+        Crate(&[
+            "pub enum ContentBlock {",
+            "Self::TextContent(Decode::blank())",
+        ]),
     ),
     (
         "a union of none",
@@ -148,7 +151,7 @@ pub(crate) const CHOICES: &[Change] = &[
             *draft.at("ContentBlock/anyOf") =
                 json!([reference("TextContent"), reference("MediaContent")]);
         },
-        Crate(&["TagFound::Other => reader.value().map(Self::Media),"]),
+        Crate(&["TagFound::Other => *self = Self::Media(Decode::blank()),"]),
     ),
     (
         "members beside a union",

@@ -99,7 +99,7 @@ pub(crate) const OPEN: &[Change] = &[
             draft.push("Tool/required", json!("final"));
         },
         Crate(&[
-            "reader.constant_boolean(true)?",
+            "reader.constant_boolean(true)",
             "object.constant_boolean(\"final\", true);",
             "pub beta: Option<bool>,",
         ]),
