@@ -16,6 +16,7 @@ use mcp_codegen::shims::Pair;
 use mcp_codegen::shims::plan::{Body, Conversion, End};
 use mcp_tests::root;
 use quote::ToTokens;
+use syn::parse::Parser;
 use syn::{ImplItem, Item, Pat, Stmt};
 
 fn source() -> PathBuf {
@@ -109,10 +110,9 @@ fn no_conversion_matches_whatever_is_left() {
                     continue;
                 };
                 for arm in &matched.arms {
-                    let wild = matches!(arm.pat, Pat::Wild(_) | Pat::Ident(_));
                     // A constant of an open string has no end of values; a union has.
                     assert!(
-                        !wild || is_text(&matched.expr),
+                        !takes_anything(&arm.pat) || is_text(&matched.expr),
                         "{}: {}",
                         entry.display(),
                         function.sig.ident
@@ -120,6 +120,47 @@ fn no_conversion_matches_whatever_is_left() {
                 }
             }
         }
+    }
+}
+
+/// Whether a pattern matches every value. A name alone does if it binds; that of a variant without fields, as `None`,
+/// or of a constant does not, and is told by its capital as the compiler's lints have it.
+fn takes_anything(pat: &Pat) -> bool {
+    match pat {
+        Pat::Wild(_) => true,
+        Pat::Ident(name) => match &name.subpat {
+            Some((_, below)) => takes_anything(below),
+            None => !name.ident.to_string().starts_with(char::is_uppercase),
+        },
+        Pat::Or(any) => any.cases.iter().any(takes_anything),
+        Pat::Paren(inner) => takes_anything(&inner.pat),
+        _ => false,
+    }
+}
+
+#[test]
+fn a_name_that_binds_takes_anything_and_a_variant_does_not() {
+    let takes = |text: &str| takes_anything(&Pat::parse_multi.parse_str(text).unwrap());
+    for all in [
+        "_",
+        "rest",
+        "ref rest",
+        "(_)",
+        "Some(1) | _",
+        "all @ _",
+        "_rest",
+    ] {
+        assert!(takes(all), "{all}");
+    }
+    for some in [
+        "None",
+        "Some(_)",
+        "old::A::B(value)",
+        "NONE",
+        "a @ None",
+        "A | B",
+    ] {
+        assert!(!takes(some), "{some}");
     }
 }
 
