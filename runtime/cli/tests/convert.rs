@@ -132,8 +132,20 @@ fn carried_members_travel_and_come_back() {
         carried.err
     );
     let up = ["--from", "2025-03-26", "--to", "2026-07-28"];
-    let back = run(&[&up[..], &RESULT, &["-"]].concat(), &carried.out);
-    assert_eq!(back.code, 0);
+    let back = |policy| {
+        let more = ["--policy", policy, "-"];
+        run(&[&up[..], &RESULT, &more].concat(), &carried.out)
+    };
+    // Who did not ask for it takes nothing from a member that the older revision does not name, and is told.
+    let strict = back("strict");
+    assert_eq!(strict.code, 4, "{}", strict.err);
+    assert!(
+        (strict.err).contains("unknown-member-of-that-name): removed {\"a\":1.50}"),
+        "{}",
+        strict.err
+    );
+    let back = back("carry");
+    assert_eq!((back.code, back.err.as_str()), (0, ""));
     let values =
         [back.out.as_str(), LOSSY].map(|text| serde_json::from_str::<Value>(text).unwrap());
     let [mut there, here] = values;
