@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use mcp_registry::{
     Context, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject,
 };
-use mcp_wire::{Direction, ErrorObject, Json};
+use mcp_wire::{Direction, ErrorObject, Json, Packet};
 use serde_json::{Value, json};
 
 use crate::Outcome;
@@ -100,22 +100,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         (Some(ty), None) => whole::envelope(*from, ty),
         _ => None,
     };
+    if let (Some(ty), Some(_), None) = (ty, method, whole) {
+        bail!("--method cannot be used with --type {ty}, which is no whole message");
+    }
     if let (Some(ty), true) = (ty, *from != start || whole.is_some())
         && let Err(error) = whole::check(*from, ty, &text)
     {
-        return Ok(invalid(&error, *json));
+        return Ok(invalid(&error, "", *json));
     }
     let failed = |failure| match failure {
         Failure::Unknown(what) => Err(anyhow::anyhow!(unknown(what))),
-        Failure::Invalid(error) => Ok(invalid(&error, *json)),
+        Failure::Invalid(error) => Ok(invalid(&error, "", *json)),
     };
     if let Some(named) = whole {
+        let packet: Packet = match mcp_wire::from_str(&text) {
+            Ok(packet) => packet,
+            Err(error) => {
+                let cure = if ty.is_none() { OTHERWISE } else { "" };
+                return Ok(invalid(&error, cure, *json));
+            }
+        };
         let about = About {
             method: method.as_deref().or(named),
             sender: direction,
         };
         let made = || cx.clone();
-        return match whole::convert(&text, (start, end), about, &made) {
+        return match whole::convert(packet, (start, end), about, &made) {
             Ok(whole) => Ok(report_whole(whole, *json)),
             Err(failure) => failed(failure),
         };
@@ -296,18 +306,22 @@ fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
     Outcome { text, code: 3 }
 }
 
-fn invalid(error: &mcp_wire::Error, as_json: bool) -> Outcome {
+/// What may help where a file was taken for a message since nothing else was said.
+const OTHERWISE: &str = "; it was read as a whole message: if it is none, say what it is by --type, or by --method with --part";
+
+/// Exit code 1; `cure` is what to do, where it is known.
+fn invalid(error: &mcp_wire::Error, cure: &str, as_json: bool) -> Outcome {
     let text = match as_json {
         true => {
             let row = json!({
                 "status": "invalid",
                 "pointer": error.pointer(),
-                "message": error.to_string(),
+                "message": format!("{error}{cure}"),
             });
             format!("{row}\n")
         }
         false => {
-            eprintln!("error: not valid in the revision that it is said to be of: {error}");
+            eprintln!("error: not valid in the revision that it is said to be of: {error}{cure}");
             String::new()
         }
     };

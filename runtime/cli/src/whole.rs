@@ -25,13 +25,13 @@ pub(crate) struct About<'a> {
 /// # Errors
 /// What is no message of `from`, and what cannot be told without more being said.
 pub(crate) fn convert(
-    text: &str,
+    packet: Packet,
     (from, to): (Revision, Revision),
     about: About<'_>,
     context: &dyn Fn() -> Context,
 ) -> Result<Whole, Failure> {
     let has_batches = |revision: Revision| revision.type_named("JSONRPCBatchRequest").is_some();
-    match mcp_wire::from_str::<Packet>(text).map_err(Failure::Invalid)? {
+    match packet {
         Packet::Single(message) => Ok(Whole {
             messages: vec![(String::new(), one(message, (from, to), about, context())?)],
             is_batch: false,

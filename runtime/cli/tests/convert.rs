@@ -294,13 +294,11 @@ fn what_makes_no_sense_is_a_matter_of_usage() {
             &["--method", "tools/cal", "--part", "result"],
             "no method `tools/cal`",
         ),
-        (&["--method", "tools/call"], "--part"),
         (
             &["--type", "Tool", "--method", "tools/call"],
             "cannot be used with",
         ),
         (&["--type", "Tool", "--policy", "hope"], "carry"),
-        (&[], "--type"),
     ] {
         let run = down(arguments, tool);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}");
@@ -320,6 +318,26 @@ fn what_makes_no_sense_is_a_matter_of_usage() {
     );
     assert_eq!(run.code, 2);
     assert!(run.err.contains("2024-11-05"), "{}", run.err);
+}
+
+#[test]
+fn what_is_no_message_after_all_says_how_to_say_what_it_is() {
+    let tool = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
+    for arguments in [&["--method", "tools/call"][..], &[]] {
+        let told = down(arguments, tool);
+        assert_eq!((told.code, told.out.as_str()), (1, ""), "{arguments:?}");
+        for option in ["`jsonrpc`", "--type", "--part"] {
+            assert!(told.err.contains(option), "{arguments:?}: {}", told.err);
+        }
+        let told = down(&[arguments, &["--json"]].concat(), tool);
+        let row: Value = serde_json::from_str(&told.out).unwrap();
+        assert!(row["message"].as_str().unwrap().contains("--part"), "{row}");
+    }
+    // One that is a message is not asked what else it is.
+    let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{}}"#;
+    let told = down(&[], call);
+    assert_eq!(told.code, 1);
+    assert!(!told.err.contains("--part"), "{}", told.err);
 }
 
 #[test]
