@@ -9,6 +9,7 @@ use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
 
+use super::body::HangUp;
 use super::service::Inner;
 use crate::errors::Refusal;
 use crate::params::{self, Param};
@@ -157,12 +158,18 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         if taken.reply.is_some() {
             return None;
         }
-        while let Some(text) = queue.recv().await {
-            if text.last {
-                let answer: JsonObject = mcp_wire::from_str(&text.body).ok()?;
-                return JsonObject::try_from(answer.get("result")?).ok();
-            }
+        // Who asked may hang up, or it may take too long: then nobody reads the page.
+        let guard = taken
+            .hangs_up
+            .map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
+        let mut answer = queue.recv().await;
+        while answer.as_ref().is_some_and(|text| !text.last) {
+            answer = queue.recv().await;
         }
-        None
+        if let Some(guard) = guard {
+            guard.disarm();
+        }
+        let answer: JsonObject = mcp_wire::from_str(&answer?.body).ok()?;
+        JsonObject::try_from(answer.get("result")?).ok()
     }
 }

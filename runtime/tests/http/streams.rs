@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::{Post, call, events, handlers, message, open, server};
 
-/// A handler that never answers, and counts how many of its calls are at work.
-fn stuck(at_work: &Arc<AtomicUsize>) -> impl Handler {
+/// A handler that never answers calls of one method, and counts how many of those are at work.
+fn stuck(at_work: &Arc<AtomicUsize>, method: &'static str) -> impl Handler {
     struct Working(Arc<AtomicUsize>);
     impl Drop for Working {
         fn drop(&mut self) {
@@ -23,10 +23,15 @@ fn stuck(at_work: &Arc<AtomicUsize>) -> impl Handler {
         }
     }
     let at_work = Arc::clone(at_work);
-    move |_: Call, peer: Peer| {
-        at_work.fetch_add(1, Ordering::SeqCst);
-        let working = Working(Arc::clone(&at_work));
+    move |call: Call, peer: Peer| {
+        let working = (call.method == method).then(|| {
+            at_work.fetch_add(1, Ordering::SeqCst);
+            Working(Arc::clone(&at_work))
+        });
         async move {
+            let Some(working) = working else {
+                return handlers::handle(call, peer).await;
+            };
             let progress = json!({"progressToken": "p", "progress": 1});
             let _ = peer
                 .notify("notifications/progress", Some(&Json::from(progress)))
@@ -92,7 +97,7 @@ async fn a_call_that_says_something_first_is_answered_by_a_stream() {
 #[tokio::test]
 async fn a_modern_client_that_hangs_up_gives_up_its_call() {
     let at_work = Arc::new(AtomicUsize::new(0));
-    let service = Service::new(server(), stuck(&at_work));
+    let service = Service::new(server(), stuck(&at_work, "tools/call"));
     // Before anything was said.
     let post = Post::modern("tools/call", json!({"name": "add"}));
     let waits = tokio::spawn({
@@ -115,9 +120,20 @@ async fn a_modern_client_that_hangs_up_gives_up_its_call() {
 }
 
 #[tokio::test]
+async fn a_modern_client_that_hangs_up_gives_up_the_look_at_the_tools_before_its_call() {
+    let at_work = Arc::new(AtomicUsize::new(0));
+    let service = Service::new(server(), stuck(&at_work, "tools/list"));
+    let post = Post::modern("tools/call", json!({"name": "add"}));
+    let waits = tokio::spawn(async move { post.to(&service).await });
+    assert!(settles_at(&at_work, 1).await);
+    waits.abort();
+    assert!(settles_at(&at_work, 0).await, "the tools are still listed");
+}
+
+#[tokio::test]
 async fn a_legacy_client_that_hangs_up_does_not_but_may_cancel() {
     let at_work = Arc::new(AtomicUsize::new(0));
-    let service = Service::new(server(), stuck(&at_work));
+    let service = Service::new(server(), stuck(&at_work, "tools/call"));
     let session = open(&service, "2025-11-25").await;
     let progress = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "_meta": {"progressToken": "p"}}});
     let stream = Post::of(&progress)
