@@ -21,7 +21,7 @@ use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
 use mcp_revisions::server::{Call, Channel, Event, Fate, Profile, Server};
-use mcp_revisions::{Era, Revision, Spoken, WithSpoken, meta};
+use mcp_revisions::{Era, Limits, Revision, Spoken, WithSpoken, meta};
 use mcp_tests::parallel;
 use mcp_tests::random::{Random, seed};
 use mcp_tests::root;
@@ -136,7 +136,12 @@ fn one_channel<App: Spoken>(app: &Voice<'_>, legacy: &Voice<'_>, modern: &Voice<
     let capabilities = r#"{"tools":{},"prompts":{},"resources":{},"logging":{}}"#;
     let info = Json::from_text(r#"{"name":"s","version":"1"}"#).unwrap();
     let profile = Profile::new(&info, &Json::from_text(capabilities).unwrap());
-    let server = Server::<App>::new(profile).unwrap();
+    // Progress tokens are drawn as long as any string: what is told here is how they are said, not how long they may be.
+    let limits = Limits::default();
+    let server = Server::<App>::new(profile).unwrap().with_limits(Limits {
+        name_bytes: limits.message_bytes,
+        ..limits
+    });
     let mut channel = Channel::bare();
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": legacy.revision.wire(), "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}});
