@@ -3,9 +3,11 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Frame;
+use tokio::time::{Instant, Sleep};
 
 use crate::serve::{Queue, line};
 use crate::server::Outgoing;
@@ -24,7 +26,33 @@ enum Kind {
         is_over: bool,
         /// Told when the reader is gone before the end.
         guard: Option<HangUp>,
+        silence: Option<Silence>,
     },
+}
+
+/// How long nothing may be said on a stream before it says that it is still there.
+struct Silence {
+    longest: Duration,
+    left: Pin<Box<Sleep>>,
+}
+
+impl Silence {
+    /// No time at all is no end to it.
+    fn new(longest: Duration) -> Option<Self> {
+        let left = (!longest.is_zero()).then(|| Box::pin(tokio::time::sleep(longest)))?;
+        Some(Self { longest, left })
+    }
+
+    /// Something was said.
+    fn broken(&mut self) {
+        if let Some(until) = Instant::now().checked_add(self.longest) {
+            self.left.as_mut().reset(until);
+        }
+    }
+
+    fn poll_too_long(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.left.as_mut().poll(context)
+    }
 }
 
 /// Does something when a reader hangs up before the answer.
@@ -59,24 +87,31 @@ impl Body {
     }
 
     /// The events of an exchange, up to its answer.
-    pub(super) fn exchange(first: Outgoing, queue: Queue, guard: Option<HangUp>) -> Self {
+    pub(super) fn exchange(
+        first: Outgoing,
+        queue: Queue,
+        guard: Option<HangUp>,
+        keep_alive: Duration,
+    ) -> Self {
         Self(Kind::Events {
             first: Some(first),
             queue,
             ends: true,
             is_over: false,
             guard,
+            silence: Silence::new(keep_alive),
         })
     }
 
     /// The events of a session that belong to no exchange.
-    pub(super) fn session(queue: Queue) -> Self {
+    pub(super) fn session(queue: Queue, keep_alive: Duration) -> Self {
         Self(Kind::Events {
             first: None,
             queue,
             ends: false,
             is_over: false,
             guard: None,
+            silence: Silence::new(keep_alive),
         })
     }
 }
@@ -89,7 +124,7 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let (first, queue, ends, is_over, guard) = match &mut self.0 {
+        let (first, queue, ends, is_over, guard, silence) = match &mut self.0 {
             Kind::Text(text) => return Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
             Kind::Events {
                 first,
@@ -97,7 +132,8 @@ impl http_body::Body for Body {
                 ends,
                 is_over,
                 guard,
-            } => (first, queue, *ends, is_over, guard),
+                silence,
+            } => (first, queue, *ends, is_over, guard, silence),
         };
         if *is_over {
             return Poll::Ready(None);
@@ -106,9 +142,19 @@ impl http_body::Body for Body {
             Some(text) => Some(text),
             None => match queue.poll_recv(context) {
                 Poll::Ready(text) => text,
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    let Some(silence) = silence else {
+                        return Poll::Pending;
+                    };
+                    std::task::ready!(silence.poll_too_long(context));
+                    silence.broken();
+                    return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(STILL_HERE)))));
+                }
             },
         };
+        if let Some(silence) = silence {
+            silence.broken();
+        }
         let Some(text) = text else {
             *is_over = true;
             if let Some(guard) = guard.take() {
@@ -141,6 +187,9 @@ impl http_body::Body for Body {
         }
     }
 }
+
+/// A comment among server-sent events, which nobody is told of.
+const STILL_HERE: &[u8] = b":\n\n";
 
 /// A text as a server-sent event.
 fn event(text: &str) -> Bytes {

@@ -135,7 +135,8 @@ impl Options {
         self
     }
 
-    /// After how long a stream on which nothing is said says that it is still there.
+    /// After how long a stream on which nothing is said says that it is still there: a comment, every 15 seconds unless
+    /// told otherwise; never, if this is zero.
     #[must_use]
     pub fn with_keep_alive(mut self, every: Duration) -> Self {
         self.keep_alive = every;

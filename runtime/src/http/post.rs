@@ -51,7 +51,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             Some(reply) => self.answered(reply, &lane),
             None => {
                 let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
-                worked_on(queue, guard, id).await
+                worked_on(queue, guard, id, self.options.keep_alive).await
             }
         }
     }
@@ -143,6 +143,7 @@ async fn worked_on(
     mut queue: Queue,
     guard: Option<HangUp>,
     id: Option<RequestId>,
+    keep_alive: Duration,
 ) -> Response<Body> {
     match queue.recv().await {
         Some(text) if text.last => {
@@ -152,7 +153,7 @@ async fn worked_on(
             let code = StatusCode::from_u16(text.status).unwrap_or(StatusCode::OK);
             json(code, text.body)
         }
-        Some(text) => events(Body::exchange(text, queue, guard)),
+        Some(text) => events(Body::exchange(text, queue, guard, keep_alive)),
         // Cancelled meanwhile, or the session is over.
         None => {
             if let Some(guard) = guard {

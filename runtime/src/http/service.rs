@@ -312,7 +312,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
         let (texts, queue) = route();
         match lane.at_large(texts) {
-            Ok(()) => events(Body::session(queue)),
+            Ok(()) => events(Body::session(queue, self.options.keep_alive)),
             Err(_) => refused(StatusCode::CONFLICT, "this session has its stream already"),
         }
     }

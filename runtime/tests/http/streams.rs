@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use http_body_util::BodyExt;
-use mcp_revisions::http::Service;
+use mcp_revisions::http::{Options, Service};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::server::Call;
@@ -128,6 +128,22 @@ async fn a_modern_client_that_hangs_up_gives_up_the_look_at_the_tools_before_its
     assert!(settles_at(&at_work, 1).await);
     waits.abort();
     assert!(settles_at(&at_work, 0).await, "the tools are still listed");
+}
+
+#[tokio::test]
+async fn a_stream_on_which_nothing_is_said_says_that_it_is_still_there() {
+    let at_work = Arc::new(AtomicUsize::new(0));
+    let options = Options::new().with_keep_alive(Duration::from_millis(20));
+    let service = Service::with_options(server(), stuck(&at_work, "tools/call"), options);
+    let params = json!({"name": "add", "_meta": {"progressToken": "p"}});
+    let mut stream = (Post::modern("tools/call", params).to(&service).await).into_body();
+    let mut said = Vec::new();
+    for _ in 0..3 {
+        let frame = tokio::time::timeout(Duration::from_secs(10), stream.frame()).await;
+        said.push(frame.unwrap().unwrap().unwrap().into_data().unwrap());
+    }
+    assert!(said[0].starts_with(b"event: message\n"));
+    assert_eq!(said[1..], [&b":\n\n"[..]; 2]);
 }
 
 #[tokio::test]
