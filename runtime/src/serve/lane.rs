@@ -66,6 +66,10 @@ pub(crate) struct Taken {
     /// What to send back at once; none while calls are at work.
     pub(crate) reply: Option<Reply>,
     /// The exchange, if its peer gives it up by hanging up.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "standard streams end for all calls at once")
+    )]
     pub(crate) hangs_up: Option<Exchange>,
 }
 

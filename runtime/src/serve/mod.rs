@@ -67,6 +67,13 @@ pub(crate) struct Facts {
 pub struct Peer {
     token: Token,
     line: Arc<dyn Line>,
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(
+            dead_code,
+            reason = "standard streams know nothing of who began an exchange"
+        )
+    )]
     facts: Facts,
 }
 

@@ -105,6 +105,8 @@ impl Queue {
         std::future::poll_fn(|context| self.poll_recv(context)).await
     }
 
+    /// Whether there is nothing to write at the moment.
+    #[cfg(feature = "stdio")]
     pub(crate) fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
