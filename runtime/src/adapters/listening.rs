@@ -7,6 +7,7 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::{About, Occasion, StateMachine, Step, World};
+use crate::adapters::LISTS;
 use crate::errors;
 
 /// What the client of a session is told.
@@ -21,25 +22,6 @@ pub(super) struct Listening {
     before: Option<u64>,
     last_key: u64,
 }
-
-/// What a capability of the server promises an older client unasked, and its word in the filter.
-const LISTS: [(&str, &str, &str); 3] = [
-    (
-        "prompts",
-        "promptsListChanged",
-        "notifications/prompts/list_changed",
-    ),
-    (
-        "resources",
-        "resourcesListChanged",
-        "notifications/resources/list_changed",
-    ),
-    (
-        "tools",
-        "toolsListChanged",
-        "notifications/tools/list_changed",
-    ),
-];
 
 const UPDATED: &str = "notifications/resources/updated";
 const LISTEN: &str = "subscriptions/listen";
@@ -132,7 +114,7 @@ impl Listening {
 
     fn filter(&self, world: &World<'_>) -> Map<Json> {
         let mut filter = Map::new();
-        for (capability, word, _) in LISTS {
+        for (word, capability, _) in LISTS {
             if self.lists && world.declares(&[capability, "listChanged"]) {
                 filter.insert(word, Json::from(true));
             }

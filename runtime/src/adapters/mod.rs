@@ -34,6 +34,25 @@ use crate::server::{Client, Token};
 use crate::translate::{Translated, Translator, Way};
 use seal::Seal;
 
+/// The word of a list in the filter, the capability behind it, and the notification of its changes.
+pub(crate) const LISTS: [(&str, &str, &str); 3] = [
+    (
+        "promptsListChanged",
+        "prompts",
+        "notifications/prompts/list_changed",
+    ),
+    (
+        "resourcesListChanged",
+        "resources",
+        "notifications/resources/list_changed",
+    ),
+    (
+        "toolsListChanged",
+        "tools",
+        "notifications/tools/list_changed",
+    ),
+];
+
 /// Something that no conversion can carry over, and no plugged-in machine took.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeedsAdapter {

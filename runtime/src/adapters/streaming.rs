@@ -7,6 +7,7 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::{About, Occasion, StateMachine, Step, World};
+use crate::adapters::LISTS;
 use crate::errors;
 use crate::server::Token;
 
@@ -24,25 +25,6 @@ struct Stream {
     lists: Vec<&'static str>,
     uris: BTreeSet<String>,
 }
-
-/// The word of a list in the filter, the capability behind it, and the notification of its changes.
-const LISTS: [(&str, &str, &str); 3] = [
-    (
-        "promptsListChanged",
-        "prompts",
-        "notifications/prompts/list_changed",
-    ),
-    (
-        "resourcesListChanged",
-        "resources",
-        "notifications/resources/list_changed",
-    ),
-    (
-        "toolsListChanged",
-        "tools",
-        "notifications/tools/list_changed",
-    ),
-];
 
 const UPDATED: &str = "notifications/resources/updated";
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";

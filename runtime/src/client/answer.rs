@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Era, Loss, Revision};
+use mcp_registry::{Era, Loss, ProtocolRule, Revision};
 use mcp_wire::{Error, ErrorObject, Json, JsonObject, Message, Packet, RawError, RawResponse};
 
 use super::era::{Evidence, choose, supported};
@@ -28,7 +28,7 @@ impl<App: Spoken> Client<App> {
                 let legal = self
                     .state
                     .settled()
-                    .is_some_and(|it| it.revision == Revision::V2025_03_26);
+                    .is_some_and(|it| it.revision.has_rule(ProtocolRule::Batch));
                 if !legal || messages.len() > self.options.limits.batch_length {
                     return self.ignore(Ignored::Batch(messages.len()));
                 }

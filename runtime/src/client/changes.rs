@@ -15,6 +15,7 @@ use super::send::member;
 use super::translate::empty_object;
 use super::{Client, Purpose, Waiting};
 use crate::Spoken;
+use crate::adapters::LISTS;
 use crate::adapters::declares;
 
 /// What the application wants to be told of.
@@ -41,25 +42,6 @@ struct Stream {
     lists: Vec<&'static str>,
     uris: BTreeSet<String>,
 }
-
-/// The word of a list in the filter, the capability behind it, and the notification of its changes.
-const LISTS: [(&str, &str, &str); 3] = [
-    (
-        "promptsListChanged",
-        "prompts",
-        "notifications/prompts/list_changed",
-    ),
-    (
-        "resourcesListChanged",
-        "resources",
-        "notifications/resources/list_changed",
-    ),
-    (
-        "toolsListChanged",
-        "tools",
-        "notifications/tools/list_changed",
-    ),
-];
 
 const LISTEN: &str = "subscriptions/listen";
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";

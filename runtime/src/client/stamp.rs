@@ -1,6 +1,6 @@
 //! What every message carries beside its own members: `_meta` keys and HTTP headers.
 
-use mcp_registry::{Era, Revision};
+use mcp_registry::{Era, ProtocolHeader, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::translate::empty_object;
@@ -119,7 +119,7 @@ pub(super) fn headers(
             }
         }
         Era::Handshake => {
-            if settled && revision >= Revision::V2025_06_18 {
+            if settled && revision.has_header(ProtocolHeader::McpProtocolVersion) {
                 add("MCP-Protocol-Version", revision.wire().to_owned());
             }
             if let Some(session) = session {
