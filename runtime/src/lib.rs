@@ -15,28 +15,21 @@
 #![deny(missing_docs)]
 
 mod adapters;
-pub mod client;
-pub mod errors;
-pub mod headers;
-#[cfg(feature = "http")]
-pub mod http;
-pub mod ladder;
-mod limits;
-#[cfg(feature = "http")]
-mod params;
-mod revisions;
+mod protocol;
 #[cfg(any(feature = "http", feature = "stdio"))]
-pub mod serve;
-mod served;
-pub mod server;
-#[cfg(feature = "stdio")]
-pub mod stdio;
-mod translate;
+mod transport;
 
-pub use headers::Headers;
-pub use limits::Limits;
-pub use served::RevisionSet;
-pub use server::Server;
+pub use protocol::headers::Headers;
+pub use protocol::limits::Limits;
+pub use protocol::revisions::RevisionSet;
+pub use protocol::server::Server;
+pub use protocol::{client, errors, headers, server, settle};
+#[cfg(feature = "http")]
+pub use transport::http;
+#[cfg(any(feature = "http", feature = "stdio"))]
+pub use transport::serve;
+#[cfg(feature = "stdio")]
+pub use transport::stdio;
 
 pub use mcp_registry::*;
 pub use mcp_wire;

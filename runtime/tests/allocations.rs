@@ -5,7 +5,7 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use mcp_revisions::ladder::{Circumstances, settle};
+use mcp_revisions::settle::{Circumstances, settle};
 use mcp_revisions::{Headers, Revision, RevisionSet, peek};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -44,7 +44,7 @@ fn looking_and_settling_allocate_nothing() {
         let change = region.change();
         assert_eq!(
             settled.unwrap().unwrap(),
-            mcp_revisions::ladder::Settled::Speaks(revision)
+            mcp_revisions::settle::Settled::Speaks(revision)
         );
         assert_eq!((change.allocations, change.reallocations), (0, 0), "{text}");
     }

@@ -7,10 +7,10 @@
     reason = "a test says what it found and stops"
 )]
 
-use mcp_revisions::ladder::{
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::settle::{
     Circumstances, Settled, settle, settle_element, takes_session_operations,
 };
-use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::{Headers, Revision, RevisionSet, peek};
 
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};

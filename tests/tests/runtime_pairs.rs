@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 const NOW: Duration = Duration::ZERO;
 
 fn row(revision: Revision, method: &str) -> Option<&'static MethodInfo> {
-    mcp_revisions::ladder::find_method(
+    mcp_revisions::settle::find_method(
         revision,
         method,
         Direction::ClientToServer,

@@ -17,9 +17,9 @@ use std::time::Duration;
 
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
-use mcp_revisions::ladder::find_method;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodKind, from_str};
 use mcp_revisions::server::{Channel, Event, Fate, Ignored, Output, Profile, Server, To};
+use mcp_revisions::settle::find_method;
 use mcp_revisions::{Era, Spoken, WithSpoken};
 use mcp_tests::{parallel, root};
 use runtime::{Voice, voices};

@@ -76,7 +76,10 @@ impl Listening {
             }
             _ => self.uris.insert(uri) || self.current.is_none(),
         };
-        let mut steps = vec![Step::Answer(about.token, Ok(crate::translate::no_params()))];
+        let mut steps = vec![Step::Answer(
+            about.token,
+            Ok(crate::protocol::translate::no_params()),
+        )];
         if changed {
             steps.extend(self.listen(world));
         }

@@ -28,10 +28,10 @@ use std::time::Duration;
 use mcp_registry::{Adapter, NeedsState, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject};
 
-use crate::limits::Limits;
-use crate::revisions::is_legacy;
+use crate::protocol::limits::Limits;
+use crate::protocol::revisions::is_legacy;
+use crate::protocol::translate::{Translated, Translator, Way};
 use crate::server::{Client, Token};
-use crate::translate::{Translated, Translator, Way};
 use seal::Seal;
 
 /// The word of a list in the filter, the capability behind it, and the notification of its changes.

@@ -36,7 +36,7 @@ pub(super) fn read(result: &Json) -> Result<(Vec<Question>, Option<Json>), Error
             .ok_or_else(|| wrong("of no known method"))?;
         let params = request
             .get("params")
-            .unwrap_or_else(crate::translate::no_params);
+            .unwrap_or_else(crate::protocol::translate::no_params);
         Ok(Question {
             name,
             method,

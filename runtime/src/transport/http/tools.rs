@@ -12,7 +12,7 @@ use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
 use super::body::HangUp;
 use super::service::Inner;
 use crate::errors::Refusal;
-use crate::params::{self, Param};
+use crate::protocol::params::{self, Param};
 use crate::serve::{Facts, Handler, route};
 use crate::{Headers, Spoken, headers, meta};
 
@@ -128,7 +128,10 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     ) -> Option<JsonObject> {
         let mut about: Map<Json> = Map::new();
         about.insert(meta::PROTOCOL_VERSION, Json::of(revision.wire()));
-        about.insert(meta::CLIENT_CAPABILITIES, crate::translate::no_params());
+        about.insert(
+            meta::CLIENT_CAPABILITIES,
+            crate::protocol::translate::no_params(),
+        );
         let mut params: Map<Json> = Map::new();
         params.insert("_meta", Json::of(&about));
         if let Some(cursor) = cursor {

@@ -24,7 +24,7 @@ use super::tools::Tools;
 use super::{Body, Options};
 use crate::serve::{Handler, Lane, Parked, route};
 use crate::server::{Server, Sessions};
-use crate::{Spoken, headers, ladder};
+use crate::{Spoken, headers, settle};
 
 /// A server as a tower service; clones serve the same sessions.
 pub struct Service<App, H>(Arc<Inner<App, H>>);
@@ -276,13 +276,13 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let is_modern = named.is_some_and(|revision| revision.era() == Era::PerRequest);
         self.options.sessions
             && !is_modern
-            && ladder::takes_session_operations(self.server.served())
+            && settle::takes_session_operations(self.server.served())
     }
 
     fn wrong_method(&self) -> Response<Body> {
         let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
         let allowed =
-            match self.options.sessions && ladder::takes_session_operations(self.server.served()) {
+            match self.options.sessions && settle::takes_session_operations(self.server.served()) {
                 true => "GET, POST, DELETE",
                 false => "POST",
             };

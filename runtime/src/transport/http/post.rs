@@ -14,9 +14,9 @@ use super::body::HangUp;
 use super::service::{Inner, events, status};
 use super::{Body, Principal};
 use crate::errors::{self, Refusal};
-use crate::ladder::needs_session;
 use crate::serve::{Facts, Handler, Lane, Queue, Taken, route};
 use crate::server::{Looked, Reply};
+use crate::settle::needs_session;
 use crate::{Headers, Spoken, headers};
 
 impl<App: Spoken, H: Handler> Inner<App, H> {

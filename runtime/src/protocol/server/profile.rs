@@ -4,7 +4,7 @@ use mcp_registry::{Context, Failure, Outcome, Policy, Revision, Subject};
 use mcp_wire::{Encode, Json, JsonObject, Writer};
 
 use crate::meta;
-use crate::served::RevisionSet;
+use crate::protocol::revisions::RevisionSet;
 
 /// Who the server is and what it can do, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,7 +86,7 @@ impl Introductions {
     fn in_revision(&self, revision: Revision) -> Option<&Introduction> {
         self.all
             .iter()
-            .find(|one| crate::revisions::same(one.revision, revision))
+            .find(|one| crate::protocol::revisions::same(one.revision, revision))
     }
 
     /// `ServerCapabilities` in a revision.

@@ -13,7 +13,7 @@ use super::translate::{Stopped, Translated};
 use super::{Server, batch};
 use crate::adapters::questions::allowed;
 use crate::adapters::{NeedsAdapter, Occasion};
-use crate::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::{Spoken, is_legacy};
 use crate::{errors, meta};
 
 impl<App: Spoken> Server<App> {
@@ -277,7 +277,7 @@ fn undeclared(
                     _ => params = reader.value::<Json>().ok(),
                 }
             }
-            let params = params.unwrap_or_else(crate::translate::no_params);
+            let params = params.unwrap_or_else(crate::protocol::translate::no_params);
             allowed(client, &method?, &params).err()
         })?;
     Some(Box::new(errors::Refusal {

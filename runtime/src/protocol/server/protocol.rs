@@ -10,7 +10,7 @@ use super::call::{Client, Event, LogLevel};
 use super::channel::{Channel, Opened};
 use super::receive::Handled;
 use crate::errors::{self, Refusal};
-use crate::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::{Spoken, is_legacy};
 use mcp_wire::{Peeked, Raw};
 
 /// The result that says nothing.

@@ -3,7 +3,7 @@
 use mcp_registry::Era;
 use mcp_wire::{ErrorObject, Json};
 
-use crate::served::RevisionSet;
+use crate::protocol::revisions::RevisionSet;
 
 /// A header of a modern request is missing, or says something else than the body.
 pub const HEADER_MISMATCH: i64 = -32020;

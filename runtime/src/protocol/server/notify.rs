@@ -14,8 +14,8 @@ use super::machines::Told;
 use super::translate::Stopped;
 use crate::adapters::questions::allowed;
 use crate::adapters::{NeedsAdapter, Occasion};
-use crate::ladder::find_method;
-use crate::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::settle::find_method;
 use crate::{errors, meta};
 
 /// Whom a notification is for.

@@ -6,9 +6,9 @@ use mcp_wire::{Direction, ErrorObject, Json};
 use super::Server;
 use super::channel::Opened;
 use crate::meta;
-use crate::revisions::{Spoken, is_legacy, same};
-pub(super) use crate::translate::{NO_PARAMS, Stopped, Translated, no_params};
-use crate::translate::{Translator, Way};
+use crate::protocol::revisions::{Spoken, is_legacy, same};
+pub(super) use crate::protocol::translate::{NO_PARAMS, Stopped, Translated, no_params};
+use crate::protocol::translate::{Translator, Way};
 
 impl<App: Spoken> Server<App> {
     pub(super) fn translator(&self) -> Translator {

@@ -18,8 +18,8 @@ use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
-use crate::ladder::{self, Circumstances, Settled, find_method};
-use crate::revisions::{Spoken, is_legacy, same};
+use crate::protocol::revisions::{Spoken, is_legacy, same};
+use crate::settle::{self, Circumstances, Settled, find_method};
 use mcp_wire::{MessageKind, Peeked, Raw, Unreadable, peek};
 
 /// What one look at a text has shown.
@@ -136,7 +136,7 @@ impl<App: Spoken> Server<App> {
             session: channel.session_revision(),
             served: self.served,
         };
-        match ladder::settle(&message, &around) {
+        match settle::settle(&message, &around) {
             Ok(Settled::Batch) => batch::receive(self, channel, exchange, &message, principal, now),
             settled => single(
                 exchange,

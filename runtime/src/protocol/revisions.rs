@@ -1,8 +1,10 @@
-//! Sets of revisions, such as those that a server is willing to serve.
+//! What endpoints ask of revisions: sets of them, such as those that a server is willing to serve, and two compared.
 
 use std::fmt;
 
 use mcp_registry::{Era, Revision};
+
+pub(crate) use mcp_registry::Spoken;
 
 /// A set of revisions that are told apart on the wire: the draft counts as the revision whose string it bears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -111,4 +113,16 @@ impl fmt::Display for RevisionSet {
         }
         f.write_str(&self.wire().join(", "))
     }
+}
+
+/// Whether nothing has to be converted between two revisions.
+#[must_use]
+pub(crate) fn same(one: Revision, other: Revision) -> bool {
+    one.same_types(other)
+}
+
+/// Whether the revision is one of the handshake era.
+#[must_use]
+pub(crate) fn is_legacy(revision: Revision) -> bool {
+    revision.era() == Era::Handshake
 }

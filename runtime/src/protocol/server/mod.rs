@@ -64,9 +64,9 @@ pub use receive::Looked;
 pub use sessions::{Sessions, SessionsFull};
 
 use crate::adapters::seal::Seal;
-use crate::limits::Limits;
-use crate::revisions::Spoken;
-use crate::served::RevisionSet;
+use crate::protocol::limits::Limits;
+use crate::protocol::revisions::RevisionSet;
+use crate::protocol::revisions::Spoken;
 use profile::Introductions;
 
 /// What is told of each loss: the method, who it is lost to, and what.

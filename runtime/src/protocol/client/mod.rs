@@ -145,7 +145,7 @@ impl<App: Spoken> Client<App> {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let mut translator = Translator {
-            inner: crate::translate::Translator {
+            inner: crate::protocol::translate::Translator {
                 app: App::REVISION,
                 policy: options.policy,
             },

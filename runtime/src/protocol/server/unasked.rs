@@ -11,8 +11,8 @@ use super::receive::{Handled, json};
 use super::translate::Stopped;
 use super::{Server, batch};
 use crate::adapters::{NeedsAdapter, Occasion};
-use crate::ladder::find_method;
-use crate::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::settle::find_method;
 use mcp_wire::{Peeked, Raw};
 
 impl<App: Spoken> Server<App> {

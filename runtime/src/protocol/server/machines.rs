@@ -14,8 +14,8 @@ use super::receive::call_of;
 use super::{Server, Token, batch};
 use crate::adapters::seal::{Bound, subject};
 use crate::adapters::{self, About, Occasion, Step, World};
-use crate::revisions::{Spoken, is_legacy};
-use crate::translate::no_params;
+use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::translate::no_params;
 use crate::{errors, meta};
 
 /// What a machine is told of a request, taken out of the channel that the machine is in.

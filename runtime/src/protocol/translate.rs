@@ -7,7 +7,7 @@ use mcp_registry::{
 };
 use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 
-use crate::revisions::same;
+use crate::protocol::revisions::same;
 
 /// Between whom texts go.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use mcp_wire::{Direction, MethodInfo, MethodKind};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::meta;
-use crate::served::RevisionSet;
+use crate::protocol::revisions::RevisionSet;
 use mcp_wire::{MessageKind, Peeked, Raw};
 
 /// What is known when a message comes, beside the message.

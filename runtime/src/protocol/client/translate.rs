@@ -4,13 +4,13 @@ use mcp_registry::{Loss, Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
 use super::output::{Failure, Question};
-pub(super) use crate::translate::Stopped;
-use crate::translate::{Translated, Way};
+pub(super) use crate::protocol::translate::Stopped;
+use crate::protocol::translate::{Translated, Way};
 
 /// The application's end of a translation.
 #[derive(Debug, Clone)]
 pub(super) struct Translator {
-    pub(super) inner: crate::translate::Translator,
+    pub(super) inner: crate::protocol::translate::Translator,
     /// The application's client capabilities, in the newest revision: for requests on the way up.
     pub(super) capabilities: Option<Json>,
 }

@@ -7,8 +7,8 @@ use super::call::{Event, Exchange, Outgoing, Output, Received, Reply};
 use super::channel::{Batch, Channel, Pending};
 use super::receive::Handled;
 use crate::errors::{self, Refusal};
-use crate::ladder;
-use crate::revisions::Spoken;
+use crate::protocol::revisions::Spoken;
+use crate::settle;
 use mcp_wire::envelope::write;
 use mcp_wire::{Peeked, Unreadable, peek};
 
@@ -45,7 +45,7 @@ pub(super) fn receive<App: Spoken>(
     for text in message.elements() {
         let handled = match peek(text.as_bytes()) {
             Ok(message) => {
-                let settled = ladder::settle_element(&message);
+                let settled = settle::settle_element(&message);
                 server.handle(channel, exchange, &message, settled, principal, true, now)
             }
             Err(unreadable) => {

@@ -170,7 +170,7 @@ impl Channel {
         let is_it = |pending: &Pending| {
             pending.exchange == exchange
                 && !pending.is_parked
-                && !crate::revisions::is_legacy(pending.peer)
+                && !crate::protocol::revisions::is_legacy(pending.peer)
         };
         let waiting = self.pending.iter().filter(|(_, pending)| is_it(pending));
         waiting.map(|(token, _)| *token).collect()

@@ -26,8 +26,8 @@
 //! here: put an authorisation layer before it.
 
 mod body;
+mod listener;
 mod post;
-mod serve;
 mod service;
 mod tools;
 
@@ -36,7 +36,7 @@ use std::time::Duration;
 use ::http::header::{HOST, ORIGIN};
 
 pub use body::Body;
-pub use serve::{bind, serve, serve_until};
+pub use listener::{bind, serve, serve_until};
 pub use service::Service;
 
 /// How a service behaves over HTTP.
