@@ -84,7 +84,7 @@ fn shown(generated: &Crate) -> BTreeMap<String, String> {
         let Some(name) = path.strip_prefix("src/") else {
             continue;
         };
-        let tables = name == "methods.rs" && generated.methods == 0;
+        let tables = ["methods.rs", "services.rs"].contains(&name) && generated.methods == 0;
         if tables || ["lib.rs", "wire/mod.rs"].contains(&name) {
             continue;
         }

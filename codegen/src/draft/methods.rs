@@ -330,10 +330,10 @@ fn method(
         _ => result_type(draft, definitions, message, &name, result_rule),
     };
     let facts = rules.facts(&name);
+    let asks_first = (result.as_ref()).and_then(|result| asks_first(draft, rules, result));
     Ok(Method {
-        input_required: result
-            .as_ref()
-            .is_some_and(|result| asks_first(draft, rules, result)),
+        input_required: asks_first.is_some(),
+        complete: asks_first.flatten(),
         named_by: facts.named_by.map(str::to_owned),
         capability: facts.capability.map(str::to_owned),
         name,
@@ -346,20 +346,25 @@ fn method(
     })
 }
 
-/// Whether a result may be the one that asks for input first.
-fn asks_first(draft: &Draft, rules: &MethodRules, result: &Ty) -> bool {
+/// Whether a result may be the one that asks for input first; and what it is else, if that is one type.
+fn asks_first(draft: &Draft, rules: &MethodRules, result: &Ty) -> Option<Option<Ty>> {
     let Ty::Named(name) = draft.resolve(result) else {
-        return false;
+        return None;
     };
     let Some(Shape::Union(union)) = draft.get(name).map(|def| &def.shape) else {
-        return false;
+        return None;
     };
-    union.types.iter().any(|ty| match ty {
+    let asks = |ty: &&Ty| match ty {
         Ty::Named(name) => {
             let definition = draft.get(name).and_then(|def| def.definition.as_deref());
             definition.is_some() && definition == rules.input_required()
         }
         _ => false,
+    };
+    let (asking, others): (Vec<&Ty>, Vec<&Ty>) = union.types.iter().partition(asks);
+    (!asking.is_empty()).then(|| match others[..] {
+        [only] => Some(only.clone()),
+        _ => None,
     })
 }
 

@@ -111,6 +111,9 @@ pub struct Method {
     pub result: Option<Ty>,
     /// Whether the result may ask for input first.
     pub input_required: bool,
+    /// What the result is once nothing is asked any more; absent where that is no one type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complete: Option<Ty>,
     /// The member of the params that says what the request is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub named_by: Option<String>,

@@ -76,6 +76,7 @@ fn row(model: &Model, method: &Method) -> TokenStream {
         params_required,
         result,
         input_required,
+        complete: _,
         named_by,
         capability,
     } = method;

@@ -8,6 +8,7 @@ mod imports;
 mod items;
 mod methods;
 mod scaffold;
+mod services;
 mod structs;
 mod ty;
 mod unions;
@@ -81,6 +82,17 @@ pub fn crate_files(
         "src/methods.rs".to_owned(),
         quote!(#![doc = #about] #imports #body),
     )?;
+    let body = services::services(model, docs, &facts.source)?;
+    let imports = imports::imports(model, &body, None);
+    let about = scaffold::ABOUT_SERVICES;
+    add(
+        "src/services.rs".to_owned(),
+        quote!(#![doc = #about] #imports #body),
+    )?;
+    files.insert(
+        "tests/services.rs".to_owned(),
+        scaffold::services_test(facts)?,
+    );
     files.insert(
         "src/lib.rs".to_owned(),
         scaffold::lib(facts, model, &names)?,

@@ -44,6 +44,9 @@ impl CrateFacts {
 pub(super) const ABOUT_METHODS: &str =
     " The methods of this revision, and what ties each to its params and its result.";
 
+pub(super) const ABOUT_SERVICES: &str =
+    " Services of this revision: handlers of each side, what dispatches to them, and typed calls.";
+
 /// The first lines of every file.
 pub(super) fn header(facts: &CrateFacts) -> String {
     format!(
@@ -90,6 +93,11 @@ pub(super) fn manifest(facts: &CrateFacts) -> Result<String, Error> {
 
 pub(super) fn readme(facts: &CrateFacts, model: &Model) -> Result<String, Error> {
     render("README.md", facts, context! { counts => counts(model) })
+}
+
+/// The test of the services, in the crate that has them.
+pub(super) fn services_test(facts: &CrateFacts) -> Result<String, Error> {
+    render("services.rs", facts, context! {})
 }
 
 pub(super) fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
@@ -178,6 +186,10 @@ const TEMPLATES: &[(&str, &str)] = &[
         include_str!("../../templates/Cargo.toml.jinja"),
     ),
     ("README.md", include_str!("../../templates/README.md.jinja")),
+    (
+        "services.rs",
+        include_str!("../../templates/services.rs.jinja"),
+    ),
     (
         "reexport/lib.rs",
         include_str!("../../templates/reexport/lib.rs.jinja"),

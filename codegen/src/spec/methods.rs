@@ -13,7 +13,7 @@ use crate::Error;
 use crate::naming::snake_case;
 
 /// What an area has to be.
-pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod and wire";
+pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -389,7 +389,7 @@ pub(crate) fn module(area: &str) -> String {
 
 /// Whether an area can be a file and a module of a generated crate, beside those that every crate has.
 pub(crate) fn is_area(area: &str) -> bool {
-    let own = ["lib", "main", "methods", "mod", "wire"];
+    let own = ["lib", "main", "methods", "mod", "services", "wire"];
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     area.bytes().all(plain)
         && area

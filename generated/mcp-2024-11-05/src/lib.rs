@@ -38,6 +38,7 @@ mod sampling;
 mod shared;
 mod tools;
 mod methods;
+mod services;
 mod wire;
 
 pub use completion::*;
@@ -51,6 +52,11 @@ pub use sampling::*;
 pub use shared::*;
 pub use tools::*;
 pub use methods::{METHODS, TYPES};
+pub use services::{CallClient, CallServer, ClientHandlers, ServerHandlers};
+
+/// This revision as a type, for what is generic over revisions: it finds handlers by method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {}
 
 /// The id of this revision.
 pub const REVISION: &str = "2024-11-05";

@@ -40,6 +40,7 @@ mod shared;
 mod subscriptions;
 mod tools;
 mod methods;
+mod services;
 mod wire;
 
 pub use completion::*;
@@ -55,6 +56,11 @@ pub use shared::*;
 pub use subscriptions::*;
 pub use tools::*;
 pub use methods::{METHODS, TYPES};
+pub use services::{CallClient, CallServer, ClientHandlers, ServerHandlers};
+
+/// This revision as a type, for what is generic over revisions: it finds handlers by method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {}
 
 /// The id of this revision.
 pub const REVISION: &str = "2026-07-28-rc";

@@ -9,6 +9,8 @@ use crate::Revision;
 pub trait Spoken: Send + Sync + 'static {
     /// The revision.
     const REVISION: Revision;
+    /// What finds the revision's handlers by method, and what its typed calls are made to.
+    type Protocol: Send + Sync + 'static;
 }
 
 /// What is done with a revision that is only known at run time, once it is a type.
@@ -43,6 +45,7 @@ pub enum V2024_11_05 {}
 
 impl Spoken for V2024_11_05 {
     const REVISION: Revision = Revision::V2024_11_05;
+    type Protocol = crate::v2024_11_05::Protocol;
 }
 
 /// The application speaks 2025-03-26.
@@ -52,6 +55,7 @@ pub enum V2025_03_26 {}
 
 impl Spoken for V2025_03_26 {
     const REVISION: Revision = Revision::V2025_03_26;
+    type Protocol = crate::v2025_03_26::Protocol;
 }
 
 /// The application speaks 2025-06-18.
@@ -61,6 +65,7 @@ pub enum V2025_06_18 {}
 
 impl Spoken for V2025_06_18 {
     const REVISION: Revision = Revision::V2025_06_18;
+    type Protocol = crate::v2025_06_18::Protocol;
 }
 
 /// The application speaks 2025-11-25.
@@ -70,6 +75,7 @@ pub enum V2025_11_25 {}
 
 impl Spoken for V2025_11_25 {
     const REVISION: Revision = Revision::V2025_11_25;
+    type Protocol = crate::v2025_11_25::Protocol;
 }
 
 /// The application speaks 2026-07-28.
@@ -79,6 +85,7 @@ pub enum V2026_07_28 {}
 
 impl Spoken for V2026_07_28 {
     const REVISION: Revision = Revision::V2026_07_28;
+    type Protocol = crate::v2026_07_28::Protocol;
 }
 
 /// The application speaks draft.
@@ -88,4 +95,5 @@ pub enum Draft {}
 
 impl Spoken for Draft {
     const REVISION: Revision = Revision::Draft;
+    type Protocol = crate::draft::Protocol;
 }

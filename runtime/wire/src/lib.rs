@@ -83,6 +83,7 @@ mod object;
 mod pointer;
 mod reader;
 mod scan;
+pub mod service;
 mod text;
 mod writer;
 

@@ -1,7 +1,14 @@
-//! A request knows its method, its params and what answers it; the tables list all of them.
+//! A request knows its method, its params and what answers it; the tables list all of them, and services are made of them.
 
-use mcp_request_trait::{EchoParams, EchoRequest, EchoResult, METHODS, TYPES, TickNotification};
-use mcp_wire::{NoParams, Notification, Request};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use mcp_request_trait::{
+    CallServer, ClientHandlers, EchoParams, EchoRequest, EchoResult, METHODS, Protocol,
+    ServerHandlers, TYPES, TickNotification,
+};
+use mcp_wire::service::{Caller, ClientSide, ServerSide, Serves};
+use mcp_wire::{ErrorObject, Json, NoParams, Notification, Request};
 
 /// What any client would do: send the request, read what answers it.
 fn call<R: Request>(request: &R, answer: &str) -> (String, R::Result) {
@@ -31,4 +38,55 @@ fn the_tables_list_methods_and_types() {
         echo.round_trip(r#"{"text": "x"}"#).unwrap(),
         r#"{"text":"x"}"#
     );
+}
+
+/// Answers in capitals.
+struct Loud;
+
+impl ServerHandlers<()> for Loud {
+    async fn echo(&self, params: EchoParams, (): ()) -> Result<EchoResult, ErrorObject> {
+        Ok(EchoResult::new(params.text.to_uppercase()))
+    }
+}
+
+impl ClientHandlers<()> for Loud {}
+
+/// Carries calls to `Loud`, in the same process.
+struct Here;
+
+impl Caller for Here {
+    type Protocol = Protocol;
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+
+    async fn request(
+        &self,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> Result<Json, Self::Error> {
+        let params = params.unwrap_or_default();
+        let answer = <Protocol as Serves<ServerSide, _, _>>::request(&Loud, method, &params, ());
+        answer.await.map_err(|error| error.message.into())
+    }
+
+    async fn notification(&self, _: &'static str, _: Option<Json>) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_call_reaches_its_handler() {
+    let mut call = pin!(Here.echo(EchoParams::new("hi")));
+    let Poll::Ready(answer) = call.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+        unreachable!("nothing waits");
+    };
+    assert_eq!(answer.unwrap(), EchoResult::new("HI"));
+}
+
+#[test]
+fn what_is_implemented_is_told_without_a_call() {
+    assert_eq!(
+        <Protocol as Serves<ServerSide, Loud, ()>>::implemented(),
+        ["echo/say"]
+    );
+    assert!(<Protocol as Serves<ClientSide, Loud, ()>>::implemented().is_empty());
 }

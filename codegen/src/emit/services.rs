@@ -1,0 +1,285 @@
+//! The services of a revision: for each side the handlers of its methods, what dispatches to them, and typed calls.
+//!
+//! Functions are thin: what need not know a type is a routine of `mcp_wire::service`.
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::items::doc;
+use super::ty::{ident, rust_type};
+use crate::Error;
+use crate::docs::TypeDocs;
+use crate::model::{Direction, Method, MethodKind, Model};
+use crate::naming::snake_case;
+use crate::schema::schema_error;
+
+/// What a side is called in generated code.
+struct Side {
+    direction: Direction,
+    /// Who answers, in words.
+    who: &'static str,
+    handlers: &'static str,
+    calls: &'static str,
+    marker: &'static str,
+}
+
+const SIDES: [Side; 2] = [
+    Side {
+        direction: Direction::ClientToServer,
+        who: "server",
+        handlers: "ServerHandlers",
+        calls: "CallServer",
+        marker: "ServerSide",
+    },
+    Side {
+        direction: Direction::ServerToClient,
+        who: "client",
+        handlers: "ClientHandlers",
+        calls: "CallClient",
+        marker: "ClientSide",
+    },
+];
+
+/// A method as a function.
+struct Function<'m> {
+    name: Ident,
+    method: &'m Method,
+    params: TokenStream,
+    docs: String,
+}
+
+/// The services of a model; `file` is the schema, for errors.
+///
+/// # Errors
+/// Two methods of one side whose functions would have the same name.
+pub(super) fn services(model: &Model, docs: &TypeDocs, file: &str) -> Result<TokenStream, Error> {
+    let mut body = quote!(
+        use mcp_wire::service;
+    );
+    for side in SIDES {
+        let functions = functions(model, docs, file, &side)?;
+        body.extend(handlers(&side, &functions));
+        body.extend(dispatch(&side, &functions));
+        body.extend(calls(&side, &functions));
+    }
+    Ok(body)
+}
+
+fn functions<'m>(
+    model: &'m Model,
+    docs: &TypeDocs,
+    file: &str,
+    side: &Side,
+) -> Result<Vec<Function<'m>>, Error> {
+    let mut functions = Vec::new();
+    let mut taken: BTreeMap<String, &str> = BTreeMap::new();
+    let methods = model.methods.iter();
+    for method in methods.filter(|method| method.direction == side.direction) {
+        let name = function_name(method);
+        if let Some(other) = taken.insert(name.clone(), &method.name) {
+            return Err(schema_error(
+                file,
+                &model
+                    .get(&method.message)
+                    .map_or_else(String::new, |def| def.at()),
+                &format!("a name of its own for the function of `{}`", method.name),
+                &format!("`{name}`, which is that of `{other}`"),
+                "give one of the messages another name in spec/names.toml ([types])",
+            ));
+        }
+        let line = model
+            .get(&method.message)
+            .map(|def| docs.of(def).ty)
+            .unwrap_or_default();
+        functions.push(Function {
+            name: ident(&name),
+            method,
+            params: match &method.params {
+                Some(ty) => rust_type(ty),
+                None => quote!(NoParams),
+            },
+            docs: format!("`{}`: {line}", method.name),
+        });
+    }
+    Ok(functions)
+}
+
+/// `CallToolRequest` becomes `call_tool`, `ProgressNotification` becomes `progress`.
+fn function_name(method: &Method) -> String {
+    let suffix = match method.kind {
+        MethodKind::Request | MethodKind::Input => "Request",
+        MethodKind::Notification => "Notification",
+    };
+    let stem = method.message.strip_suffix(suffix);
+    snake_case(
+        stem.filter(|stem| !stem.is_empty())
+            .unwrap_or(&method.message),
+    )
+}
+
+fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
+    let name = ident(side.handlers);
+    let about = format!(
+        "What a {} answers: a method for each request and each notification.\n\nA request that is not handled is answered as one whose method is not there; a notification is left alone.",
+        side.who
+    );
+    let about = doc(&about);
+    let methods = functions.iter().map(|function| {
+        let Function {
+            name,
+            method,
+            params,
+            docs,
+        } = function;
+        let about = doc(docs);
+        match &method.result {
+            Some(result) => {
+                let (result, wire) = (rust_type(result), &method.name);
+                quote! {
+                    #(#about)*
+                    fn #name(&self, params: #params, cx: Cx) -> impl Future<Output = Result<#result, Cx::Error>> + Send {
+                        drop((params, cx));
+                        service::absent(#wire)
+                    }
+                }
+            }
+            None => quote! {
+                #(#about)*
+                fn #name(&self, params: #params, cx: Cx) -> impl Future<Output = ()> + Send {
+                    drop((params, cx));
+                    std::future::ready(())
+                }
+            },
+        }
+    });
+    quote! {
+        #(#about)*
+        pub trait #name<Cx: service::Context>: Sync {
+            #(#methods)*
+        }
+    }
+}
+
+fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
+    let (handlers, marker) = (ident(side.handlers), ident(side.marker));
+    let answered: Vec<_> = functions
+        .iter()
+        .filter(|function| function.method.result.is_some())
+        .collect();
+    let told = functions
+        .iter()
+        .filter(|function| function.method.result.is_none());
+    let arm = |routine: &str, function: &Function<'_>| {
+        let (routine, method, name) = (ident(routine), &function.method.name, &function.name);
+        quote!(#method => service::#routine(params, |params| handlers.#name(params, cx)).await,)
+    };
+    let requests: Vec<_> = (answered.iter())
+        .map(|function| arm("answer", function))
+        .collect();
+    let request = match requests.is_empty() {
+        false => quote! {
+            match method {
+                #(#requests)*
+                _ => service::absent(method).await,
+            }
+        },
+        true => quote! {
+            drop((handlers, params, cx));
+            service::absent(method).await
+        },
+    };
+    let notifications: Vec<_> = told.map(|function| arm("hand_on", function)).collect();
+    let notification = match notifications.is_empty() {
+        false => quote! {
+            match method {
+                #(#notifications)*
+                _ => Ok(()),
+            }
+        },
+        true => quote! {
+            drop((handlers, method, params, cx));
+            Ok(())
+        },
+    };
+    let implemented = answered.iter().map(|function| {
+        let (method, name) = (&function.method.name, &function.name);
+        quote!(service::implemented(#method, H::#name))
+    });
+    let count = answered.len();
+    quote! {
+        impl<H: #handlers<Cx> + ?Sized, Cx: service::Context> service::Serves<service::#marker, H, Cx> for crate::Protocol {
+            async fn request(handlers: &H, method: &str, params: &Json, cx: Cx) -> Result<Json, Cx::Error> {
+                #request
+            }
+
+            async fn notification(handlers: &H, method: &str, params: &Json, cx: Cx) -> Result<(), mcp_wire::Error> {
+                #notification
+            }
+
+            fn implemented() -> Vec<&'static str> {
+                let all: [Option<&'static str>; #count] = [#(#implemented),*];
+                all.into_iter().flatten().collect()
+            }
+        }
+    }
+}
+
+fn calls(side: &Side, functions: &[Function<'_>]) -> TokenStream {
+    let name = ident(side.calls);
+    let about = format!(
+        "Typed calls to a {}: whatever implements [`Caller`](service::Caller) and speaks this revision has them.",
+        side.who
+    );
+    let about = doc(&about);
+    let methods = functions.iter().map(|function| {
+        let Function {
+            name,
+            method,
+            params,
+            docs,
+        } = function;
+        let about = doc(&format!(
+            "{docs}\n\n# Errors\n{}",
+            match method.kind {
+                MethodKind::Notification => "Those of the [`Caller`](service::Caller).",
+                MethodKind::Request | MethodKind::Input =>
+                    "The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.",
+            }
+        ));
+        let wire = &method.name;
+        let (taken, given) = if method.params_required {
+            (params.clone(), quote!(Some(Json::of(&params))))
+        } else {
+            let given = quote!(params.into().as_ref().map(Json::of));
+            (quote!(impl Into<Option<#params>>), given)
+        };
+        match &method.result {
+            Some(result) => {
+                // What asks first is answered on the way.
+                let result = rust_type(method.complete.as_ref().unwrap_or(result));
+                quote! {
+                    #(#about)*
+                    fn #name(&self, params: #taken) -> impl Future<Output = Result<#result, Self::Error>> + Send {
+                        service::call(self, #wire, #given)
+                    }
+                }
+            }
+            None => quote! {
+                #(#about)*
+                fn #name(&self, params: #taken) -> impl Future<Output = Result<(), Self::Error>> + Send {
+                    self.notification(#wire, #given)
+                }
+            },
+        }
+    });
+    quote! {
+        #(#about)*
+        pub trait #name: service::Caller<Protocol = crate::Protocol> + Sized {
+            #(#methods)*
+        }
+
+        impl<C: service::Caller<Protocol = crate::Protocol>> #name for C {}
+    }
+}

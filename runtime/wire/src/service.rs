@@ -1,0 +1,206 @@
+//! What generated services rest on: who handles a call, who makes one, and how a method becomes a typed call.
+//!
+//! Nothing here runs anything: a [`Context`] comes from whoever serves, a [`Caller`] is whoever carries messages.
+
+use std::any::type_name;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task;
+
+use crate::codec::{Decode, Encode};
+use crate::envelope::ErrorObject;
+use crate::error::Error;
+use crate::json::Json;
+
+/// What goes with a call to its handler: who asks, and what can be said meanwhile.
+///
+/// `()` is the context of handlers that need none.
+pub trait Context: Send {
+    /// What handlers fail with.
+    type Error: From<ErrorObject> + Send;
+}
+
+impl Context for () {
+    type Error = ErrorObject;
+}
+
+/// The side that a server answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerSide {}
+
+/// The side that a client answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientSide {}
+
+/// The handlers `H` of one `Side` of a revision, by method; the `Protocol` of each generated crate implements it.
+pub trait Serves<Side, H: ?Sized, Cx: Context> {
+    /// Answers a request, in the revision's own words.
+    ///
+    /// # Errors
+    /// That of the handler; that there is no such method; that the params are not those of the method.
+    fn request(
+        handlers: &H,
+        method: &str,
+        params: &Json,
+        cx: Cx,
+    ) -> impl Future<Output = Result<Json, Cx::Error>> + Send;
+
+    /// Hands on a notification; one of an unknown method is nobody's.
+    ///
+    /// # Errors
+    /// Params that are not those of the method.
+    fn notification(
+        handlers: &H,
+        method: &str,
+        params: &Json,
+        cx: Cx,
+    ) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// The requests that these handlers answer themselves, not by default.
+    fn implemented() -> Vec<&'static str>;
+}
+
+/// Whoever carries messages to a peer and its answers back.
+pub trait Caller: Sync {
+    /// The revision that it is spoken to in: the `Protocol` of a generated crate.
+    type Protocol;
+    /// Why there is no result.
+    type Error: From<Error> + Send;
+
+    /// Sends a request and waits for its result.
+    ///
+    /// # Errors
+    /// The peer's own error, and whatever keeps the answer from coming.
+    fn request(
+        &self,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> impl Future<Output = Result<Json, Self::Error>> + Send;
+
+    /// Sends a notification.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being sent.
+    fn notification(
+        &self,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+}
+
+impl<C: Caller + Send> Caller for &C {
+    type Protocol = C::Protocol;
+    type Error = C::Error;
+
+    fn request(
+        &self,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> impl Future<Output = Result<Json, Self::Error>> + Send {
+        (**self).request(method, params)
+    }
+
+    fn notification(
+        &self,
+        method: &'static str,
+        params: Option<Json>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        (**self).notification(method, params)
+    }
+}
+
+/// Makes a typed call.
+///
+/// # Errors
+/// Those of the caller, and a result that is not of the type.
+#[doc(hidden)]
+pub async fn call<C: Caller, R: Decode + Send>(
+    to: &C,
+    method: &'static str,
+    params: Option<Json>,
+) -> Result<R, C::Error> {
+    Ok(to.request(method, params).await?.read()?)
+}
+
+/// Answers a request by a typed handler.
+///
+/// # Errors
+/// Those of the handler, and params that are not of the type.
+#[doc(hidden)]
+pub async fn answer<P, R, E, A>(params: &Json, handler: impl FnOnce(P) -> A) -> Result<Json, E>
+where
+    P: Decode,
+    R: Encode,
+    E: From<ErrorObject>,
+    A: Future<Output = Result<R, E>>,
+{
+    match params.read() {
+        Ok(params) => Ok(Json::of(&handler(params).await?)),
+        Err(error) => Err(invalid_params(&error).into()),
+    }
+}
+
+/// Hands a notification to a typed handler.
+///
+/// # Errors
+/// Params that are not of the type.
+#[doc(hidden)]
+pub async fn hand_on<P, A>(params: &Json, handler: impl FnOnce(P) -> A) -> Result<(), Error>
+where
+    P: Decode,
+    A: Future<Output = ()>,
+{
+    handler(params.read()?).await;
+    Ok(())
+}
+
+/// The error that answers params which are not those of the method.
+pub fn invalid_params(error: &Error) -> ErrorObject {
+    ErrorObject::new(ErrorObject::INVALID_PARAMS, error.to_string())
+}
+
+/// The error that answers a method which is not there.
+pub fn method_not_found(method: &str) -> ErrorObject {
+    let shown = crate::error::cut(method);
+    ErrorObject::new(
+        ErrorObject::METHOD_NOT_FOUND,
+        format!("no method `{shown}`"),
+    )
+}
+
+/// The answer of a method that is not there; handlers that answer by it count as not implemented.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Absent<R, E> {
+    method: String,
+    answers: PhantomData<fn() -> (R, E)>,
+}
+
+/// Answers that there is no such method.
+#[doc(hidden)]
+pub fn absent<R, E: From<ErrorObject>>(method: &str) -> Absent<R, E> {
+    Absent {
+        method: method.to_owned(),
+        answers: PhantomData,
+    }
+}
+
+impl<R, E: From<ErrorObject>> Future for Absent<R, E> {
+    type Output = Result<R, E>;
+
+    fn poll(self: Pin<&mut Self>, _: &mut task::Context<'_>) -> task::Poll<Self::Output> {
+        task::Poll::Ready(Err(method_not_found(&self.method).into()))
+    }
+}
+
+/// The method, if the handler is not the default one: told by the type of its answer, without a call.
+#[doc(hidden)]
+pub fn implemented<'h, H: ?Sized + 'h, P, Cx, A>(
+    method: &'static str,
+    _: fn(&'h H, P, Cx) -> A,
+) -> Option<&'static str> {
+    let absent = type_name::<Absent<(), ()>>();
+    let (absent, _) = absent.split_once('<').unwrap_or((absent, ""));
+    (!type_name::<A>().starts_with(absent)).then_some(method)
+}
