@@ -100,8 +100,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         (Some(ty), None) => whole::envelope(*from, ty),
         _ => None,
     };
-    if let (Some(ty), Some(_), None) = (ty, method, whole) {
-        bail!("--method cannot be used with --type {ty}, which is no whole message");
+    if let (Some(ty), None) = (ty, whole) {
+        for (option, is_there) in [
+            ("method", method.is_some()),
+            ("sender", direction.is_some()),
+        ] {
+            if is_there {
+                bail!("--{option} cannot be used with --type {ty}, which is no whole message");
+            }
+        }
     }
     if let (Some(ty), true) = (ty, *from != start || whole.is_some())
         && let Err(error) = whole::check(*from, ty, &text)
