@@ -40,7 +40,7 @@ use serde::Serialize;
 
 use compare::Comparer;
 use lines::Lines;
-use path::Step;
+
 use roots::roots;
 use site::{Detail, Finding, Places, SiteId};
 use walk::{Base, Reached, Root};
@@ -53,6 +53,7 @@ pub use filter::Filter;
 pub use history::{Channel, History, MethodLine, history};
 pub use kind::Kind;
 pub use path::{Part, WirePath, direction_id, without_choices};
+pub(crate) use path::{Selector, Step, Trail};
 pub use row::{CrateChange, Met, Place, Prose, Row};
 pub use settings::{Ignored, Settings};
 pub use show::View;

@@ -90,7 +90,8 @@ fn rows(open: &[Decision]) -> (String, Vec<&str>) {
         .collect();
     let text = text
         .replace("reason = \"\"", "reason = \"x\"")
-        .replace("source = \"\"", "source = \"x\"");
+        .replace("source = \"\"", "source = \"x\"")
+        .replace("input = '', output = ''", "input = '{}', output = '{}'");
     (
         text,
         settled.iter().map(|open| open.place.as_str()).collect(),

@@ -108,13 +108,13 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
     let spec = spec();
     let models = Models::build(&spec).unwrap();
     let useless = [
-        "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\n",
-        "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\n",
-        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\nreason = \"x\"\nsource = \"x\"\n",
-        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\ncovers = [\"name\"]\nreason = \"x\"\nsource = \"x\"\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\ncovers = [\"name\"]\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rename]]\nold = \"Tool\"\nnew = \"Prompt\"\nreason = \"x\"\n",
-        "[[method]]\nname = \"tools/list\"\nid = \"x\"\naction = \"drop\"\nreason = \"x\"\nsource = \"x\"\n",
-        "[[error]]\ncode = -32600\nid = \"x\"\nup = { code = 1 }\nreason = \"x\"\nsource = \"x\"\n",
+        "[[method]]\nname = \"tools/list\"\nid = \"x\"\naction = \"drop\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ params = \"ping\", way = \"up\", input = '{}', output = '{}' }]\n",
+        "[[error]]\ncode = -32600\nid = \"x\"\nup = { code = 1 }\nreason = \"x\"\nsource = \"x\"\nexample = [{ error = \"ping\", input = '{}', output = '{}' }]\n",
         "[[also]]\ntype = \"Tool\"\nreason = \"x\"\n",
         "[[also]]\ntype = \"Nothing\"\nreason = \"x\"\n",
     ];
@@ -161,6 +161,26 @@ fn a_rule_that_says_too_little_is_an_error() {
         ),
         ("down = \"drop\"", "sideways = \"drop\"", "unknown field"),
         (
+            "type = \"PromptMessage\", input",
+            "type = \"PromptMessage\", way = \"up\", input",
+            "example 1: the rule says nothing of the way up",
+        ),
+        (
+            "type = \"PromptMessage\", input",
+            "type = \"PromptMessage\", params = \"ping\", input",
+            "example 1: it is of one thing",
+        ),
+        (
+            "output = 'rejected -32602'",
+            "output = 'refused'",
+            "what is no value is `needs ADAPTER`, `rejected CODE` or `swallowed`",
+        ),
+        (
+            "input = '{\"completions\":{}}'",
+            "input = '{\"completions\":{}'",
+            "its `input` is not JSON",
+        ),
+        (
             "{ custom = \"audio_to_text\" }",
             "{ needs-state = \"hope\" }",
             "no adapter `hope`",
@@ -176,6 +196,39 @@ fn a_rule_that_says_too_little_is_an_error() {
             )
             .unwrap_err();
         assert!(error.to_string().contains(told), "{told}: {error}");
+    }
+}
+
+/// Every way that a rule speaks of is shown on a value; each rule without is named.
+#[test]
+fn a_rule_without_an_example_is_an_error() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    for pair in models.shim_pairs() {
+        let file = spec.rules.get(&pair.file());
+        let mut text = String::new();
+        let mut is_example = false;
+        for line in file.text.lines() {
+            is_example |= line == "example = [";
+            if !is_example {
+                text.push_str(line);
+                text.push('\n');
+            }
+            is_example &= line != "]";
+        }
+        let file = RuleFile::new(file.path.as_str(), text);
+        let rules = file.text.matches("reason = ").count()
+            - file.text.matches("[[also]]").count()
+            - file.text.matches("[[rename]]").count();
+        let error = models
+            .plan_pair(&spec, &pair, file)
+            .unwrap_err()
+            .to_string();
+        let ids: std::collections::BTreeSet<&str> = (error.lines())
+            .filter(|line| line.contains("it carries no `example`"))
+            .filter_map(|line| line.split('`').nth(1))
+            .collect();
+        assert_eq!(ids.len(), rules, "{error}");
     }
 }
 

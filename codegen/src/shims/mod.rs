@@ -8,6 +8,7 @@
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
 //! exact   which conversions cannot lose anything
 //! cover   which rule covers a row of the diff that people read
+//! places  where on the wire each rule of a plan applies
 //! chain   the same across several pairs: which rules a change meets, hop by hop
 //! emit    a function per pair of types and direction
 //! ```
@@ -22,6 +23,7 @@ mod exact;
 mod limits;
 mod open;
 pub mod pair;
+mod places;
 pub mod plan;
 mod planner;
 pub mod rules;
@@ -31,7 +33,9 @@ pub mod table;
 pub use chain::cover_all;
 pub use cover::{PROVEN, cover};
 pub use emit::crate_files;
+pub use open::UNDECIDED;
 pub use pair::{Pair, Way};
+pub use places::places;
 pub use plan::PairPlan;
 pub use planner::{Planned, Side, plan};
 pub use scaffold::{ShimFacts, ShimRevision, used};

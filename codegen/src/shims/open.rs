@@ -9,8 +9,8 @@ use super::rules::Sender;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::snake_case;
 
-/// The rule of losses and rejections that nobody has decided on.
-pub(super) const UNDECIDED: &str = "undecided";
+/// The rule of losses and rejections that nobody has decided on, by the id that `mcp_convert` gives it.
+pub const UNDECIDED: &str = "undecided";
 
 /// Something that is open on one way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,8 +39,8 @@ pub(super) enum Row {
     },
     /// A `[[rename]]`.
     Rename([String; 2]),
-    /// A `[[method]]` with this action, in TOML.
-    Method(Sender, String),
+    /// A `[[method]]` with this action, in TOML, and the way on which the method is missing.
+    Method(Sender, Way, String),
     /// An `[[error]]` with this code.
     Error(i64),
     /// A line of `spec/errors.toml`.
@@ -109,14 +109,15 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
             }
             Row::Covers { owner, member } => {
                 let way = way.unwrap_or(Way::Up);
+                let example = example("type", owner, [None]);
                 format!(
-                    "[[rule]]\nid = \"{id}\"\nat = \"{owner}\"\n{way} = {{ before = \"\" }}\ncovers = [\"{member}\"]\n{tail}"
+                    "[[rule]]\nid = \"{id}\"\nat = \"{owner}\"\n{way} = {{ before = \"\" }}\ncovers = [\"{member}\"]\n{tail}{example}"
                 )
             }
             Row::Rename([old, new]) => {
                 format!("[[rename]]\nold = \"{old}\"\nnew = \"{new}\"\nreason = \"\"\n")
             }
-            Row::Method(sender, action) => {
+            Row::Method(sender, missing, action) => {
                 let direction = match sender {
                     Sender::Client => "client",
                     Sender::Server => "server",
@@ -127,13 +128,15 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
                 } else {
                     id.clone()
                 };
+                let example = example("params", place, [Some(*missing)]);
                 format!(
-                    "[[method]]\nname = \"{place}\"\ndirection = \"{direction}\"\nid = \"{id}\"\naction = {action}\n{tail}"
+                    "[[method]]\nname = \"{place}\"\ndirection = \"{direction}\"\nid = \"{id}\"\naction = {action}\n{tail}{example}"
                 )
             }
             Row::Error(code) => format!(
-                "[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}",
-                way.unwrap_or(Way::Down)
+                "[[error]]\ncode = {code}\nid = \"error{code}\"\n{} = {{ code = -32603 }}\n{tail}{}",
+                way.unwrap_or(Way::Down),
+                example("error", "", [None])
             ),
             Row::Listed(line) => {
                 return Settle {
@@ -159,8 +162,20 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
         stub.push_str("loss = \"semantic\"\n");
     }
     stub.push_str(tail);
+    let owner = place.split(['.', '|']).next().unwrap_or(place);
+    let ways = rule.keys().map(|way| (rule.len() > 1).then_some(*way));
+    stub.push_str(&example("type", owner, ways));
     Settle {
         file: pair.file(),
         stub,
     }
+}
+
+/// Examples to be filled in, one a way; which way is not said where there is one.
+fn example(of: &str, name: &str, ways: impl IntoIterator<Item = Option<Way>>) -> String {
+    let rows = ways.into_iter().map(|way| {
+        let way = way.map_or_else(String::new, |way| format!("way = \"{way}\", "));
+        format!("  {{ {of} = \"{name}\", {way}input = '', output = '' }},\n")
+    });
+    format!("example = [\n{}]\n", rows.collect::<String>())
 }

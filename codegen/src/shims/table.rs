@@ -1,59 +1,58 @@
-//! The rules of a pair as a table for people.
+//! The rules of a pair, for people.
 
 use std::fmt::Write as _;
 
 use super::pair::Way;
+use super::places::places;
 use super::plan::{Fate, PairPlan};
-use super::rules::{Action, ErrorFate, MethodAction, MethodRule, PairRules, SessionFact};
+use super::rules::{Action, Ending, ErrorFate, MethodAction, PairRules, Sample, SessionFact};
 use crate::{Error, Spec};
 
-/// The table of a pair: its rules, and how many conversions needed none.
+/// The rules of a pair: what each does, where on the wire it applies and what it comes to; and how many conversions
+/// needed none.
 ///
 /// # Errors
 /// A rule file that does not read.
 pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     let rules = PairRules::of(&plan.pair, spec)?;
-    let mut rows = vec![["rule", "at", "up", "down", "loss", "reason"].map(str::to_owned)];
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for rule in rules.rules() {
-        let loss = rule.loss.map(|loss| format!("{loss:?}").to_lowercase());
-        rows.push([
-            rule.id.clone(),
-            rule.at.all().join(", "),
-            rule.up.as_ref().map_or_else(|| "-".to_owned(), shown),
-            rule.down.as_ref().map_or_else(|| "-".to_owned(), shown),
-            loss.unwrap_or_else(|| "-".to_owned()),
-            rule.reason.clone(),
-        ]);
+        rows.push(Row {
+            id: &rule.id,
+            at: rule.at.all().join(", "),
+            up: rule.up.as_ref().map(shown),
+            down: rule.down.as_ref().map(shown),
+            loss: (rule.loss).map(|loss| format!("{loss:?}").to_lowercase()),
+            reason: &rule.reason,
+        });
     }
     for method in rules.methods() {
-        rows.push([
-            method.id.clone(),
-            method.name.all().join(", "),
-            way(method, Way::Up),
-            way(method, Way::Down),
-            "-".to_owned(),
-            method.reason.clone(),
-        ]);
+        rows.push(Row {
+            id: &method.id,
+            at: method.name.all().join(", "),
+            up: method.action(Way::Up).map(shown_method),
+            down: method.action(Way::Down).map(shown_method),
+            loss: None,
+            reason: &method.reason,
+        });
     }
-    let fate = |fate: &Option<ErrorFate>| match fate {
-        Some(ErrorFate::Code(code)) => format!("code {code}"),
-        Some(ErrorFate::NeedsState(adapter)) => format!("needs-state {adapter}"),
-        None => "-".to_owned(),
+    let fate = |fate: &ErrorFate| match fate {
+        ErrorFate::Code(code) => format!("code {code}"),
+        ErrorFate::NeedsState(adapter) => format!("needs-state {adapter}"),
     };
     for error in rules.errors() {
         let at = match &error.method {
             Some(methods) => format!("error {} of {}", error.code, methods.all().join(", ")),
             None => format!("error {}", error.code),
         };
-        let (up, down) = (fate(&error.up), fate(&error.down));
-        rows.push([
-            error.id.clone(),
+        rows.push(Row {
+            id: &error.id,
             at,
-            up,
-            down,
-            "-".to_owned(),
-            error.reason.clone(),
-        ]);
+            up: error.up.as_ref().map(fate),
+            down: error.down.as_ref().map(fate),
+            loss: None,
+            reason: &error.reason,
+        });
     }
     let exact = |conversions: &[super::plan::Conversion]| {
         conversions.iter().filter(|one| one.exact).count()
@@ -73,30 +72,77 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         plan.down.len(),
         exact(&plan.down),
     );
-    let mut widths = [0; 5];
+    let places = places(plan);
+    let samples: Vec<Sample<'_>> = rules.samples().collect();
     for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+        let _ = writeln!(text, "\n{}  {}", row.id, row.at);
+        let mut line = |name: &str, told: &str| {
+            let _ = writeln!(text, "  {name:5} {told}");
+        };
+        for (name, told) in [("up", &row.up), ("down", &row.down), ("loss", &row.loss)] {
+            if let Some(told) = told {
+                line(name, told);
+            }
         }
-    }
-    for [id, at, up, down, loss, reason] in &rows {
-        let _ = writeln!(
-            text,
-            "{id:a$}  {at:b$}  {up:c$}  {down:d$}  {loss:e$}  {reason}",
-            a = widths[0],
-            b = widths[1],
-            c = widths[2],
-            d = widths[3],
-            e = widths[4],
+        line("why", row.reason);
+        line(
+            "wire",
+            &wire(places.get(row.id).map_or(&[][..], Vec::as_slice)),
         );
+        for sample in samples.iter().filter(|sample| sample.rule == row.id) {
+            example(&mut text, sample);
+        }
     }
     Ok(text)
 }
 
-fn way(method: &MethodRule, way: Way) -> String {
-    method
-        .action(way)
-        .map_or_else(|| "-".to_owned(), shown_method)
+/// What is told of one rule.
+struct Row<'r> {
+    id: &'r str,
+    at: String,
+    up: Option<String>,
+    down: Option<String>,
+    loss: Option<String>,
+    reason: &'r str,
+}
+
+/// How many wire paths are told of one rule.
+const MAX_PATHS: usize = 4;
+
+/// Where on the wire a rule applies, the first of many.
+fn wire(paths: &[String]) -> String {
+    let told = paths.iter().take(MAX_PATHS).cloned();
+    let more = paths.len().saturating_sub(MAX_PATHS);
+    let rest = (more > 0).then(|| format!("and {more} more"));
+    let all: Vec<String> = told.chain(rest).collect();
+    match all.is_empty() {
+        true => "no path of its own".to_owned(),
+        false => all.join("; "),
+    }
+}
+
+/// What a rule comes to, on one value.
+fn example(text: &mut String, sample: &Sample<'_>) {
+    let Sample {
+        of,
+        way,
+        input,
+        ending,
+        loses,
+        ..
+    } = sample;
+    let ending = match ending {
+        Ending::Value(output) => (*output).to_owned(),
+        Ending::Needs(adapter) => format!("needs {adapter}"),
+        Ending::Rejected(code) => format!("rejected {code}"),
+        Ending::Swallowed => "swallowed".to_owned(),
+    };
+    let _ = writeln!(text, "  e.g.  {way}, {of}: {input}");
+    let _ = writeln!(text, "     -> {ending}");
+    if !loses.is_empty() {
+        let places: Vec<String> = loses.iter().map(|place| format!("`{place}`")).collect();
+        let _ = writeln!(text, "        recorded at {}", places.join(", "));
+    }
 }
 
 fn shown_method(action: &MethodAction) -> String {

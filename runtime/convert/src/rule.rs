@@ -80,6 +80,14 @@ impl Rule {
         "a name that stands in an object twice has no meaning that everybody agrees on",
     );
 
+    /// The rules that stand in no file: this is where they are said, and no rule of a file may bear their ids.
+    pub const BUILT_IN: [Self; 4] = [
+        Self::FOREIGN,
+        Self::UNDECIDED,
+        Self::NO_COUNTERPART,
+        Self::UNREADABLE,
+    ];
+
     /// Its id.
     #[must_use]
     pub const fn id(&self) -> &'static str {

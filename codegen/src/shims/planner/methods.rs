@@ -106,7 +106,7 @@ pub(super) fn methods(
                             way: None,
                             open,
                             answer: answer.to_owned(),
-                            row: Row::Method(sender, row),
+                            row: Row::Method(sender, if is_old { Way::Up } else { Way::Down }, row),
                         };
                         found.add(name.clone(), finding);
                         (UNDECIDED.to_owned(), action)
@@ -221,7 +221,7 @@ pub(super) fn error_codes(
             let (up, down) = way.of((fate.clone(), None), (None, fate));
             codes.push(ErrorRule {
                 code: Codes::one(*code),
-                example: None,
+                example: Vec::new(),
                 id: UNDECIDED.to_owned(),
                 method: None,
                 up,

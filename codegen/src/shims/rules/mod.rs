@@ -1,11 +1,13 @@
 //! The decisions of one pair of revisions, from `spec/shims/<old>..<new>.toml`.
 
+mod example;
 mod rows;
 mod sound;
 
+pub use example::{Ending, Example, Facts, Of, Sample};
 pub use rows::{
-    Action, Adapter, Codes, ErrorFate, ErrorRule, Example, Loss, MethodAction, MethodRule,
-    OneOrMany, Only, Reject, Rule, Sender, SessionFact, Trivial,
+    Action, Adapter, Codes, ErrorFate, ErrorRule, Loss, MethodAction, MethodRule, OneOrMany, Only,
+    Reject, Rule, Sender, SessionFact, Trivial,
 };
 
 use std::cell::RefCell;
@@ -18,6 +20,7 @@ use super::pair::{Pair, Way};
 use crate::Error;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
+use example::Exemplified;
 use rows::{Rename, Rows, placed};
 
 /// The rules of a pair.
@@ -203,6 +206,15 @@ impl PairRules {
     /// All rules about methods.
     pub fn methods(&self) -> impl Iterator<Item = &MethodRule> {
         self.rows.method.iter().map(Spanned::get_ref)
+    }
+
+    /// What rules come to, on values: of every rule, in the order of the file.
+    pub fn samples(&self) -> impl Iterator<Item = Sample<'_>> {
+        let rules = self.rules().map(Exemplified::from);
+        let methods = self.methods().map(Exemplified::from);
+        let errors = self.errors().map(Exemplified::from);
+        let all = rules.chain(methods).chain(errors);
+        all.flat_map(Exemplified::samples)
     }
 
     /// Rules that nothing needed, or only in one of the directions that they speak of.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
+use super::example::Example;
 use crate::Error;
 use crate::shims::pair::Way;
 use crate::spec::rules::RuleFile;
@@ -86,9 +87,9 @@ pub struct Rule {
     /// not where an older peer would take it for something else.
     #[serde(default = "yes")]
     pub carry: bool,
-    /// What it comes to, on a value of one revision.
+    /// What it comes to, on values: one at least of each way that it speaks of.
     #[serde(default)]
-    pub example: Option<Example>,
+    pub example: Vec<Example>,
     /// The hooks, as `id@place`, without which this would lose more than it says, or stop where it need not.
     #[serde(default)]
     pub with: Vec<String>,
@@ -114,24 +115,6 @@ pub struct Trivial {
     pub values: Vec<Value>,
     /// Objects that have no other members than these.
     pub members: Option<Vec<String>>,
-}
-
-/// What a rule comes to, on one value.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Example {
-    /// The definition that the value is one of; of a method, the part of its messages: `params`, `result`, `error`.
-    pub of: String,
-    /// The way that it goes; that which the rule speaks of, where it speaks of one.
-    #[serde(default)]
-    pub way: Option<Way>,
-    /// The method, where it matters.
-    #[serde(default)]
-    pub method: Option<String>,
-    /// JSON of the source.
-    pub input: String,
-    /// JSON of the target, or how the conversion ends: `needs handshake`, `rejected -32602`, `swallowed`.
-    pub output: String,
 }
 
 /// One, or a list.
@@ -175,9 +158,9 @@ pub struct MethodRule {
     /// What becomes of it on the way down, where both have it.
     #[serde(default)]
     pub down: Option<MethodAction>,
-    /// What it comes to.
+    /// What it comes to, on values.
     #[serde(default)]
-    pub example: Option<Example>,
+    pub example: Vec<Example>,
     /// The types that its adapter converts although no method of both revisions reaches them.
     #[serde(default)]
     pub with: Vec<String>,
@@ -198,9 +181,9 @@ pub struct ErrorRule {
     /// The methods that it answers, where it means something else elsewhere.
     #[serde(default)]
     pub method: Option<OneOrMany<String>>,
-    /// What it comes to.
+    /// What it comes to, on values.
     #[serde(default)]
-    pub example: Option<Example>,
+    pub example: Vec<Example>,
     /// What it becomes on the way up.
     #[serde(default)]
     pub up: Option<ErrorFate>,

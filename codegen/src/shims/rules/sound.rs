@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::example::Exemplified;
 use super::rows::{Action, Rows, Rule, error, placed};
 use crate::Error;
 use crate::shims::pair::Way;
@@ -49,6 +50,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
             errors.push(error(file, offset, &rule.id, problem, &rule.reason));
         }
     }
+    errors.extend(unshown(file, rows));
     for (offset, id, what) in unfounded(rows) {
         let problem = format!("it gives no {what}");
         errors.push(error(file, offset, &id, &problem, ""));
@@ -82,6 +84,26 @@ fn line(error: &Error) -> usize {
         Error::Rule { line, .. } => *line,
         _ => 0,
     }
+}
+
+/// The rows that do not show what they come to, or show it wrongly.
+fn unshown(file: &RuleFile, rows: &Rows) -> Vec<Error> {
+    let mut errors = Vec::new();
+    let mut look = |offset: usize, id: &str, row: Exemplified<'_>, reason: &str| {
+        for problem in row.faults() {
+            errors.push(error(file, offset, id, &problem, reason));
+        }
+    };
+    for (offset, rule) in placed(&rows.rule) {
+        look(offset, &rule.id, rule.into(), &rule.reason);
+    }
+    for (offset, rule) in placed(&rows.method) {
+        look(offset, &rule.id, rule.into(), &rule.reason);
+    }
+    for (offset, rule) in placed(&rows.error) {
+        look(offset, &rule.id, rule.into(), &rule.reason);
+    }
+    errors
 }
 
 /// The rows that lack a reason or a source.

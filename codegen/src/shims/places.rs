@@ -1,0 +1,250 @@
+//! Where on the wire the rules of a pair apply: its plan, walked from every method.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::exact::target;
+use super::pair::Way;
+use super::plan::{Arm, Body, Conversion, End, Fate, FieldPlan, Hook, PairPlan, Source, Step};
+use super::rules::Sender;
+use crate::diff::{Part, Selector, Step as Place, Trail, WirePath};
+use crate::model::Direction;
+
+/// The wire paths of each rule, by its id, each part of a method once and the shortest way there.
+///
+/// What no method of both revisions reaches is told by the type that an adapter converts.
+#[must_use]
+pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
+    let mut found = Found::default();
+    for method in &plan.methods {
+        let asked = match method.sender {
+            Sender::Client => Direction::ClientToServer,
+            Sender::Server => Direction::ServerToClient,
+        };
+        match &method.fate {
+            Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => {
+                let path = WirePath::whole(asked, &method.name, Part::Message, "$");
+                found.add(rule, path.to_string());
+            }
+            Fate::Both {
+                params,
+                result,
+                apart,
+            } => {
+                if let Some(apart) = apart {
+                    let path = WirePath::whole(asked, &method.name, Part::Message, "$");
+                    found.add(&apart.rule, path.to_string());
+                }
+                let answered = match asked {
+                    Direction::ClientToServer => Direction::ServerToClient,
+                    Direction::ServerToClient => Direction::ClientToServer,
+                };
+                for (steps, direction, part) in [
+                    (params, asked, Part::Params),
+                    (result, answered, Part::Result),
+                ] {
+                    for (way, step) in Way::BOTH.into_iter().zip(steps.iter().flatten()) {
+                        let root = Trail::new("$");
+                        let shown = |trail: Trail| {
+                            WirePath::new(direction, &method.name, part, trail).to_string()
+                        };
+                        Walk::new(plan, way).from(step, root, &mut found, &shown);
+                    }
+                }
+            }
+        }
+    }
+    for error in &plan.errors {
+        let methods = error
+            .method
+            .as_ref()
+            .map_or(&[][..], |methods| methods.all());
+        for method in methods {
+            found.add(&error.id, format!("{method} error $.code = {}", error.code));
+        }
+        if methods.is_empty() {
+            found.add(&error.id, format!("* error $.code = {}", error.code));
+        }
+    }
+    adapters(plan, &mut found);
+    found.0
+}
+
+/// The rules that only conversions reach which adapters of the runtime call.
+fn adapters(plan: &PairPlan, found: &mut Found) {
+    let reached: BTreeSet<String> = found.0.keys().cloned().collect();
+    let mut more = Found::default();
+    for way in Way::BOTH {
+        for one in plan.way(way) {
+            let step = Step::Call {
+                from: one.from.clone(),
+                to: one.to.clone(),
+            };
+            let shown = |trail: Trail| {
+                let whole = WirePath::new(Direction::ClientToServer, "", Part::Params, trail);
+                format!("{} {}", one.from.name(), whole.path)
+            };
+            Walk::new(plan, way).from(&step, Trail::new("$"), &mut more, &shown);
+        }
+    }
+    for (rule, mut paths) in more.0 {
+        if !reached.contains(&rule) {
+            paths.sort_by_key(String::len);
+            // The innermost type is what the rule speaks of.
+            paths.truncate(1);
+            found.0.insert(rule, paths);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found(BTreeMap<String, Vec<String>>);
+
+impl Found {
+    fn add(&mut self, rule: &str, path: String) {
+        let paths = self.0.entry(rule.to_owned()).or_default();
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+}
+
+/// One way of the plan.
+struct Walk<'p> {
+    known: BTreeMap<(&'p End, &'p End), &'p Conversion>,
+}
+
+impl<'p> Walk<'p> {
+    fn new(plan: &'p PairPlan, way: Way) -> Self {
+        let known = (plan.way(way).iter())
+            .map(|one| ((&one.from, &one.to), one))
+            .collect();
+        Self { known }
+    }
+
+    /// Every rule below a step, each conversion where it is met first: nearest to the root.
+    fn from(&self, step: &Step, root: Trail, found: &mut Found, shown: &dyn Fn(Trail) -> String) {
+        let mut seen = BTreeSet::new();
+        let mut ahead = VecDeque::new();
+        ahead.extend(next(step, root));
+        while let Some((ends, trail)) = ahead.pop_front() {
+            let Some(one) = self.known.get(&(&ends.0, &ends.1)).copied() else {
+                continue;
+            };
+            if !seen.insert(ends) {
+                continue;
+            }
+            let mut met = |rule: &str, trail: Trail| found.add(rule, shown(trail));
+            ahead.extend(look(one, &trail, &mut met));
+        }
+    }
+}
+
+/// The two ends of a conversion that lies ahead, and the way there.
+type Ahead = ((End, End), Trail);
+
+fn next(step: &Step, trail: Trail) -> Option<Ahead> {
+    Some((target(step)?, along(step, trail)))
+}
+
+/// The way to the value that a step converts one by one.
+fn along(step: &Step, mut trail: Trail) -> Trail {
+    match step {
+        Step::List(inner) => {
+            trail.push(&Place::Item);
+            along(inner, trail)
+        }
+        Step::Map(inner) => {
+            trail.push(&Place::Each);
+            along(inner, trail)
+        }
+        Step::Nullable(inner) => along(inner, trail),
+        Step::Move | Step::Widen | Step::Call { .. } => trail,
+    }
+}
+
+fn to(trail: &Trail, place: Place) -> Trail {
+    let mut trail = trail.clone();
+    trail.push(&place);
+    trail
+}
+
+/// The rules of a conversion, and what it calls.
+fn look(one: &Conversion, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Vec<Ahead> {
+    let mut ahead = Vec::new();
+    let member = |name: &str| to(trail, Place::Member(name.to_owned()));
+    match &one.body {
+        Body::Object {
+            before,
+            fields,
+            dropped,
+            settled,
+            after,
+            rest: _,
+        } => {
+            for Hook { rule, .. } in before.iter().chain(after) {
+                met(rule, trail.clone());
+            }
+            for FieldPlan { wire, source, .. } in fields {
+                ahead.extend(field(source, &member(wire), met));
+            }
+            for plan in dropped {
+                met(&plan.rule, member(&plan.wire));
+            }
+            for plan in settled {
+                met(&plan.rule, member(&plan.wire));
+            }
+        }
+        Body::Union(arms) => {
+            for arm in arms {
+                let place = || {
+                    let selector = Selector {
+                        text: arm.variant.clone(),
+                        old: None,
+                        new: None,
+                    };
+                    to(trail, Place::Choice(selector))
+                };
+                match &arm.arm {
+                    Arm::Same { step, .. } => ahead.extend(next(step, trail.clone())),
+                    Arm::Custom(Hook { rule, .. })
+                    | Arm::NeedsState { rule, .. }
+                    | Arm::Reject { rule, .. } => met(rule, place()),
+                }
+            }
+        }
+        Body::Strings(plans) => {
+            for (rule, _) in plans.iter().filter_map(|plan| plan.rejected.as_ref()) {
+                met(rule, trail.clone());
+            }
+        }
+        Body::IntoVariant(_, _, step) => ahead.extend(next(step, trail.clone())),
+        Body::Custom(Hook { rule, .. }) | Body::Reject { rule, .. } => met(rule, trail.clone()),
+        Body::Reread => {}
+    }
+    ahead
+}
+
+/// The rules of a member, and what converts its value.
+fn field(source: &Source, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Option<Ahead> {
+    match source {
+        Source::Same {
+            step,
+            missing,
+            filter,
+            ..
+        } => {
+            if let Some(missing) = missing {
+                met(&missing.rule, trail.clone());
+            }
+            if let Some(filter) = filter {
+                met(&filter.hook.rule, trail.clone());
+            }
+            return next(step, trail.clone());
+        }
+        Source::Custom { hook, .. } => met(&hook.rule, trail.clone()),
+        Source::Reread(recast) | Source::Lost(recast) => met(&recast.rule, trail.clone()),
+        Source::Fill(missing) => met(&missing.rule, trail.clone()),
+        Source::Constant { .. } | Source::Adopt { .. } | Source::Session { .. } => {}
+    }
+    None
+}
