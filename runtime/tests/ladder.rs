@@ -70,10 +70,10 @@ fn rung_1_get_and_delete_are_session_operations_unless_modern_alone() {
 fn rung_2_an_array_is_for_2025_03_26_alone() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
     let all = RevisionSet::all();
-    assert_eq!(on_stdio(batch), Ok(Settled::Batch));
+    assert_eq!(on_stdio(batch), Ok(Settled::Batch(V2025_03_26)));
     assert_eq!(
         found(batch, None, Some(V2025_03_26), all),
-        Ok(Settled::Batch)
+        Ok(Settled::Batch(V2025_03_26))
     );
     for session in [V2024_11_05, V2025_06_18, V2025_11_25] {
         assert_eq!(found(batch, None, Some(session), all), Err((-32600, 400)));
@@ -95,7 +95,8 @@ fn rung_2_an_array_is_for_2025_03_26_alone() {
 #[test]
 fn rung_2_what_may_not_be_in_a_batch() {
     let code = |text: &str| {
-        settle_element(&peek(text.as_bytes()).unwrap()).map_err(|refusal| refusal.error.code)
+        let message = peek(text.as_bytes()).unwrap();
+        settle_element(&message, V2025_03_26).map_err(|refusal| refusal.error.code)
     };
     assert_eq!(
         code(&request("ping", "{}")),

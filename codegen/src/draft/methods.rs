@@ -336,6 +336,7 @@ fn method(
         complete: asks_first.flatten(),
         named_by: facts.named_by.map(str::to_owned),
         capability: facts.capability.map(str::to_owned),
+        capability_parts: facts.capability_parts.to_vec(),
         name,
         direction: role.direction,
         kind: role.kind,

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::spec::methods::CapabilityPart;
+
 /// Whether a member must be there.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -120,4 +122,7 @@ pub struct Method {
     /// The capability that the receiver has to have declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability: Option<String>,
+    /// The parts of that capability which some params need besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub capability_parts: Vec<CapabilityPart>,
 }

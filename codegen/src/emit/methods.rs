@@ -7,6 +7,7 @@ use quote::quote;
 
 use super::ty::{ident, rust_type};
 use crate::model::{Direction, Method, MethodKind, Model, Shape, Ty};
+use crate::spec::methods::CapabilityPart;
 
 /// `impl Request` and `impl Notification` for each message type.
 pub(super) fn impls(model: &Model) -> TokenStream {
@@ -79,6 +80,7 @@ fn row(model: &Model, method: &Method) -> TokenStream {
         complete: _,
         named_by,
         capability,
+        capability_parts,
     } = method;
     let direction = match direction {
         Direction::ClientToServer => quote!(Direction::ClientToServer),
@@ -92,6 +94,15 @@ fn row(model: &Model, method: &Method) -> TokenStream {
     let message = schema_name(model, message);
     let params = option(params.as_ref().map(|ty| type_name(model, ty)));
     let result = option(result.as_ref().map(|ty| type_name(model, ty)));
+    let parts = capability_parts.iter().map(|part| {
+        let CapabilityPart {
+            name,
+            member,
+            value,
+        } = part;
+        let value = option(value.clone());
+        quote!(mcp_wire::CapabilityPart { name: #name, member: #member, value: #value })
+    });
     let (named_by, capability) = (option(named_by.clone()), option(capability.clone()));
     quote! {
         MethodInfo {
@@ -105,6 +116,7 @@ fn row(model: &Model, method: &Method) -> TokenStream {
             input_required: #input_required,
             named_by: #named_by,
             capability: #capability,
+            capability_parts: &[#(#parts),*],
         },
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
@@ -23,6 +23,18 @@ pub struct MethodRules {
     input_required: Option<String>,
     named_by: BTreeMap<String, String>,
     capabilities: BTreeMap<String, String>,
+    capability_parts: BTreeMap<String, Vec<CapabilityPart>>,
+}
+
+/// A part of a capability, and the params that need it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CapabilityPart {
+    /// The name of the part.
+    pub name: String,
+    /// The member of the params that asks for it.
+    pub member: String,
+    /// The value of that member which does; none for any.
+    pub value: Option<String>,
 }
 
 /// What a method is to endpoints, where the schema does not say.
@@ -32,6 +44,8 @@ pub struct MethodFacts<'r> {
     pub named_by: Option<&'r str>,
     /// The capability that the receiver has to have declared.
     pub capability: Option<&'r str>,
+    /// The parts of that capability which some params need besides.
+    pub capability_parts: &'r [CapabilityPart],
 }
 
 /// One `[[result]]`.
@@ -74,6 +88,8 @@ struct Rows {
     #[serde(default)]
     capabilities: BTreeMap<Spanned<String>, String>,
     #[serde(default)]
+    capability_part: Vec<PartRow>,
+    #[serde(default)]
     areas: BTreeMap<Spanned<String>, String>,
 }
 
@@ -84,6 +100,15 @@ struct Row {
     result: String,
     task_result: Option<String>,
     revisions: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PartRow {
+    method: Spanned<String>,
+    part: String,
+    member: String,
+    value: Option<String>,
 }
 
 impl MethodRules {
@@ -101,6 +126,7 @@ impl MethodRules {
             result,
             named_by,
             capabilities,
+            capability_part,
             areas,
         } = file.parse()?;
         let mut errors = Vec::new();
@@ -153,6 +179,30 @@ impl MethodRules {
                 let label = format!("{label} of `{}`", method.get_ref());
                 errors.push(file.error(offset, label, problem, "", ""));
             }
+        }
+        for row in capability_part {
+            let PartRow {
+                method,
+                part: name,
+                member,
+                value,
+            } = row;
+            let mut revisions = spec.revisions.iter();
+            let problem = match rules.capabilities.contains_key(method.get_ref()) {
+                false => Some("[capabilities] names no capability of that method"),
+                true if revisions.any(|it| takes(it, method.get_ref(), &member)) => None,
+                true => Some("no revision has such a member in the params of that method"),
+            };
+            if let Some(problem) = problem {
+                let label = format!("capability-part of `{}`", method.get_ref());
+                errors.push(file.error(method.span().start, label, problem, "", ""));
+            }
+            let parts = rules.capability_parts.entry(method.into_inner());
+            parts.or_default().push(CapabilityPart {
+                name,
+                member,
+                value,
+            });
         }
         Error::check(errors)?;
         Ok(rules)
@@ -244,6 +294,7 @@ impl MethodRules {
         MethodFacts {
             named_by: self.named_by.get(method).map(String::as_str),
             capability: self.capabilities.get(method).map(String::as_str),
+            capability_parts: self.capability_parts.get(method).map_or(&[], Vec::as_slice),
         }
     }
 
@@ -320,6 +371,32 @@ impl Rule {
         }
         problems
     }
+}
+
+/// Whether the params of a request have a member, whichever of their shapes they have.
+fn takes(revision: &Revision, method: &str, member: &str) -> bool {
+    fn has(revision: &Revision, schema: &Value, member: &str, depth: usize) -> bool {
+        if schema
+            .pointer("/properties")
+            .and_then(|it| it.get(member))
+            .is_some()
+        {
+            return true;
+        }
+        let named = (schema.get("$ref").and_then(Value::as_str))
+            .and_then(|name| revision.definition(name.strip_prefix("#/$defs/")?));
+        let choices = ["anyOf", "oneOf", "allOf"]
+            .iter()
+            .filter_map(|key| schema.get(key)?.as_array());
+        let mut below = named.into_iter().chain(choices.flatten());
+        // A reference may lead back to where it stands.
+        depth < 8 && below.any(|schema| has(revision, schema, member, depth + 1))
+    }
+    let request = requests(revision)
+        .get(method)
+        .and_then(|name| revision.definition(name));
+    let params = request.and_then(|request| request.pointer("/properties/params"));
+    params.is_some_and(|params| has(revision, params, member, 0))
 }
 
 /// All methods of a revision, of requests and notifications.

@@ -20,6 +20,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "initialize",
@@ -32,6 +33,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "logging/setLevel",
@@ -44,6 +46,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "ping",
@@ -56,6 +59,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/get",
@@ -68,6 +72,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/list",
@@ -80,6 +85,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/list",
@@ -92,6 +98,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/read",
@@ -104,6 +111,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: Some("uri"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/subscribe",
@@ -116,6 +124,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/templates/list",
@@ -128,6 +137,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/unsubscribe",
@@ -140,6 +150,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/call",
@@ -152,6 +163,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/list",
@@ -164,6 +176,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -176,6 +189,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/initialized",
@@ -188,6 +202,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/progress",
@@ -200,6 +215,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/roots/list_changed",
@@ -212,6 +228,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "elicitation/create",
@@ -224,6 +241,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("elicitation"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "url",
+                member: "mode",
+                value: Some("url"),
+            },
+        ],
     },
     MethodInfo {
         name: "ping",
@@ -236,6 +260,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "roots/list",
@@ -248,6 +273,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("roots"),
+        capability_parts: &[],
     },
     MethodInfo {
         name: "sampling/createMessage",
@@ -260,6 +286,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("sampling"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "tools",
+                member: "tools",
+                value: None,
+            },
+        ],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -272,6 +305,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/message",
@@ -284,6 +318,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/progress",
@@ -296,6 +331,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/prompts/list_changed",
@@ -308,6 +344,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/list_changed",
@@ -320,6 +357,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/updated",
@@ -332,6 +370,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/tools/list_changed",
@@ -344,6 +383,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
 ];
 

@@ -20,6 +20,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "initialize",
@@ -32,6 +33,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "logging/setLevel",
@@ -44,6 +46,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "ping",
@@ -56,6 +59,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/get",
@@ -68,6 +72,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/list",
@@ -80,6 +85,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/list",
@@ -92,6 +98,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/read",
@@ -104,6 +111,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: Some("uri"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/subscribe",
@@ -116,6 +124,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/templates/list",
@@ -128,6 +137,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/unsubscribe",
@@ -140,6 +150,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tasks/cancel",
@@ -152,6 +163,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tasks/get",
@@ -164,6 +176,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tasks/list",
@@ -176,6 +189,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tasks/result",
@@ -188,6 +202,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/call",
@@ -200,6 +215,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/list",
@@ -212,6 +228,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -224,6 +241,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/initialized",
@@ -236,6 +254,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/progress",
@@ -248,6 +267,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/roots/list_changed",
@@ -260,6 +280,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/tasks/status",
@@ -272,6 +293,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "elicitation/create",
@@ -284,6 +306,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("elicitation"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "url",
+                member: "mode",
+                value: Some("url"),
+            },
+        ],
     },
     MethodInfo {
         name: "ping",
@@ -296,6 +325,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "roots/list",
@@ -308,6 +338,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("roots"),
+        capability_parts: &[],
     },
     MethodInfo {
         name: "sampling/createMessage",
@@ -320,6 +351,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("sampling"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "tools",
+                member: "tools",
+                value: None,
+            },
+        ],
     },
     MethodInfo {
         name: "tasks/cancel",
@@ -332,6 +370,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tasks/get",
@@ -344,6 +383,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tasks/list",
@@ -356,6 +396,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tasks/result",
@@ -368,6 +409,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -380,6 +422,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/elicitation/complete",
@@ -392,6 +435,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/message",
@@ -404,6 +448,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/progress",
@@ -416,6 +461,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/prompts/list_changed",
@@ -428,6 +474,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/list_changed",
@@ -440,6 +487,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/updated",
@@ -452,6 +500,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/tasks/status",
@@ -464,6 +513,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/tools/list_changed",
@@ -476,6 +526,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
 ];
 

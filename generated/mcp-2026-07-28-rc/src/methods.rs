@@ -20,6 +20,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/get",
@@ -32,6 +33,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: true,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/list",
@@ -44,6 +46,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/list",
@@ -56,6 +59,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/read",
@@ -68,6 +72,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: true,
         named_by: Some("uri"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/templates/list",
@@ -80,6 +85,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "server/discover",
@@ -92,6 +98,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "subscriptions/listen",
@@ -104,6 +111,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/call",
@@ -116,6 +124,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: true,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/list",
@@ -128,6 +137,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -140,6 +150,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/progress",
@@ -152,6 +163,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -164,6 +176,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/elicitation/complete",
@@ -176,6 +189,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/message",
@@ -188,6 +202,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/progress",
@@ -200,6 +215,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/prompts/list_changed",
@@ -212,6 +228,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/list_changed",
@@ -224,6 +241,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/updated",
@@ -236,6 +254,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/subscriptions/acknowledged",
@@ -248,6 +267,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/tools/list_changed",
@@ -260,6 +280,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "elicitation/create",
@@ -272,6 +293,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("elicitation"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "url",
+                member: "mode",
+                value: Some("url"),
+            },
+        ],
     },
     MethodInfo {
         name: "roots/list",
@@ -284,6 +312,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("roots"),
+        capability_parts: &[],
     },
     MethodInfo {
         name: "sampling/createMessage",
@@ -296,6 +325,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("sampling"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "tools",
+                member: "tools",
+                value: None,
+            },
+        ],
     },
 ];
 

@@ -20,6 +20,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/get",
@@ -32,6 +33,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: true,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "prompts/list",
@@ -44,6 +46,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/list",
@@ -56,6 +59,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/read",
@@ -68,6 +72,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: true,
         named_by: Some("uri"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "resources/templates/list",
@@ -80,6 +85,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "server/discover",
@@ -92,6 +98,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "subscriptions/listen",
@@ -104,6 +111,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/call",
@@ -116,6 +124,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: true,
         named_by: Some("name"),
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "tools/list",
@@ -128,6 +137,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -140,6 +150,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/cancelled",
@@ -152,6 +163,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/message",
@@ -164,6 +176,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/progress",
@@ -176,6 +189,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/prompts/list_changed",
@@ -188,6 +202,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/list_changed",
@@ -200,6 +215,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/resources/updated",
@@ -212,6 +228,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/subscriptions/acknowledged",
@@ -224,6 +241,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "notifications/tools/list_changed",
@@ -236,6 +254,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
     MethodInfo {
         name: "elicitation/create",
@@ -248,6 +267,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("elicitation"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "url",
+                member: "mode",
+                value: Some("url"),
+            },
+        ],
     },
     MethodInfo {
         name: "roots/list",
@@ -260,6 +286,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("roots"),
+        capability_parts: &[],
     },
     MethodInfo {
         name: "sampling/createMessage",
@@ -272,6 +299,13 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: Some("sampling"),
+        capability_parts: &[
+            mcp_wire::CapabilityPart {
+                name: "tools",
+                member: "tools",
+                value: None,
+            },
+        ],
     },
 ];
 

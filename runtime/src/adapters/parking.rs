@@ -10,7 +10,7 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject};
 
-use super::questions::{ASK_BACK, Question, allowed, known, write};
+use super::questions::{Question, allowed, known, may_ask_back, write};
 use super::seal::{Bound, Broken};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
@@ -102,7 +102,7 @@ impl Parking {
                 result: Err(error),
             }]
         };
-        let (Some(method), true) = (known(method), ASK_BACK.contains(&about.method)) else {
+        let (Some(method), true) = (known(method), may_ask_back(about.method)) else {
             let why = "a modern client can be asked while it calls a tool, reads a resource or gets a prompt";
             return refused(errors::internal(why).error);
         };

@@ -1,13 +1,30 @@
 //! What a server may ask a client: the questions of an `input_required` result, read, written, and checked.
 
-use mcp_wire::{ErrorObject, Json, JsonObject, Map};
+use mcp_registry::Revision;
+use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, MethodInfo};
 
 use super::declares;
 use crate::errors;
 use crate::server::Client;
 
-/// The methods that may be answered with `input_required`.
-pub(crate) const ASK_BACK: [&str; 3] = ["prompts/get", "resources/read", "tools/call"];
+/// Whether a revision has requests of that method that may be answered with `input_required`.
+pub(crate) fn may_ask_back(method: &str) -> bool {
+    rows(method).any(|row| row.input_required)
+}
+
+/// The rows of a method in the tables of all revisions, newest first.
+fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
+    let tables = Revision::NEGOTIATED
+        .iter()
+        .rev()
+        .map(|revision| revision.methods());
+    tables.flatten().filter(move |row| row.name == method)
+}
+
+/// The row of what a server may ask a client who has said that it can be asked.
+fn question(method: &str) -> Option<&'static MethodInfo> {
+    rows(method).find(|row| row.direction == Direction::ServerToClient && row.capability.is_some())
+}
 
 /// A question, with its params in the revision of whoever wrote it.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,64 +86,58 @@ pub(super) fn write(questions: &[Question], state: &str) -> Json {
 
 /// The method of a question.
 pub(super) fn known(method: &str) -> Option<&'static str> {
-    CAPABILITIES
-        .iter()
-        .find(|(known, _)| *known == method)
-        .map(|(known, _)| *known)
+    question(method).map(|row| row.name)
 }
-
-/// The client capability that each question needs.
-const CAPABILITIES: [(&str, &str); 3] = [
-    ("elicitation/create", "elicitation"),
-    ("roots/list", "roots"),
-    ("sampling/createMessage", "sampling"),
-];
 
 /// The client capability that a request of the server needs.
 pub(crate) fn capability_of(method: &str) -> Option<&'static str> {
-    CAPABILITIES
-        .iter()
-        .find(|(known, _)| *known == method)
-        .map(|(_, capability)| *capability)
+    question(method)?.capability
 }
 
 /// Refuses a question that the client did not say it can be asked.
 pub(crate) fn allowed(client: &Client, method: &str, params: &Json) -> Result<(), ErrorObject> {
-    let Some(capability) = capability_of(method) else {
+    let Some(row) = question(method) else {
         return Ok(());
     };
-    let required = match method {
-        "elicitation/create" if says(params, "mode", "\"url\"") => {
-            format!("{{\"{capability}\":{{\"url\":{{}}}}}}")
-        }
-        "sampling/createMessage" if declares(params, &["tools"]) => {
-            format!("{{\"{capability}\":{{\"tools\":{{}}}}}}")
-        }
-        _ => format!("{{\"{capability}\":{{}}}}"),
-    };
-    let path: &[&str] = match method {
-        "elicitation/create" if required.contains("url") => &["elicitation", "url"],
-        "sampling/createMessage" if required.contains("tools") => &["sampling", "tools"],
-        _ => &[capability],
-    };
+    let part = row
+        .capability_parts
+        .iter()
+        .find(|part| is_asked_for(params, part));
+    let path: Vec<&str> = row
+        .capability
+        .into_iter()
+        .chain(part.map(|part| part.name))
+        .collect();
     match client
         .capabilities
         .as_ref()
-        .is_some_and(|it| declares(it, path))
+        .is_some_and(|it| declares(it, &path))
     {
         true => Ok(()),
         false => {
-            let required = Json::from_text(&required).unwrap_or_default();
+            let none = Json::of(&Map::<Json>::new());
+            let required = path.iter().rev().fold(none, |within, name| {
+                let mut object: Map<Json> = Map::new();
+                object.insert(*name, within);
+                Json::of(&object)
+            });
             Err(errors::missing_capability(&required).error)
         }
     }
 }
 
-fn says(params: &Json, name: &str, text: &str) -> bool {
-    let object = JsonObject::try_from(params.clone()).ok();
-    object
-        .and_then(|object| object.get(name))
-        .is_some_and(|value| value.text() == text)
+/// Whether the params are of those that need a part of a capability.
+fn is_asked_for(params: &Json, part: &CapabilityPart) -> bool {
+    let Some(value) = JsonObject::try_from(params.clone())
+        .ok()
+        .and_then(|object| object.get(part.member))
+    else {
+        return false;
+    };
+    match part.value {
+        Some(wanted) => value.read::<String>().is_ok_and(|value| value == wanted),
+        None => !value.is_null(),
+    }
 }
 
 /// The object with these members set; `None` takes a member out.

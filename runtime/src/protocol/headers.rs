@@ -9,7 +9,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::errors::{self, Refusal};
-use mcp_wire::{Peeked, Raw};
+use crate::settle::named_by;
+use mcp_registry::Revision;
+use mcp_wire::{JsonObject, Peeked, Raw};
 
 /// The name of the header that says the revision.
 pub const PROTOCOL_VERSION: &str = "MCP-Protocol-Version";
@@ -76,13 +78,13 @@ impl<'a> Headers<'a> {
         )?;
         let method = message.method.as_deref();
         same(METHOD, self.method.map(Cow::Borrowed), method)?;
-        let named = match method {
-            Some("tools/call" | "prompts/get") => message.name,
-            Some("resources/read") => message.uri,
-            _ => return Ok(()),
-        };
+        let revision = claim.as_deref().and_then(Revision::from_wire);
+        let member = named_by(
+            revision.unwrap_or(Revision::NEWEST),
+            method.unwrap_or_default(),
+        );
         // A body without the name fails for that, not for its header.
-        let Some(named) = named.and_then(Raw::as_str) else {
+        let Some(named) = member.and_then(|member| text_of(message, member)) else {
             return Ok(());
         };
         let header = match self.name.map(decoded) {
@@ -94,6 +96,19 @@ impl<'a> Headers<'a> {
             header => header.flatten(),
         };
         same(NAME, header, Some(&named))
+    }
+}
+
+/// A text among the params: where the look at the message did not stop at it, by a look for it.
+fn text_of<'m>(message: &Peeked<'m>, member: &str) -> Option<Cow<'m, str>> {
+    match member {
+        "name" => message.name.and_then(Raw::as_str),
+        "uri" => message.uri.and_then(Raw::as_str),
+        _ => {
+            let params: JsonObject = mcp_wire::from_str(message.params?.text()).ok()?;
+            let text: String = params.get(member)?.read().ok()?;
+            Some(Cow::Owned(text))
+        }
     }
 }
 

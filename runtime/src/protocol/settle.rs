@@ -1,9 +1,9 @@
 //! Which revision a message is in: the ladder, rung by rung, as one pure function.
 //!
-//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last 2025-03-26.
+//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the newest revision without one.
 //! Nothing is inferred for a modern request from an earlier one: the session is not even looked at.
 
-use mcp_registry::{Era, Revision};
+use mcp_registry::{Era, ProtocolHeader, ProtocolRule, Revision};
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 use crate::errors::{self, Refusal};
@@ -30,8 +30,8 @@ pub enum Settled {
     Speaks(Revision),
     /// `initialize`: the revision is settled by its params.
     Initialize,
-    /// A batch of messages of 2025-03-26; each goes through [`settle_element`].
-    Batch,
+    /// A batch of messages of this revision; each goes through [`settle_element`].
+    Batch(Revision),
 }
 
 /// Settles the revision of a message.
@@ -84,11 +84,11 @@ pub fn needs_session(message: &Peeked<'_>, headers: &Headers<'_>, has_session: b
     }
 }
 
-/// Settles a message inside a batch.
+/// Settles a message inside a batch of a revision.
 ///
 /// # Errors
 /// A message that may not be in one: `initialize`, and whatever claims a revision.
-pub fn settle_element(message: &Peeked<'_>) -> Result<Settled, Box<Refusal>> {
+pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settled, Box<Refusal>> {
     if message.kind == MessageKind::Batch {
         return Err(errors::invalid_request("a batch inside a batch"));
     }
@@ -102,7 +102,7 @@ pub fn settle_element(message: &Peeked<'_>) -> Result<Settled, Box<Refusal>> {
             "`initialize` comes alone, never in a batch",
         ));
     }
-    Ok(Settled::Speaks(Revision::V2025_03_26))
+    Ok(Settled::Speaks(revision))
 }
 
 fn settle_batch(around: &Circumstances<'_>) -> Result<Settled, Box<Refusal>> {
@@ -110,11 +110,21 @@ fn settle_batch(around: &Circumstances<'_>) -> Result<Settled, Box<Refusal>> {
         .flatten()
         .is_some_and(|version| version.era() == Era::PerRequest);
     match settle_legacy(around, None)? {
-        Some(Revision::V2025_03_26) if !names_modern => Ok(Settled::Batch),
-        _ => Err(errors::invalid_request(
-            "a batch is for sessions of revision 2025-03-26 alone",
-        )),
+        Some(revision) if revision.has_rule(ProtocolRule::Batch) && !names_modern => {
+            Ok(Settled::Batch(revision))
+        }
+        _ => Err(errors::invalid_request(&format!(
+            "a batch is for sessions of revision {} alone",
+            batching()
+        ))),
     }
+}
+
+/// The revisions that have batches, for people.
+fn batching() -> String {
+    let all = Revision::NEGOTIATED.iter().copied();
+    let batching = all.filter(|revision| revision.has_rule(ProtocolRule::Batch));
+    batching.map(Revision::wire).collect::<Vec<_>>().join(", ")
 }
 
 fn settle_request(
@@ -216,7 +226,8 @@ fn settle_unanswered(
     }
 }
 
-/// The session's revision, else the header's, else 2025-03-26, else what else there is; `None` if nothing is served.
+/// The session's revision, else the header's, else the newest that has no such header, else what else there is; `None`
+/// if nothing is served.
 fn settle_legacy(
     around: &Circumstances<'_>,
     otherwise: Option<Revision>,
@@ -236,13 +247,13 @@ fn settle_legacy(
     };
     let legacy =
         |revision: &Revision| served.contains(*revision) && revision.era() == Era::Handshake;
-    // Who sends no header is of 2025-03-26 or older; and on stdio there are none to send.
-    let assumed = [Revision::V2025_03_26, Revision::V2024_11_05];
+    // Who sends no header is of a revision without it; and on stdio there are none to send.
+    let headless = |revision: &Revision| !revision.has_header(ProtocolHeader::McpProtocolVersion);
     let named = named.filter(legacy);
     let found = around
         .session
         .or(named)
-        .or_else(|| assumed.into_iter().find(legacy));
+        .or_else(|| served.iter().filter(headless).find(legacy));
     Ok(found
         .or_else(|| served.newest(Era::Handshake))
         .or(otherwise))
@@ -275,4 +286,15 @@ pub fn find_method(
     let rows = revision.methods();
     rows.iter()
         .find(|row| row.name == name && row.direction == direction && row.kind == kind)
+}
+
+/// The member of a request's params that says what it is about, which the header `Mcp-Name` repeats.
+pub(crate) fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
+    find_method(
+        revision,
+        method,
+        Direction::ClientToServer,
+        MethodKind::Request,
+    )?
+    .named_by
 }

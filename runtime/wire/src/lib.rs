@@ -102,8 +102,8 @@ pub use json::{Elements, Entries, Json, JsonArray, JsonObject};
 pub use kind::Kind;
 pub use map::{Extra, Iter, IterMut, Map};
 pub use method::{
-    AnyValue, Direction, MethodInfo, MethodKind, NoParams, Notification, Request, TypeInfo,
-    UnknownMessage,
+    AnyValue, CapabilityPart, Direction, MethodInfo, MethodKind, NoParams, Notification, Request,
+    TypeInfo, UnknownMessage,
 };
 pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object, Record};

@@ -106,6 +106,19 @@ pub struct MethodInfo {
     pub named_by: Option<&'static str>,
     /// The capability that its receiver has to have declared.
     pub capability: Option<&'static str>,
+    /// The parts of that capability which some of its params need besides.
+    pub capability_parts: &'static [CapabilityPart],
+}
+
+/// A part of a capability, and the params that need it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CapabilityPart {
+    /// The name of the part: `url` of `elicitation`.
+    pub name: &'static str,
+    /// The member of the params that asks for it.
+    pub member: &'static str,
+    /// The value of that member which does; none for any.
+    pub value: Option<&'static str>,
 }
 
 /// A value of a type that its row in a table knows.

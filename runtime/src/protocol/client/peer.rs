@@ -25,7 +25,7 @@ impl<App: Spoken> Client<App> {
                 .options
                 .revisions
                 .newest(Era::Handshake)
-                .unwrap_or(Revision::V2025_11_25),
+                .unwrap_or(Revision::NEWEST),
         };
         if method == "ping" {
             return self.post_answer(id, Ok(empty_object()), revision);
@@ -134,7 +134,7 @@ impl<App: Spoken> Client<App> {
         let revision = self.state.settled().map(|settled| settled.revision);
         let revision = revision
             .or_else(|| self.options.revisions.newest(Era::Handshake))
-            .unwrap_or(Revision::V2025_11_25);
+            .unwrap_or(Revision::NEWEST);
         if method == "notifications/cancelled" && revision.era() == Era::Handshake {
             self.forget_request(params.as_ref());
             if App::REVISION.era() == Era::PerRequest {

@@ -4,6 +4,7 @@ use mcp_registry::{Era, ProtocolHeader, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::translate::empty_object;
+use crate::settle::named_by;
 use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
 
 /// What the `_meta` of a request gets.
@@ -113,7 +114,7 @@ pub(super) fn headers(
             add("MCP-Protocol-Version", revision.wire().to_owned());
             if let Some(method) = method {
                 add("Mcp-Method", method.to_owned());
-                if let Some(name) = name_of(method, params) {
+                if let Some(name) = name_of(revision, method, params) {
                     add("Mcp-Name", crate::headers::encoded(&name).into_owned());
                 }
             }
@@ -131,12 +132,8 @@ pub(super) fn headers(
 }
 
 /// What `Mcp-Name` repeats.
-fn name_of(method: &str, params: Option<&Json>) -> Option<String> {
-    let member = match method {
-        "tools/call" | "prompts/get" => "name",
-        "resources/read" => "uri",
-        _ => return None,
-    };
+fn name_of(revision: Revision, method: &str, params: Option<&Json>) -> Option<String> {
+    let member = named_by(revision, method)?;
     let params = JsonObject::try_from(params?.clone()).ok()?;
     params.get(member)?.read().ok()
 }

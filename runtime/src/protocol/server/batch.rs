@@ -1,4 +1,4 @@
-//! Batches of 2025-03-26: their messages handled one by one, their answers put into one array.
+//! Batches, of a revision that has them: their messages handled one by one, their answers put into one array.
 
 use std::time::Duration;
 
@@ -9,15 +9,17 @@ use super::receive::Handled;
 use crate::errors::{self, Refusal};
 use crate::protocol::revisions::Spoken;
 use crate::settle;
+use mcp_registry::Revision;
 use mcp_wire::envelope::write;
 use mcp_wire::{Peeked, Unreadable, peek};
 
-/// Takes a batch.
+/// Takes a batch of messages of a revision.
 pub(super) fn receive<App: Spoken>(
     server: &Server<App>,
     channel: &mut Channel,
     exchange: Exchange,
     message: &Peeked<'_>,
+    revision: Revision,
     principal: Option<&str>,
     now: Duration,
 ) -> Received {
@@ -45,7 +47,7 @@ pub(super) fn receive<App: Spoken>(
     for text in message.elements() {
         let handled = match peek(text.as_bytes()) {
             Ok(message) => {
-                let settled = settle::settle_element(&message);
+                let settled = settle::settle_element(&message, revision);
                 server.handle(channel, exchange, &message, settled, principal, true, now)
             }
             Err(unreadable) => {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use mcp_registry::{Adapter, NeedsState, Revision};
+use mcp_convert::dynamic::Pair;
+use mcp_registry::{Adapter, NeedsState, Revision, TABLES};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind};
 
@@ -253,13 +254,17 @@ impl<App: Spoken> Server<App> {
     }
 
     fn needs(&self, adapter: Adapter, rule: &'static str, method: &str) -> Fate {
+        let has_rule = |pair: &&Pair| pair.rules.iter().any(|row| row.id() == rule);
+        let pair = TABLES.pairs.iter().rfind(has_rule);
         let needs = NeedsState {
             adapter,
             rule,
-            hop: "2025-11-25..2026-07-28",
+            hop: pair.map_or("", |pair| pair.up_hop),
             pointer: String::new(),
         };
-        Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, Revision::V2026_07_28))
+        let peer = pair.and_then(|pair| pair.new.parse().ok());
+        let peer = peer.unwrap_or(Revision::NEWEST);
+        Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer))
     }
 }
 

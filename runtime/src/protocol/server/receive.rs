@@ -13,7 +13,7 @@ use super::channel::{Channel, Pending};
 use super::machines::Told;
 use super::translate::Stopped;
 use super::{Server, batch};
-use crate::adapters::questions::ASK_BACK;
+use crate::adapters::questions::may_ask_back;
 use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
@@ -137,7 +137,9 @@ impl<App: Spoken> Server<App> {
             served: self.served,
         };
         match settle::settle(&message, &around) {
-            Ok(Settled::Batch) => batch::receive(self, channel, exchange, &message, principal, now),
+            Ok(Settled::Batch(revision)) => {
+                batch::receive(self, channel, exchange, &message, revision, principal, now)
+            }
             settled => single(
                 exchange,
                 self.handle(channel, exchange, &message, settled, principal, false, now),
@@ -264,7 +266,7 @@ impl<App: Spoken> Server<App> {
             is_acknowledged: false,
             bytes,
         };
-        let asks_back = !same(peer, App::REVISION) && ASK_BACK.contains(&method);
+        let asks_back = !same(peer, App::REVISION) && may_ask_back(method);
         if asks_back && !self.modern {
             pending.subject = message.params.and_then(json).as_ref().map(subject);
         }

@@ -17,6 +17,7 @@ pub static METHODS: &[MethodInfo] = &[
         input_required: false,
         named_by: None,
         capability: None,
+        capability_parts: &[],
     },
 ];
 
