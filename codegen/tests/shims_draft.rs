@@ -7,7 +7,7 @@
     reason = "a test says what it found and stops"
 )]
 
-use std::path::Path;
+mod twin;
 
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
@@ -16,11 +16,7 @@ use mcp_codegen::shims::plan::{Arm, Body, End};
 use mcp_codegen::shims::{Pair, Way};
 use mcp_codegen::spec::rules::RuleFile;
 use serde_json::json;
-
-fn spec() -> Spec {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    Spec::read(&root.join("spec")).unwrap()
-}
+use twin::spec;
 
 /// A union that keeps unknown methods keeps them on the way to the neighbour, too.
 #[test]

@@ -33,8 +33,7 @@ fn files(module: &str, way: &str) -> Vec<syn::File> {
 }
 
 fn module(pair: &Pair) -> String {
-    let [old, new] = [&pair.old, &pair.new].map(|id| id.replace('-', "_"));
-    format!("v{old}_to_v{new}")
+    pair.module()
 }
 
 /// Every `old::Type` or `new::Type` of a pattern that takes a value apart.

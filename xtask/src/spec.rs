@@ -233,11 +233,15 @@ fn verify_text(verified: &Verified) -> String {
         revisions,
         errata,
         upstream,
+        moved_on,
     } = verified;
-    let upstream = if *upstream {
-        "each equal to its upstream file and digest"
-    } else {
-        "not compared with upstream: give --upstream DIR for that"
+    let upstream = match (upstream, moved_on.as_slice()) {
+        (false, _) => "not compared with upstream: give --upstream DIR for that".to_owned(),
+        (true, []) => "each equal to its upstream file and digest".to_owned(),
+        (true, drafts) => format!(
+            "each equal to its upstream file and digest, but for {}: upstream has another draft by now",
+            drafts.join(", ")
+        ),
     };
     format!(
         "{} revisions: {}\nschemas canonical, {errata} errata apply, rules match\n{upstream}\n",

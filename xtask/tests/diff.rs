@@ -43,7 +43,13 @@ fn the_exit_code_tells_a_change_from_a_failure() {
         "by default a change is no failure"
     );
     assert_eq!(
-        code(&["diff", "2026-07-28", "draft", "--fail-on", "representation"]),
+        code(&[
+            "diff",
+            "2026-07-28",
+            "2026-07-28",
+            "--fail-on",
+            "representation"
+        ]),
         0
     );
     assert_eq!(

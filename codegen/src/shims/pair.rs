@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::registry::names;
+
 /// Two neighbours; `OLD..NEW` in print.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Pair {
@@ -26,6 +28,16 @@ impl Pair {
     #[must_use]
     pub fn file(&self) -> String {
         format!("shims/{self}.toml")
+    }
+
+    /// The module of its conversions: `v2024_11_05_to_v2025_03_26`.
+    #[must_use]
+    pub fn module(&self) -> String {
+        format!(
+            "{}_to_{}",
+            names::module(&self.old),
+            names::module(&self.new)
+        )
     }
 
     /// The revisions that a way leads from and to.

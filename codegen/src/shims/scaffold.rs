@@ -7,14 +7,14 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::emit::words::{adapter, kind, name, rule};
-use super::pair::{Pair, Way};
+use super::pair::Way;
 use super::plan::{Body, Conversion, End, Fate, PairPlan, RuleFacts};
 use super::rules::{Action, ErrorFate, ErrorRule, MethodAction, OneOrMany, Sender};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
 use crate::model::{Model, Ty};
 use crate::registry::VERSION;
-use crate::registry::names::{self, library, package};
+use crate::registry::names::{library, package};
 
 /// What the crate of conversions is told of the revisions.
 #[derive(Debug)]
@@ -43,15 +43,6 @@ impl ShimFacts<'_> {
     }
 }
 
-/// The module of a pair: `v2024_11_05_to_v2025_03_26`.
-pub(super) fn module(pair: &Pair) -> String {
-    format!(
-        "{}_to_{}",
-        names::module(&pair.old),
-        names::module(&pair.new)
-    )
-}
-
 /// The imports of a file of conversions.
 pub(super) fn imports(
     plan: &PairPlan,
@@ -73,7 +64,7 @@ pub(super) fn imports(
     );
     let convert = (!convert.is_empty()).then(|| quote!(use mcp_convert::{#(#convert),*};));
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
-    let pair = format_ident!("{}", module(&plan.pair));
+    let pair = format_ident!("{}", plan.pair.module());
     let hooks = names
         .contains("hooks")
         .then(|| quote!(use mcp_hooks::#pair as hooks;));
@@ -372,7 +363,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .iter()
         .map(|revision| context! { id => revision.id.as_str(), package => package(&revision.id) })
         .collect();
-    let modules: Vec<String> = plans.iter().map(|plan| module(&plan.pair)).collect();
+    let modules: Vec<String> = plans.iter().map(|plan| plan.pair.module()).collect();
     let all = context! {
         header => facts.header(),
         command => facts.command.as_str(),

@@ -25,11 +25,14 @@ pub struct Verified {
     pub errata: usize,
     /// The schemas were compared with upstream files.
     pub upstream: bool,
+    /// The drafts whose upstream file is another one by now, and that were not compared with it.
+    pub moved_on: Vec<String>,
 }
 
 /// Check each revision: its schema is in canonical form, its errata apply, no directory is unlisted, and the shared
 /// rules match what they speak of.
-/// With `upstream` (a directory of `<id>/schema.json`) also: digest and canonical form are those of the upstream file.
+/// With `upstream` (a directory of `<id>/schema.json`) also: digest and canonical form are those of the upstream file,
+/// unless a draft has changed there since it was imported.
 ///
 /// # Errors
 /// All failures, not the first alone.
@@ -40,6 +43,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     let rows = revisions::read(&list)?;
     let mut failures = Vec::new();
     let mut errata = 0;
+    let mut moved_on = Vec::new();
     for row in &rows {
         match Revision::load(&root, &files, &list, row) {
             Ok(revision) => {
@@ -50,7 +54,10 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
         }
         failures.extend(unconfirmed(&root, &files, row));
         if let Some(upstream) = upstream {
-            failures.extend(as_upstream(&root, &files, row, upstream));
+            match has_moved_on(row, upstream) {
+                true => moved_on.push(row.id().to_owned()),
+                false => failures.extend(as_upstream(&root, &files, row, upstream)),
+            }
         }
     }
     failures.extend(unlisted(&root, &files, &rows));
@@ -63,6 +70,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
         revisions: rows.iter().map(|row| row.id().to_owned()).collect(),
         errata,
         upstream: upstream.is_some(),
+        moved_on,
     })
 }
 
@@ -128,6 +136,14 @@ fn in_canonical_form(root: &str, files: &Files, revision: &Revision) -> Option<E
         )
         .into(),
     })
+}
+
+/// Whether a draft is what upstream had on another day: it changes there at any time, and here when it is imported.
+fn has_moved_on(row: &Row, upstream: &Path) -> bool {
+    let path = upstream.join(schema_name(row.id()));
+    *row.status.get_ref() == Status::Draft
+        && !row.sha256().is_empty()
+        && Upstream::read(&path).is_ok_and(|file| file.sha256 != row.sha256())
 }
 
 fn as_upstream(root: &str, files: &Files, row: &Row, upstream: &Path) -> Vec<Error> {

@@ -7,15 +7,14 @@ use std::path::Path;
 
 use mcp_codegen::diff::{Diff, Kind, Level, Transport, View, between};
 use mcp_codegen::render::change_line;
+use mcp_codegen::spec::Status;
 
-use super::{sources, spec};
+use super::{of_twins, sources, spec};
 
 fn pairs() -> Vec<(&'static str, &'static str)> {
-    let ids: Vec<&str> = spec()
-        .revisions
-        .iter()
-        .map(|revision| revision.id.as_str())
-        .collect();
+    // The draft changes any day; what it says is reviewed when it is released.
+    let settled = (spec().revisions.iter()).filter(|revision| revision.status != Status::Draft);
+    let ids: Vec<&str> = settled.map(|revision| revision.id.as_str()).collect();
     let mut pairs: Vec<(&str, &str)> = ids.windows(2).map(|pair| (pair[0], pair[1])).collect();
     // The candidate is never negotiated: the released revisions are neighbours too.
     pairs.push(("2025-11-25", "2026-07-28"));
@@ -55,8 +54,8 @@ fn has(diff: &Diff, kind: Kind, path: &str) -> bool {
 }
 
 #[test]
-fn the_draft_of_today_is_the_newest_revision() {
-    assert_eq!(diff("2026-07-28", "draft").rows, []);
+fn between_a_draft_and_the_release_that_it_is_nothing_differs() {
+    assert_eq!(of_twins().rows, []);
 }
 
 #[test]

@@ -15,15 +15,16 @@ mod laws;
 mod page;
 mod rules;
 mod settings;
+#[path = "../twin/mod.rs"]
+mod twin;
 mod witnesses;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use mcp_codegen::Spec;
-use mcp_codegen::diff::{Diff, Kind, Row, Side, Sources, compare};
+use mcp_codegen::diff::{Diff, Kind, Row, Side, Sources, between, compare};
 use serde_json::Value;
 
 /// spec/ of the workspace, read once.
@@ -87,21 +88,16 @@ fn only_row<'d>(diff: &'d Diff, kind: Kind, path: &str) -> &'d Row {
     })
 }
 
-/// The files of spec/, to be changed.
+/// The files of spec/ with a draft that is the newest release, to be changed.
 fn spec_files() -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    for entry in fs::read_dir(spec_dir()).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.is_file() {
-            files.insert(name, fs::read_to_string(&path).unwrap());
-            continue;
-        }
-        for file in ["schema.json", "errata.toml"] {
-            if let Ok(text) = fs::read_to_string(path.join(file)) {
-                files.insert(format!("{name}/{file}"), text);
-            }
-        }
-    }
+    let mut files = twin::directory().files().clone();
+    // Diffs are told here without the conversions.
+    files.retain(|name, _| !name.starts_with("shims/"));
     files
+}
+
+/// The diff of the newest release to a draft that is the same.
+fn of_twins() -> Diff {
+    let spec = twin::spec();
+    between(&Sources::read(&spec).unwrap(), "2026-07-28", "draft", false).unwrap()
 }

@@ -110,7 +110,7 @@ fn a_rule_that_matches_nothing_or_says_too_little_is_an_error() {
 
 #[test]
 fn rows_that_only_an_erratum_makes_say_so() {
-    // The draft equals the newest revision; without its errata only those of the revision differ.
+    // This draft equals the newest revision; without its errata only those of the revision differ.
     let mut files = spec_files();
     files.insert("draft/errata.toml".to_owned(), String::new());
     let spec = Spec::from_files(files).unwrap();

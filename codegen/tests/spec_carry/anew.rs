@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use mcp_codegen::spec::{Imported, Removed, Spec};
+use mcp_codegen::Revision;
+use mcp_codegen::spec::{Imported, Removed, Spec, sha256};
 
 use super::*;
 
@@ -58,15 +59,23 @@ fn upstream_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/upstream")
 }
 
+/// The file that was imported as a revision, where it lies beside this checkout; the draft of upstream moves on.
+fn imported_file(row: &Revision) -> Option<Upstream> {
+    let path = upstream_dir().join(&row.id).join("schema.json");
+    let imported = path.is_file()
+        && (row.status != Status::Draft || sha256(&std::fs::read(&path).unwrap()) == row.sha256);
+    imported.then(|| Upstream::read(&path).unwrap())
+}
+
 fn schema_of(id: &str, spec: &Spec) -> Upstream {
-    let path = upstream_dir().join(id).join("schema.json");
-    if path.is_file() {
-        return Upstream::read(&path).unwrap();
+    let row = spec.revision(id).unwrap();
+    if let Some(imported) = imported_file(row) {
+        return imported;
     }
     eprintln!(
         "no upstream schema of {id} beside this checkout: the canonical one stands in for it"
     );
-    upstream(&spec.revision(id).unwrap().raw.to_string())
+    upstream(&row.raw.to_string())
 }
 
 /// Every revision but the oldest, which has none before it to take anything from.
@@ -126,7 +135,8 @@ fn gives_its_facts_back(id: &str, anew: &Anew) {
     );
     for name in ["revisions.toml".to_owned(), format!("{id}/schema.json")] {
         // Without the upstream file there is no digest of it.
-        if name == "revisions.toml" && !upstream_dir().is_dir() {
+        let row = before.spec().unwrap().revision(id).unwrap().clone();
+        if name == "revisions.toml" && imported_file(&row).is_none() {
             continue;
         }
         assert_eq!(

@@ -89,11 +89,6 @@ pub(super) fn known(method: &str) -> Option<&'static str> {
     question(method).map(|row| row.name)
 }
 
-/// The client capability that a request of the server needs.
-pub(crate) fn capability_of(method: &str) -> Option<&'static str> {
-    question(method)?.capability
-}
-
 /// Refuses a question that the client did not say it can be asked.
 pub(crate) fn allowed(client: &Client, method: &str, params: &Json) -> Result<(), ErrorObject> {
     let Some(row) = question(method) else {

@@ -31,7 +31,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
         Ok(())
     };
     for plan in plans {
-        let module = scaffold::module(&plan.pair);
+        let module = plan.pair.module();
         for way in Way::BOTH {
             let conversions = plan.way(way);
             let emitter = Emitter::new(conversions, way);
