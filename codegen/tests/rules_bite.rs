@@ -47,6 +47,7 @@ const SCHEMA: &str = r##"{
         "notes": {"type": "object"}
       }
     },
+    "Brick": {"type": "object", "properties": {"kind": {"type": "string"}, "size": {"type": "string"}}, "required": ["kind", "size"]},
     "Id": {"type": ["string", "integer"]},
     "Short": {"type": "object", "properties": {"a": {"type": "string"}}},
     "Long": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
@@ -127,6 +128,24 @@ fn a_type_rename() {
         "[types]\nWall = \"Mural\"\nFloor = \"Parquet\"\n",
         &format!("spec/names.toml:3: type `Floor`: {NOTHING}"),
     );
+}
+
+#[test]
+fn what_a_constructor_takes() {
+    passes("constructors.toml", "order = [\"size\"]\n");
+    bites(
+        "constructors.toml",
+        "order = [\"size\", \"colour\"]\n",
+        &format!("spec/constructors.toml:1: order of `colour`: {NOTHING}"),
+    );
+    let value = |at: &str, value: &str| {
+        format!("[[value]]\nat = \"{at}\"\nvalue = {value}\nreason = \"so it is\"\n")
+    };
+    passes("constructors.toml", &value("Brick.size", "\"large\""));
+    for (at, given) in [("Brick.size", "1"), ("Wall.colour", "\"red\"")] {
+        let start = format!("spec/constructors.toml:1: value of `{at}`: {NOTHING}");
+        bites("constructors.toml", &value(at, given), &start);
+    }
 }
 
 #[test]

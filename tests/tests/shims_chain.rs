@@ -202,7 +202,7 @@ fn a_typed_chain_finds_its_way_through_types_of_other_names() {
 
 #[test]
 fn a_typed_chain_ends_at_what_has_no_counterpart() {
-    let tool = v2025_11_25::Tool::new(mcp_wire::JsonObject::new(), "t");
+    let tool = v2025_11_25::Tool::new("t", mcp_wire::JsonObject::new());
     let other: Outcome<v2024_11_05::Prompt> = convert_value(tool.clone(), Context::default());
     assert!(matches!(other, Outcome::Rejected(_)), "{other:?}");
     let same: Outcome<v2025_11_25::Tool> = convert_value(tool.clone(), Context::default());

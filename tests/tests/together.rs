@@ -46,7 +46,7 @@ macro_rules! tools {
     ($($revision:ident)*) => {
         vec![$({
             let schema = mcp_wire::JsonObject::from_text(r#"{"type":"object"}"#).unwrap();
-            let tool = $revision::Tool::new(schema, "add").with_description("Adds.");
+            let tool = $revision::Tool::new("add", schema).with_description("Adds.");
             assert_eq!(tool, tool.clone());
             let text = mcp_wire::to_string(&tool);
             assert_eq!(mcp_wire::from_str::<$revision::Tool>(&text).unwrap(), tool);

@@ -122,7 +122,7 @@ fn area_items(
         let item = items.get(&def.name);
         body.extend(match &def.shape {
             Shape::Object(object) => {
-                let constructor = structs::constructor(def, object);
+                let constructor = structs::constructor(model, def, object);
                 quote!(#item #constructor)
             }
             Shape::Newtype(ty) => {

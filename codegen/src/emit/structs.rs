@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::items::{doc, is_default};
 use super::ty::{argument, assign, blank_value, ident, rust_type};
-use crate::model::{Member, Object, Presence, Rest, Ty, TypeDef};
+use crate::model::{Given, Member, Model, Object, Presence, Rest, Start, Ty, TypeDef};
+use crate::naming::pascal_case;
 
-/// `new` with what must be there, `with_*` for the rest.
-pub(super) fn constructor(def: &TypeDef, object: &Object) -> TokenStream {
+/// `new` with what must be there and has no value to start from, `with_*` for the rest.
+pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> TokenStream {
     let name = ident(&def.name);
     let mut arguments = Vec::new();
     let mut fields = Vec::new();
@@ -17,25 +18,45 @@ pub(super) fn constructor(def: &TypeDef, object: &Object) -> TokenStream {
     for member in fields_of(object) {
         let field = ident(&member.field);
         let (taken, value) = argument(&field, &member.ty, member.boxed);
-        if member.presence == Presence::Required {
-            arguments.push(quote!(#field: #taken));
-            fields.push(assign(&field, &value));
-        } else {
-            let setter = format_ident!("with_{}", member.field.trim_end_matches('_'));
-            let doc = doc(&format!("Sets `{}`.", member.wire));
-            fields.push(quote!(#field: None));
-            setters.push(quote! {
-                #(#doc)*
-                #[must_use]
-                pub fn #setter(mut self, #field: #taken) -> Self {
-                    self.#field = Some(#value);
-                    self
-                }
-            });
-        }
+        let set = match &member.given {
+            Given::Taken(rank) => {
+                arguments.push((*rank, quote!(#field: #taken)));
+                fields.push(assign(&field, &value));
+                continue;
+            }
+            Given::Start(start) => {
+                let start = started(model, &member.ty, start, member.boxed);
+                fields.push(quote!(#field: #start));
+                value
+            }
+            Given::Later => {
+                fields.push(quote!(#field: None));
+                quote!(Some(#value))
+            }
+        };
+        let setter = format_ident!("with_{}", member.field.trim_end_matches('_'));
+        let doc = doc(&format!("Sets `{}`.", member.wire));
+        setters.push(quote! {
+            #(#doc)*
+            #[must_use]
+            pub fn #setter(mut self, #field: #taken) -> Self {
+                self.#field = #set;
+                self
+            }
+        });
     }
+    arguments.sort_by_key(|(rank, _)| *rank);
+    let taken = arguments.iter().map(|(_, argument)| argument);
     let extra = (object.rest != Rest::Closed).then(|| quote!(extra: Map::new(),));
     // What can be made of nothing has `Default`, and says what it starts from.
+    let made_of_nothing = arguments.is_empty() && !is_default(object);
+    let default = made_of_nothing.then(|| {
+        quote! {
+            impl Default for #name {
+                fn default() -> Self { Self::new() }
+            }
+        }
+    });
     let new = if is_default(object) {
         quote! {
             /// An empty one; `with_*` sets what it holds.
@@ -46,7 +67,7 @@ pub(super) fn constructor(def: &TypeDef, object: &Object) -> TokenStream {
         quote! {
             /// One with what must be there; `with_*` sets the rest.
             #[must_use]
-            pub fn new(#(#arguments),*) -> Self {
+            pub fn new(#(#taken),*) -> Self {
                 Self { #(#fields,)* #extra }
             }
         }
@@ -56,6 +77,33 @@ pub(super) fn constructor(def: &TypeDef, object: &Object) -> TokenStream {
             #new
             #(#setters)*
         }
+        #default
+    }
+}
+
+/// The value that a member starts from, which is one of its type.
+fn started(model: &Model, ty: &Ty, start: &Start, boxed: bool) -> TokenStream {
+    let value = match (start, model.resolve(ty)) {
+        (Start::ProtocolVersion, _) => quote!(crate::PROTOCOL_VERSION.to_owned()),
+        (Start::Value(Value::String(choice)), Ty::Named(name)) => {
+            let (name, choice) = (ident(name), ident(&pascal_case(choice)));
+            quote!(#name::#choice)
+        }
+        (Start::Value(Value::String(text)), _) => quote!(#text.to_owned()),
+        (Start::Value(Value::Bool(value)), _) => quote!(#value),
+        (Start::Value(Value::Number(number)), _) => {
+            let number = Literal::i64_unsuffixed(number.as_i64().unwrap_or_default());
+            quote!(#number.into())
+        }
+        (Start::Value(_), _) => {
+            let ty = rust_type(ty);
+            quote!(#ty::new())
+        }
+    };
+    if boxed {
+        quote!(Box::new(#value))
+    } else {
+        value
     }
 }
 

@@ -1,8 +1,9 @@
 //! The draft and what was worked out of it, joined once; the model is read-only from here on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Built, Member, Model, Object, Shape, TypeDef, Union, Variant, variants};
+use super::given::given;
+use super::{Built, Given, Member, Model, Object, Shape, TypeDef, Union, Variant, variants};
 use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::analyze::boxes;
@@ -28,6 +29,13 @@ pub(crate) fn joined(
         decisions: undecided,
     } = union::plans(&draft, scope, rules)?;
     let mut boxes = boxes::boxes(&draft, &opaque);
+    let mut givens: BTreeMap<String, Vec<Given>> = BTreeMap::new();
+    for (name, def) in &draft.types {
+        if let draft::Shape::Object(object) = &def.shape {
+            let given = given(&draft, rules, &def.doc_key, object);
+            givens.insert(name.clone(), given);
+        }
+    }
     let Draft {
         types,
         methods,
@@ -38,7 +46,8 @@ pub(crate) fn joined(
     decisions.sort();
     let types = types.into_iter().map(|(name, def)| {
         let boxed = boxes.remove(&name).unwrap_or_default();
-        let def = joined_type(def, areas, plans.remove(&name), &boxed);
+        let given = givens.remove(&name).unwrap_or_default();
+        let def = joined_type(def, areas, plans.remove(&name), &boxed, given);
         (name, def)
     });
     Ok(Built {
@@ -56,6 +65,7 @@ fn joined_type(
     areas: &Areas,
     plan: Option<Plan>,
     boxed: &BTreeSet<usize>,
+    given: Vec<Given>,
 ) -> TypeDef {
     let draft::Def {
         name,
@@ -66,7 +76,7 @@ fn joined_type(
         shape,
     } = def;
     let shape = match shape {
-        draft::Shape::Object(object) => Shape::Object(joined_object(object, boxed)),
+        draft::Shape::Object(object) => Shape::Object(joined_object(object, boxed, given)),
         draft::Shape::Union(union) => match plan {
             Some(plan) => Shape::Union(joined_union(&doc_key, union, plan, boxed)),
             // What cannot be decided is kept as it stands.
@@ -87,9 +97,10 @@ fn joined_type(
     }
 }
 
-fn joined_object(object: draft::Object, boxed: &BTreeSet<usize>) -> Object {
+fn joined_object(object: draft::Object, boxed: &BTreeSet<usize>, given: Vec<Given>) -> Object {
     let draft::Object { members, rest } = object;
-    let members = members.into_iter().enumerate().map(|(at, member)| {
+    let members = members.into_iter().zip(given).enumerate();
+    let members = members.map(|(at, (member, given))| {
         let draft::Member {
             wire,
             field,
@@ -104,6 +115,7 @@ fn joined_object(object: draft::Object, boxed: &BTreeSet<usize>) -> Object {
             presence,
             ty,
             boxed: boxed.contains(&at),
+            given,
             constraints,
             deprecated,
         }

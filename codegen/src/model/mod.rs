@@ -3,6 +3,7 @@
 //! Everything below (emission, docs, diffs, shims, the sampler of the tests) reads the model and
 //! never the schema. It is serialisable: `cargo xtask model REVISION` prints it.
 
+mod given;
 pub(crate) mod join;
 mod variants;
 
@@ -16,6 +17,7 @@ use crate::analyze::areas::Areas;
 use crate::decision::{Decision, Scope};
 use crate::draft::Draft;
 use crate::rules::Rules;
+pub use crate::rules::Start;
 use crate::schema::{Constraints, Schema};
 use crate::spec::json;
 use crate::spec::methods::{MethodRules, module};
@@ -163,12 +165,33 @@ pub struct Member {
     /// Whether the value sits in a `Box`, because the type would contain itself otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub boxed: bool,
+    /// How a constructor comes by the value.
+    #[serde(skip_serializing_if = "Given::is_later")]
+    pub given: Given,
     /// Limits that the schema puts on the value; documented, not enforced.
     #[serde(skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,
     /// Whether the schema marks it as deprecated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
+}
+
+/// How a constructor comes by the value of a member.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Given {
+    /// Not at all: the member need not be there, or is a constant.
+    Later,
+    /// It takes it, after those of lower ranks.
+    Taken(usize),
+    /// It knows one to start from.
+    Start(Start),
+}
+
+impl Given {
+    fn is_later(&self) -> bool {
+        *self == Self::Later
+    }
 }
 
 /// One of several types.

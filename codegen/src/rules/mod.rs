@@ -2,6 +2,7 @@
 //!
 //! Every rule must be of use: [`Rules::unused`] reports those that no revision needed, with file and line.
 
+mod constructors;
 mod pattern;
 
 use std::cell::RefCell;
@@ -12,14 +13,17 @@ use toml::Spanned;
 
 use crate::Error;
 use crate::spec::rules::{RuleFile, RuleTexts};
+use constructors::Constructors;
+pub use constructors::Start;
 use pattern::matches;
 
-/// The rules of `names.toml`, `shapes.toml` and `unions.toml`.
+/// The rules of `names.toml`, `shapes.toml`, `unions.toml` and `constructors.toml`.
 #[derive(Debug, Default)]
 pub struct Rules {
     names: Source<Names>,
     shapes: Source<Shapes>,
     unions: Source<Unions>,
+    constructors: Source<Constructors>,
     /// Rules that were of use, by file and byte offset.
     used: RefCell<BTreeSet<(&'static str, usize)>>,
 }
@@ -154,6 +158,7 @@ impl Rules {
             names: source(texts, "names.toml")?,
             shapes: source(texts, "shapes.toml")?,
             unions: source(texts, "unions.toml")?,
+            constructors: source(texts, constructors::FILE)?,
             used: RefCell::default(),
         })
     }
@@ -204,6 +209,32 @@ impl Rules {
         let rule = find(&self.unions.rules.union, place, |rule| &rule.at)?;
         self.mark("unions.toml", rule.span().start);
         Some(&rule.get_ref().decide)
+    }
+
+    /// Where a member stands among those that a constructor takes; `decides` says that it takes others, too.
+    pub(crate) fn rank(&self, wire: &str, decides: bool) -> usize {
+        let order = &self.constructors.rules.order;
+        let Some((rank, name)) =
+            (order.iter().enumerate()).find(|(_, name)| name.get_ref() == wire)
+        else {
+            return order.len();
+        };
+        if decides {
+            self.mark(constructors::FILE, name.span().start);
+        }
+        rank
+    }
+
+    /// What a member that must be there starts from, where a rule has a value that fits.
+    pub(crate) fn start(&self, place: &str, fits: impl Fn(&Start) -> bool) -> Option<Start> {
+        let rules = &self.constructors.rules.value;
+        let rule = find(rules, place, |rule| &rule.at)?;
+        let start = &rule.get_ref().start;
+        if !fits(start) {
+            return None;
+        }
+        self.mark(constructors::FILE, rule.span().start);
+        Some(start.clone())
     }
 
     /// What is wrong with the rule of a union, if there is one.
@@ -266,13 +297,15 @@ impl Rules {
                 .chain(self.unions.rules.union.iter().map(|rule| {
                     let at = &rule.get_ref().at;
                     ("unions.toml", rule.span().start, format!("union `{at}`"))
-                }));
+                }))
+                .chain(self.constructors.rules.all());
         let used = self.used.borrow();
         all.filter(|(file, offset, _)| !used.contains(&(*file, *offset)))
             .map(|(file, offset, rule)| {
                 let source = match file {
                     "names.toml" => &self.names.file,
                     "shapes.toml" => &self.shapes.file,
+                    constructors::FILE => &self.constructors.file,
                     _ => &self.unions.file,
                 };
                 source.error(

@@ -46,8 +46,8 @@ impl CompleteRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        argument: impl Into<CompleteRequestParamsArgument>,
         reference: impl Into<CompletionReference>,
+        argument: impl Into<CompleteRequestParamsArgument>,
     ) -> Self {
         Self {
             argument: argument.into(),

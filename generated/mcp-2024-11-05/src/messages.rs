@@ -258,7 +258,7 @@ pub struct ErrorObject {
 impl ErrorObject {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(code: impl Into<Integer>, message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
             code: code.into(),
             data: None,
@@ -291,7 +291,7 @@ pub struct JsonRpcError {
 impl JsonRpcError {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(error: impl Into<ErrorObject>, id: impl Into<RequestId>) -> Self {
+    pub fn new(id: impl Into<RequestId>, error: impl Into<ErrorObject>) -> Self {
         Self {
             error: error.into(),
             id: id.into(),

@@ -57,7 +57,7 @@ pub struct CreateMessageRequestParams {
 impl CreateMessageRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(max_tokens: impl Into<Integer>, messages: Vec<SamplingMessage>) -> Self {
+    pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
             include_context: None,
             max_tokens: max_tokens.into(),
@@ -151,9 +151,9 @@ impl CreateMessageResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
+        role: impl Into<Role>,
         content: impl Into<SamplingContent>,
         model: impl Into<String>,
-        role: impl Into<Role>,
     ) -> Self {
         Self {
             content: content.into(),
@@ -330,7 +330,7 @@ pub struct SamplingMessage {
 impl SamplingMessage {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: impl Into<SamplingContent>, role: impl Into<Role>) -> Self {
+    pub fn new(role: impl Into<Role>, content: impl Into<SamplingContent>) -> Self {
         Self {
             content: content.into(),
             role: role.into(),

@@ -203,9 +203,9 @@ impl InitializeRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        capabilities: impl Into<ClientCapabilities>,
-        client_info: impl Into<Implementation>,
         protocol_version: impl Into<String>,
+        client_info: impl Into<Implementation>,
+        capabilities: impl Into<ClientCapabilities>,
     ) -> Self {
         Self {
             capabilities: capabilities.into(),
@@ -247,9 +247,9 @@ impl InitializeResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        capabilities: impl Into<ServerCapabilities>,
         protocol_version: impl Into<String>,
         server_info: impl Into<Implementation>,
+        capabilities: impl Into<ServerCapabilities>,
     ) -> Self {
         Self {
             capabilities: capabilities.into(),
@@ -422,8 +422,8 @@ impl ProgressNotificationParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        progress: impl Into<Number>,
         progress_token: impl Into<ProgressToken>,
+        progress: impl Into<Number>,
     ) -> Self {
         Self {
             message: None,

@@ -104,7 +104,7 @@ pub struct LoggingMessageNotificationParams {
 impl LoggingMessageNotificationParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(data: impl Into<Json>, level: impl Into<LoggingLevel>) -> Self {
+    pub fn new(level: impl Into<LoggingLevel>, data: impl Into<Json>) -> Self {
         Self {
             data: data.into(),
             level: level.into(),

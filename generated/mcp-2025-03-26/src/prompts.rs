@@ -365,7 +365,7 @@ pub struct PromptMessage {
 impl PromptMessage {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: impl Into<ContentBlock>, role: impl Into<Role>) -> Self {
+    pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
         Self {
             content: content.into(),
             role: role.into(),

@@ -119,7 +119,7 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(blob: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             blob: blob.into(),
             mime_type: None,
@@ -477,7 +477,7 @@ pub struct TextResourceContents {
 impl TextResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(text: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             mime_type: None,
             text: text.into(),

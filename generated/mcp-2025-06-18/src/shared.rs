@@ -140,7 +140,7 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(blob: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             blob: blob.into(),
             meta: None,
@@ -463,7 +463,7 @@ pub struct ResourceLink {
 impl ResourceLink {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -633,7 +633,7 @@ pub struct TextResourceContents {
 impl TextResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(text: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             meta: None,
             mime_type: None,

@@ -251,7 +251,7 @@ pub struct Tool {
 impl Tool {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(input_schema: impl Into<JsonObject>, name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
             annotations: None,
             description: None,

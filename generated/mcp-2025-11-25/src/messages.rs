@@ -346,7 +346,7 @@ pub struct ErrorObject {
 impl ErrorObject {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(code: impl Into<Integer>, message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
             code: code.into(),
             data: None,
@@ -1206,8 +1206,8 @@ impl UrlElicitationRequiredErrorError {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        data: impl Into<UrlElicitationRequiredErrorErrorData>,
         message: impl Into<String>,
+        data: impl Into<UrlElicitationRequiredErrorErrorData>,
     ) -> Self {
         Self {
             data: data.into(),

@@ -280,7 +280,7 @@ pub struct Resource {
 impl Resource {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -399,7 +399,7 @@ pub struct ResourceTemplate {
 impl ResourceTemplate {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, uri_template: impl Into<String>) -> Self {
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             annotations: None,
             description: None,

@@ -95,7 +95,7 @@ pub struct CreateMessageRequestParams {
 impl CreateMessageRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(max_tokens: impl Into<Integer>, messages: Vec<SamplingMessage>) -> Self {
+    pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
             include_context: None,
             max_tokens: max_tokens.into(),
@@ -213,9 +213,9 @@ impl CreateMessageResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
+        role: impl Into<Role>,
         content: impl Into<SamplingContent>,
         model: impl Into<String>,
-        role: impl Into<Role>,
     ) -> Self {
         Self {
             content: content.into(),
@@ -426,7 +426,7 @@ pub struct SamplingMessage {
 impl SamplingMessage {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: impl Into<SamplingContent>, role: impl Into<Role>) -> Self {
+    pub fn new(role: impl Into<Role>, content: impl Into<SamplingContent>) -> Self {
         Self {
             content: content.into(),
             meta: None,
@@ -569,7 +569,7 @@ pub struct ToolResultContent {
 impl ToolResultContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: Vec<ContentBlock>, tool_use_id: impl Into<String>) -> Self {
+    pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             content,
             is_error: None,
@@ -627,8 +627,8 @@ impl ToolUseContent {
     #[must_use]
     pub fn new(
         id: impl Into<String>,
-        input: impl Into<JsonObject>,
         name: impl Into<String>,
+        input: impl Into<JsonObject>,
     ) -> Self {
         Self {
             id: id.into(),

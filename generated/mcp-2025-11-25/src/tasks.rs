@@ -94,10 +94,10 @@ impl CancelTaskResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
+        task_id: impl Into<String>,
+        status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
         last_updated_at: impl Into<String>,
-        status: impl Into<TaskStatus>,
-        task_id: impl Into<String>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
@@ -306,10 +306,10 @@ impl GetTaskResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
+        task_id: impl Into<String>,
+        status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
         last_updated_at: impl Into<String>,
-        status: impl Into<TaskStatus>,
-        task_id: impl Into<String>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
@@ -472,10 +472,10 @@ impl TaskStatusNotificationParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
+        task_id: impl Into<String>,
+        status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
         last_updated_at: impl Into<String>,
-        status: impl Into<TaskStatus>,
-        task_id: impl Into<String>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {

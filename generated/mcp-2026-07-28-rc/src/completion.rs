@@ -56,9 +56,9 @@ impl CompleteRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
+        reference: impl Into<CompletionReference>,
         argument: impl Into<CompleteRequestParamsArgument>,
         meta: impl Into<RequestMetaObject>,
-        reference: impl Into<CompletionReference>,
     ) -> Self {
         Self {
             argument: argument.into(),
@@ -145,14 +145,11 @@ pub struct CompleteResult {
 impl CompleteResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        completion: impl Into<CompleteResultCompletion>,
-        result_type: impl Into<String>,
-    ) -> Self {
+    pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {
             completion: completion.into(),
             meta: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             extra: Map::new(),
         }
     }
@@ -161,6 +158,13 @@ impl CompleteResult {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
         self
     }
 }

@@ -249,9 +249,9 @@ impl ElicitRequestUrlParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        elicitation_id: impl Into<String>,
         message: impl Into<String>,
         url: impl Into<String>,
+        elicitation_id: impl Into<String>,
     ) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
@@ -873,7 +873,7 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(title: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             value: value.into(),
@@ -948,7 +948,7 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 impl TitledSingleSelectEnumSchemaOneOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(title: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             value: value.into(),

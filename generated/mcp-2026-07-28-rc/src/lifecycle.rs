@@ -261,24 +261,28 @@ impl DiscoverResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        cache_scope: impl Into<CacheScope>,
-        capabilities: impl Into<ServerCapabilities>,
-        result_type: impl Into<String>,
-        server_info: impl Into<Implementation>,
         supported_versions: Vec<String>,
-        ttl_ms: impl Into<Integer>,
+        server_info: impl Into<Implementation>,
+        capabilities: impl Into<ServerCapabilities>,
     ) -> Self {
         Self {
-            cache_scope: cache_scope.into(),
+            cache_scope: CacheScope::Private,
             capabilities: capabilities.into(),
             instructions: None,
             meta: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             server_info: server_info.into(),
             supported_versions,
-            ttl_ms: ttl_ms.into(),
+            ttl_ms: 0.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `cacheScope`.
+    #[must_use]
+    pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
+        self.cache_scope = cache_scope.into();
+        self
     }
 
     /// Sets `instructions`.
@@ -292,6 +296,20 @@ impl DiscoverResult {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `ttlMs`.
+    #[must_use]
+    pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
+        self.ttl_ms = ttl_ms.into();
         self
     }
 }
@@ -406,8 +424,8 @@ impl ProgressNotificationParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        progress: impl Into<Number>,
         progress_token: impl Into<ProgressToken>,
+        progress: impl Into<Number>,
     ) -> Self {
         Self {
             message: None,

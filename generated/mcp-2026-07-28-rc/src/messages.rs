@@ -59,18 +59,21 @@ pub struct CacheableResult {
 impl CacheableResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        cache_scope: impl Into<CacheScope>,
-        result_type: impl Into<String>,
-        ttl_ms: impl Into<Integer>,
-    ) -> Self {
+    pub fn new() -> Self {
         Self {
-            cache_scope: cache_scope.into(),
+            cache_scope: CacheScope::Private,
             meta: None,
-            result_type: result_type.into(),
-            ttl_ms: ttl_ms.into(),
+            result_type: "complete".to_owned(),
+            ttl_ms: 0.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `cacheScope`.
+    #[must_use]
+    pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
+        self.cache_scope = cache_scope.into();
+        self
     }
 
     /// Sets `_meta`.
@@ -78,6 +81,26 @@ impl CacheableResult {
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `ttlMs`.
+    #[must_use]
+    pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
+        self.ttl_ms = ttl_ms.into();
+        self
+    }
+}
+
+impl Default for CacheableResult {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -327,7 +350,7 @@ pub struct ErrorObject {
 impl ErrorObject {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(code: impl Into<Integer>, message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
             code: code.into(),
             data: None,
@@ -917,8 +940,8 @@ impl MissingRequiredClientCapabilityErrorError {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        data: impl Into<MissingRequiredClientCapabilityErrorErrorData>,
         message: impl Into<String>,
+        data: impl Into<MissingRequiredClientCapabilityErrorErrorData>,
     ) -> Self {
         Self {
             data: data.into(),
@@ -1053,11 +1076,11 @@ pub struct PaginatedResult {
 impl PaginatedResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(result_type: impl Into<String>) -> Self {
+    pub fn new() -> Self {
         Self {
             meta: None,
             next_cursor: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             extra: Map::new(),
         }
     }
@@ -1074,6 +1097,19 @@ impl PaginatedResult {
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+}
+
+impl Default for PaginatedResult {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -1227,7 +1263,7 @@ pub struct ResourceRequestParams {
 impl ResourceRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(meta: impl Into<RequestMetaObject>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             meta: meta.into(),
             uri: uri.into(),
@@ -1506,8 +1542,8 @@ impl UnsupportedProtocolVersionErrorError {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        data: impl Into<UnsupportedProtocolVersionErrorErrorData>,
         message: impl Into<String>,
+        data: impl Into<UnsupportedProtocolVersionErrorErrorData>,
     ) -> Self {
         Self {
             data: data.into(),

@@ -81,7 +81,7 @@ pub struct GetPromptRequestParams {
 impl GetPromptRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(meta: impl Into<RequestMetaObject>, name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             arguments: None,
             input_responses: None,
@@ -137,12 +137,12 @@ pub struct GetPromptResult {
 impl GetPromptResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(messages: Vec<PromptMessage>, result_type: impl Into<String>) -> Self {
+    pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
             description: None,
             messages,
             meta: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             extra: Map::new(),
         }
     }
@@ -158,6 +158,13 @@ impl GetPromptResult {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
         self
     }
 }
@@ -214,21 +221,23 @@ pub struct ListPromptsResult {
 impl ListPromptsResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        cache_scope: impl Into<CacheScope>,
-        prompts: Vec<Prompt>,
-        result_type: impl Into<String>,
-        ttl_ms: impl Into<Integer>,
-    ) -> Self {
+    pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
-            cache_scope: cache_scope.into(),
+            cache_scope: CacheScope::Private,
             meta: None,
             next_cursor: None,
             prompts,
-            result_type: result_type.into(),
-            ttl_ms: ttl_ms.into(),
+            result_type: "complete".to_owned(),
+            ttl_ms: 0.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `cacheScope`.
+    #[must_use]
+    pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
+        self.cache_scope = cache_scope.into();
+        self
     }
 
     /// Sets `_meta`.
@@ -242,6 +251,20 @@ impl ListPromptsResult {
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `ttlMs`.
+    #[must_use]
+    pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
+        self.ttl_ms = ttl_ms.into();
         self
     }
 }
@@ -412,7 +435,7 @@ pub struct PromptMessage {
 impl PromptMessage {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: impl Into<ContentBlock>, role: impl Into<Role>) -> Self {
+    pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
         Self {
             content: content.into(),
             role: role.into(),

@@ -63,21 +63,23 @@ pub struct ListResourceTemplatesResult {
 impl ListResourceTemplatesResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        cache_scope: impl Into<CacheScope>,
-        resource_templates: Vec<ResourceTemplate>,
-        result_type: impl Into<String>,
-        ttl_ms: impl Into<Integer>,
-    ) -> Self {
+    pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
-            cache_scope: cache_scope.into(),
+            cache_scope: CacheScope::Private,
             meta: None,
             next_cursor: None,
             resource_templates,
-            result_type: result_type.into(),
-            ttl_ms: ttl_ms.into(),
+            result_type: "complete".to_owned(),
+            ttl_ms: 0.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `cacheScope`.
+    #[must_use]
+    pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
+        self.cache_scope = cache_scope.into();
+        self
     }
 
     /// Sets `_meta`.
@@ -91,6 +93,20 @@ impl ListResourceTemplatesResult {
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `ttlMs`.
+    #[must_use]
+    pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
+        self.ttl_ms = ttl_ms.into();
         self
     }
 }
@@ -147,21 +163,23 @@ pub struct ListResourcesResult {
 impl ListResourcesResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        cache_scope: impl Into<CacheScope>,
-        resources: Vec<Resource>,
-        result_type: impl Into<String>,
-        ttl_ms: impl Into<Integer>,
-    ) -> Self {
+    pub fn new(resources: Vec<Resource>) -> Self {
         Self {
-            cache_scope: cache_scope.into(),
+            cache_scope: CacheScope::Private,
             meta: None,
             next_cursor: None,
             resources,
-            result_type: result_type.into(),
-            ttl_ms: ttl_ms.into(),
+            result_type: "complete".to_owned(),
+            ttl_ms: 0.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `cacheScope`.
+    #[must_use]
+    pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
+        self.cache_scope = cache_scope.into();
+        self
     }
 
     /// Sets `_meta`.
@@ -175,6 +193,20 @@ impl ListResourcesResult {
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `ttlMs`.
+    #[must_use]
+    pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
+        self.ttl_ms = ttl_ms.into();
         self
     }
 }
@@ -248,7 +280,7 @@ pub struct ReadResourceRequestParams {
 impl ReadResourceRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(meta: impl Into<RequestMetaObject>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             input_responses: None,
             meta: meta.into(),
@@ -298,26 +330,42 @@ pub struct ReadResourceResult {
 impl ReadResourceResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        cache_scope: impl Into<CacheScope>,
-        contents: Vec<TextOrBlobContents>,
-        result_type: impl Into<String>,
-        ttl_ms: impl Into<Integer>,
-    ) -> Self {
+    pub fn new(contents: Vec<TextOrBlobContents>) -> Self {
         Self {
-            cache_scope: cache_scope.into(),
+            cache_scope: CacheScope::Private,
             contents,
             meta: None,
-            result_type: result_type.into(),
-            ttl_ms: ttl_ms.into(),
+            result_type: "complete".to_owned(),
+            ttl_ms: 0.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `cacheScope`.
+    #[must_use]
+    pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
+        self.cache_scope = cache_scope.into();
+        self
     }
 
     /// Sets `_meta`.
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `ttlMs`.
+    #[must_use]
+    pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
+        self.ttl_ms = ttl_ms.into();
         self
     }
 }
@@ -352,7 +400,7 @@ pub struct Resource {
 impl Resource {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -471,7 +519,7 @@ pub struct ResourceTemplate {
 impl ResourceTemplate {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, uri_template: impl Into<String>) -> Self {
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             annotations: None,
             description: None,

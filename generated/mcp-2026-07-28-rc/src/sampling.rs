@@ -64,7 +64,7 @@ pub struct CreateMessageRequestParams {
 impl CreateMessageRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(max_tokens: impl Into<Integer>, messages: Vec<SamplingMessage>) -> Self {
+    pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
             include_context: None,
             max_tokens: max_tokens.into(),
@@ -166,9 +166,9 @@ impl CreateMessageResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
+        role: impl Into<Role>,
         content: impl Into<SamplingContent>,
         model: impl Into<String>,
-        role: impl Into<Role>,
     ) -> Self {
         Self {
             content: content.into(),
@@ -379,7 +379,7 @@ pub struct SamplingMessage {
 impl SamplingMessage {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: impl Into<SamplingContent>, role: impl Into<Role>) -> Self {
+    pub fn new(role: impl Into<Role>, content: impl Into<SamplingContent>) -> Self {
         Self {
             content: content.into(),
             meta: None,
@@ -522,7 +522,7 @@ pub struct ToolResultContent {
 impl ToolResultContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: Vec<ContentBlock>, tool_use_id: impl Into<String>) -> Self {
+    pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             content,
             is_error: None,
@@ -580,8 +580,8 @@ impl ToolUseContent {
     #[must_use]
     pub fn new(
         id: impl Into<String>,
-        input: impl Into<JsonObject>,
         name: impl Into<String>,
+        input: impl Into<JsonObject>,
     ) -> Self {
         Self {
             id: id.into(),

@@ -70,10 +70,10 @@ pub struct AnyResult {
 impl AnyResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(result_type: impl Into<String>) -> Self {
+    pub fn new() -> Self {
         Self {
             meta: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             extra: Map::new(),
         }
     }
@@ -83,6 +83,19 @@ impl AnyResult {
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+}
+
+impl Default for AnyResult {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -151,7 +164,7 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(blob: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             blob: blob.into(),
             meta: None,
@@ -655,19 +668,25 @@ pub struct RequestMetaObject {
 impl RequestMetaObject {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        client_capabilities: impl Into<ClientCapabilities>,
-        client_info: impl Into<Implementation>,
-        protocol_version: impl Into<String>,
-    ) -> Self {
+    pub fn new(client_info: impl Into<Implementation>) -> Self {
         Self {
-            client_capabilities: client_capabilities.into(),
+            client_capabilities: ClientCapabilities::new(),
             client_info: client_info.into(),
             log_level: None,
             progress_token: None,
-            protocol_version: protocol_version.into(),
+            protocol_version: crate::PROTOCOL_VERSION.to_owned(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `io.modelcontextprotocol/clientCapabilities`.
+    #[must_use]
+    pub fn with_client_capabilities(
+        mut self,
+        client_capabilities: impl Into<ClientCapabilities>,
+    ) -> Self {
+        self.client_capabilities = client_capabilities.into();
+        self
     }
 
     /// Sets `io.modelcontextprotocol/logLevel`.
@@ -684,6 +703,13 @@ impl RequestMetaObject {
         progress_token: impl Into<ProgressToken>,
     ) -> Self {
         self.progress_token = Some(progress_token.into());
+        self
+    }
+
+    /// Sets `io.modelcontextprotocol/protocolVersion`.
+    #[must_use]
+    pub fn with_protocol_version(mut self, protocol_version: impl Into<String>) -> Self {
+        self.protocol_version = protocol_version.into();
         self
     }
 }
@@ -740,7 +766,7 @@ pub struct ResourceLink {
 impl ResourceLink {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -918,7 +944,7 @@ pub struct TextResourceContents {
 impl TextResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(text: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             meta: None,
             mime_type: None,

@@ -56,14 +56,13 @@ impl CompleteRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        argument: impl Into<CompleteRequestParamsArgument>,
-        meta: impl Into<RequestMetaObject>,
         reference: impl Into<CompletionReference>,
+        argument: impl Into<CompleteRequestParamsArgument>,
     ) -> Self {
         Self {
             argument: argument.into(),
             context: None,
-            meta: meta.into(),
+            meta: RequestMetaObject::new(),
             reference: reference.into(),
             extra: Map::new(),
         }
@@ -76,6 +75,13 @@ impl CompleteRequestParams {
         context: impl Into<CompleteRequestParamsContext>,
     ) -> Self {
         self.context = Some(context.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
         self
     }
 }
@@ -145,14 +151,11 @@ pub struct CompleteResult {
 impl CompleteResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        completion: impl Into<CompleteResultCompletion>,
-        result_type: impl Into<String>,
-    ) -> Self {
+    pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {
             completion: completion.into(),
             meta: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             extra: Map::new(),
         }
     }
@@ -161,6 +164,13 @@ impl CompleteResult {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
         self
     }
 }

@@ -810,7 +810,7 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(title: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             value: value.into(),
@@ -885,7 +885,7 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 impl TitledSingleSelectEnumSchemaOneOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(title: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             value: value.into(),

@@ -71,10 +71,10 @@ pub struct AnyResult {
 impl AnyResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(result_type: impl Into<String>) -> Self {
+    pub fn new() -> Self {
         Self {
             meta: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             extra: Map::new(),
         }
     }
@@ -84,6 +84,19 @@ impl AnyResult {
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+}
+
+impl Default for AnyResult {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -152,7 +165,7 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(blob: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
         Self {
             blob: blob.into(),
             meta: None,
@@ -624,10 +637,10 @@ pub struct PaginatedRequestParams {
 impl PaginatedRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
+    pub fn new() -> Self {
         Self {
             cursor: None,
-            meta: meta.into(),
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
     }
@@ -637,6 +650,19 @@ impl PaginatedRequestParams {
     pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
         self.cursor = Some(cursor.into());
         self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
+        self
+    }
+}
+
+impl Default for PaginatedRequestParams {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -685,18 +711,25 @@ pub struct RequestMetaObject {
 impl RequestMetaObject {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        client_capabilities: impl Into<ClientCapabilities>,
-        protocol_version: impl Into<String>,
-    ) -> Self {
+    pub fn new() -> Self {
         Self {
-            client_capabilities: client_capabilities.into(),
+            client_capabilities: ClientCapabilities::new(),
             client_info: None,
             log_level: None,
             progress_token: None,
-            protocol_version: protocol_version.into(),
+            protocol_version: crate::PROTOCOL_VERSION.to_owned(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `io.modelcontextprotocol/clientCapabilities`.
+    #[must_use]
+    pub fn with_client_capabilities(
+        mut self,
+        client_capabilities: impl Into<ClientCapabilities>,
+    ) -> Self {
+        self.client_capabilities = client_capabilities.into();
+        self
     }
 
     /// Sets `io.modelcontextprotocol/clientInfo`.
@@ -722,6 +755,19 @@ impl RequestMetaObject {
         self.progress_token = Some(progress_token.into());
         self
     }
+
+    /// Sets `io.modelcontextprotocol/protocolVersion`.
+    #[must_use]
+    pub fn with_protocol_version(mut self, protocol_version: impl Into<String>) -> Self {
+        self.protocol_version = protocol_version.into();
+        self
+    }
+}
+
+impl Default for RequestMetaObject {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 /// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
@@ -738,11 +784,24 @@ pub struct RequestParams {
 impl RequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
+    pub fn new() -> Self {
         Self {
-            meta: meta.into(),
+            meta: RequestMetaObject::new(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
+        self
+    }
+}
+
+impl Default for RequestParams {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -776,7 +835,7 @@ pub struct ResourceLink {
 impl ResourceLink {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -980,7 +1039,7 @@ pub struct TextResourceContents {
 impl TextResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(text: impl Into<String>, uri: impl Into<String>) -> Self {
+    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             meta: None,
             mime_type: None,

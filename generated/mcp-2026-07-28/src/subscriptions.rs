@@ -161,15 +161,19 @@ pub struct SubscriptionsListenRequestParams {
 impl SubscriptionsListenRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        meta: impl Into<RequestMetaObject>,
-        notifications: impl Into<SubscriptionFilter>,
-    ) -> Self {
+    pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
-            meta: meta.into(),
+            meta: RequestMetaObject::new(),
             notifications: notifications.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
+        self
     }
 }
 
@@ -189,15 +193,19 @@ pub struct SubscriptionsListenResult {
 impl SubscriptionsListenResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        meta: impl Into<SubscriptionsListenResultMetaObject>,
-        result_type: impl Into<String>,
-    ) -> Self {
+    pub fn new(meta: impl Into<SubscriptionsListenResultMetaObject>) -> Self {
         Self {
             meta: meta.into(),
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
     }
 }
 

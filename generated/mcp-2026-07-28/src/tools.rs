@@ -82,11 +82,11 @@ pub struct CallToolRequestParams {
 impl CallToolRequestParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(meta: impl Into<RequestMetaObject>, name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self {
             arguments: None,
             input_responses: None,
-            meta: meta.into(),
+            meta: RequestMetaObject::new(),
             name: name.into(),
             request_state: None,
             extra: Map::new(),
@@ -107,6 +107,13 @@ impl CallToolRequestParams {
         input_responses: impl Into<InputResponses>,
     ) -> Self {
         self.input_responses = Some(input_responses.into());
+        self
+    }
+
+    /// Sets `_meta`.
+    #[must_use]
+    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
+        self.meta = meta.into();
         self
     }
 
@@ -140,12 +147,12 @@ pub struct CallToolResult {
 impl CallToolResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(content: Vec<ContentBlock>, result_type: impl Into<String>) -> Self {
+    pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
             is_error: None,
             meta: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             structured_content: None,
             extra: Map::new(),
         }
@@ -162,6 +169,13 @@ impl CallToolResult {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
         self
     }
 
@@ -228,21 +242,23 @@ pub struct ListToolsResult {
 impl ListToolsResult {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(
-        cache_scope: impl Into<CacheScope>,
-        result_type: impl Into<String>,
-        tools: Vec<Tool>,
-        ttl_ms: impl Into<Integer>,
-    ) -> Self {
+    pub fn new(tools: Vec<Tool>) -> Self {
         Self {
-            cache_scope: cache_scope.into(),
+            cache_scope: CacheScope::Private,
             meta: None,
             next_cursor: None,
-            result_type: result_type.into(),
+            result_type: "complete".to_owned(),
             tools,
-            ttl_ms: ttl_ms.into(),
+            ttl_ms: 0.into(),
             extra: Map::new(),
         }
+    }
+
+    /// Sets `cacheScope`.
+    #[must_use]
+    pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
+        self.cache_scope = cache_scope.into();
+        self
     }
 
     /// Sets `_meta`.
@@ -256,6 +272,20 @@ impl ListToolsResult {
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
+        self
+    }
+
+    /// Sets `resultType`.
+    #[must_use]
+    pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
+        self.result_type = result_type.into();
+        self
+    }
+
+    /// Sets `ttlMs`.
+    #[must_use]
+    pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
+        self.ttl_ms = ttl_ms.into();
         self
     }
 }
@@ -288,7 +318,7 @@ pub struct Tool {
 impl Tool {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(input_schema: impl Into<JsonObject>, name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
             annotations: None,
             description: None,

@@ -90,7 +90,7 @@ fn resource(params: &mcp::ReadResourceRequestParams) -> Result<Json, ErrorObject
         let why = format!("there is no resource {}", params.uri);
         return Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, why));
     }
-    let contents = mcp::TextResourceContents::new("Hello from every revision.", params.uri.clone());
+    let contents = mcp::TextResourceContents::new(params.uri.clone(), "Hello from every revision.");
     Ok(Json::of(&mcp::ReadResourceResult::new(vec![
         contents.with_mime_type("text/plain").into(),
     ])))
@@ -108,7 +108,7 @@ fn prompt(params: &mcp::GetPromptRequestParams) -> Result<Json, ErrorObject> {
         "Greet {} in one sentence.",
         name.map_or("the world", String::as_str)
     );
-    let message = mcp::PromptMessage::new(mcp::TextContent::new(text), mcp::Role::User);
+    let message = mcp::PromptMessage::new(mcp::Role::User, mcp::TextContent::new(text));
     Ok(Json::of(&mcp::GetPromptResult::new(vec![message])))
 }
 

@@ -192,13 +192,13 @@ pub fn split_messages(
         match content {
             new::SamplingContent::List(blocks) => {
                 for block in blocks {
-                    let mut one = new::SamplingMessage::new(single(block), role);
+                    let mut one = new::SamplingMessage::new(role, single(block));
                     (one.meta, one.extra) = (meta.clone(), extra.clone());
                     messages.push(one);
                 }
             }
             content => {
-                let mut one = new::SamplingMessage::new(content, role);
+                let mut one = new::SamplingMessage::new(role, content);
                 (one.meta, one.extra) = (meta, extra);
                 messages.push(one);
             }

@@ -1,0 +1,79 @@
+//! `constructors.toml`: what constructors take first, and what they need not be given.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toml::Spanned;
+
+/// The name of the file below the spec directory.
+pub(super) const FILE: &str = "constructors.toml";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Constructors {
+    /// Wire names, what identifies a thing first.
+    pub(super) order: Vec<Spanned<String>>,
+    pub(super) value: Vec<Spanned<ValueRule>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "Row")]
+pub(super) struct ValueRule {
+    pub(super) at: String,
+    pub(super) start: Start,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    at: String,
+    value: Option<Value>,
+    is: Option<Stated>,
+    #[allow(dead_code, reason = "a rule must say why, for people")]
+    reason: String,
+}
+
+/// A value that differs from revision to revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Stated {
+    ProtocolVersion,
+}
+
+/// What a member starts from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// This value; `{}` is what the constructor of the member's type makes of nothing.
+    Value(Value),
+    /// The string that names the revision on the wire.
+    ProtocolVersion,
+}
+
+impl TryFrom<Row> for ValueRule {
+    type Error = String;
+
+    fn try_from(row: Row) -> Result<Self, String> {
+        let Row { at, value, is, .. } = row;
+        let start = match (value, is) {
+            (Some(value), None) => Start::Value(value),
+            (None, Some(Stated::ProtocolVersion)) => Start::ProtocolVersion,
+            _ => return Err(format!("`{at}` starts from either a `value` or what it `is`")),
+        };
+        Ok(Self { at, start })
+    }
+}
+
+impl Constructors {
+    /// Every rule, with where it stands and what it is called in errors.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'static str, usize, String)> {
+        let order = self.order.iter().map(|name| {
+            let start = name.span().start;
+            (FILE, start, format!("order of `{}`", name.get_ref()))
+        });
+        let values = self.value.iter().map(|rule| {
+            let start = rule.span().start;
+            (FILE, start, format!("value of `{}`", rule.get_ref().at))
+        });
+        order.chain(values)
+    }
+}
