@@ -15,7 +15,7 @@ use std::time::Duration;
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher, black_box};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Channel, Event, Profile, Server};
+use mcp_revisions::server::{Connection, Event, Output, Profile, Server};
 use mcp_revisions::{Spoken, V2024_11_05, V2025_11_25, V2026_07_28};
 use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
 
@@ -35,28 +35,25 @@ fn calls<App: Spoken>(bencher: Bencher<'_, '_>, session: Option<&str>, result: &
     let capabilities = Json::from_text(r#"{"tools":{},"resources":{},"prompts":{}}"#).unwrap();
     let info = Json::from_text(r#"{"name":"bench","version":"1.0.0"}"#).unwrap();
     let server = Server::<App>::new(Profile::new(&info, &capabilities)).unwrap();
-    let mut channel = Channel::new();
+    let mut connection = Connection::new(server);
     let mut text = MODERN_CALL;
     if let Some(version) = session {
         let initialize = INITIALIZE.replace("{version}", version);
-        server.receive(&mut channel, None, initialize.as_bytes(), Duration::ZERO);
+        connection.receive(None, initialize.as_bytes(), Duration::ZERO);
+        while connection.poll().is_some() {}
         text = LEGACY_CALL;
     }
     let text = text.replace("{id}", "1842");
     let result = Json::from_text(result).unwrap();
     bencher.counter(ItemsCount::new(1_usize)).bench_local(|| {
-        let received = server.receive(
-            &mut channel,
-            None,
-            black_box(text.as_bytes()),
-            Duration::ZERO,
-        );
-        let Some(Event::Call(call)) = received.events.first() else {
-            panic!("{received:?}")
+        connection.receive(None, black_box(text.as_bytes()), Duration::ZERO);
+        let Some(Output::Event(Event::Call(call))) = connection.poll() else {
+            panic!("{connection:?}")
         };
-        let output = server.answer(&mut channel, call.token, Ok(result.clone()), Duration::ZERO);
-        assert_eq!(output.send.len(), 1);
-        output
+        let _ = connection.answer(call.token, Ok(result.clone()), Duration::ZERO);
+        let answer = connection.poll();
+        assert!(matches!(answer, Some(Output::Send(_))));
+        (call, answer)
     });
 }
 

@@ -12,7 +12,7 @@ mod messages;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use mcp_revisions::settle::{Circumstances, settle};
+use mcp_revisions::settle::settle;
 use mcp_revisions::{RevisionSet, peek};
 use messages::{INITIALIZE, LEGACY_CALL, MODERN_CALL};
 use serde::de::IgnoredAny;
@@ -67,16 +67,13 @@ fn peek_alone(bencher: Bencher<'_, '_>, name: &str) {
 #[divan::bench(args = ["call", "modern call"])]
 fn peek_and_settle(bencher: Bencher<'_, '_>, name: &str) {
     let text = message(name);
-    let around = Circumstances {
-        served: RevisionSet::all(),
-        ..Circumstances::default()
-    };
+    let served = RevisionSet::all();
     bencher.counter(BytesCount::of_str(&text)).bench_local(|| {
         let message = peek(black_box(text.as_bytes()));
         assert!(
             message
                 .as_ref()
-                .is_ok_and(|message| settle(black_box(message), &around).is_ok())
+                .is_ok_and(|message| settle(black_box(message), None, served).is_ok())
         );
     });
 }

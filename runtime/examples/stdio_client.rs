@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mcp_revisions::client::{Call, Channel, Client, Event, Options, Output, Profile};
+use mcp_revisions::client::{Ask, Channel, Client, Connection, Event, Options, Output, Profile};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::{RevisionSet, V2026_07_28, v2026_07_28 as mcp};
 use serde_json::{Value, json};
@@ -52,33 +52,33 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     let options =
         Options::new(Channel::Stdio, profile).with_revisions(only.unwrap_or_else(RevisionSet::all));
-    let mut client = Client::<V2026_07_28>::new(options);
+    let mut client = Connection::new(Client::<V2026_07_28>::new(options));
     let start = Instant::now();
     let mut server = Server::start(&command)?;
 
     let tool = |name: &str, arguments: Value| {
-        Call::new(
+        Ask::new(
             "tools/call",
             Some(Json::from(json!({"name": name, "arguments": arguments}))),
         )
     };
     let mut asked = BTreeMap::new();
-    for (step, call) in [
-        ("tools/list", Call::new("tools/list", None)),
+    for (step, ask) in [
+        ("tools/list", Ask::new("tools/list", None)),
         ("add", tool("add", json!({"a": 1, "b": 2}))),
         ("pixel", tool("pixel", json!({}))),
         ("weather", tool("weather", json!({}))),
         ("fail", tool("fail", json!({}))),
         (
             "resources/read",
-            Call::new(
+            Ask::new(
                 "resources/read",
                 Some(Json::from(json!({"uri": "example://greeting"}))),
             ),
         ),
         (
             "prompts/get",
-            Call::new(
+            Ask::new(
                 "prompts/get",
                 Some(Json::from(
                     json!({"name": "greet", "arguments": {"name": "Ada"}}),
@@ -86,7 +86,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             ),
         ),
     ] {
-        asked.insert(client.call(call, start.elapsed())?, step);
+        asked.insert(client.ask(ask, start.elapsed())?, step);
     }
 
     while !asked.is_empty() {
@@ -104,9 +104,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                     "{}",
                     json!({"step": "connect", "value": facts.revision.id()})
                 ),
-                Output::Event(Event::Answer { token, answer, .. }) => {
-                    let step = asked.remove(&token).unwrap_or("?");
-                    let line = match answer.read::<Json>().map(|result| result.parse::<Value>()) {
+                Output::Event(Event::Answered(answered)) => {
+                    let step = asked.remove(&answered.token).unwrap_or("?");
+                    let result = answered.answer;
+                    let line = match result.read::<Json>().map(|result| result.parse::<Value>()) {
                         Ok(result) => json!({"step": step, "value": result?}),
                         Err(why) => json!({"step": step, "error": why}),
                     };
@@ -118,15 +119,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         if asked.is_empty() {
             break;
         }
-        let patience = client
-            .deadline()
-            .map_or(Duration::from_secs(60), |deadline| {
-                deadline.saturating_sub(start.elapsed())
-            });
+        let patience = client.wake_at().map_or(Duration::from_secs(60), |at| {
+            at.saturating_sub(start.elapsed())
+        });
         match tokio::time::timeout(patience, server.output.next_line()).await {
-            Ok(Ok(Some(line))) => client.receive(None, line.as_bytes(), start.elapsed()),
+            Ok(Ok(Some(line))) => {
+                client.receive(None, line.as_bytes(), start.elapsed());
+            }
             Ok(_) => client.closed(start.elapsed()),
-            Err(_) if client.deadline().is_some() => client.tick(start.elapsed()),
+            Err(_) if client.wake_at().is_some() => client.wake(start.elapsed()),
             Err(_) => return Err("the server keeps silent".into()),
         }
     }

@@ -5,7 +5,7 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use mcp_revisions::settle::{Circumstances, settle};
+use mcp_revisions::settle::{Settled, settle};
 use mcp_revisions::{Headers, Revision, RevisionSet, peek};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -23,29 +23,19 @@ fn looking_and_settling_allocate_nothing() {
         ("Mcp-Name", "add"),
     ]);
     let served = RevisionSet::all();
-    let session = Circumstances {
-        headers: None,
-        session: Some(Revision::V2025_11_25),
-        served,
-    };
-    let post = Circumstances {
-        headers: Some(&headers),
-        session: None,
-        served,
-    };
-    for (text, around, revision) in [
+    let session = (None, Some(Revision::V2025_11_25));
+    let post = (Some(&headers), None);
+    for (text, (headers, session), revision) in [
         (legacy, session, Revision::V2025_11_25),
         (modern, session, Revision::V2026_07_28),
         (modern, post, Revision::V2026_07_28),
     ] {
         let region = Region::new(ALLOCATOR);
         let seen = peek(black_box(text.as_bytes()));
-        let settled = seen.as_ref().map(|seen| settle(seen, &around));
+        let settled =
+            (seen.as_ref()).map(|seen| settle(seen, headers, served)?.within(session, served));
         let change = region.change();
-        assert_eq!(
-            settled.unwrap().unwrap(),
-            mcp_revisions::settle::Settled::Speaks(revision)
-        );
+        assert_eq!(settled.unwrap().unwrap(), Settled::Speaks(revision));
         assert_eq!((change.allocations, change.reallocations), (0, 0), "{text}");
     }
     // The counter counts.

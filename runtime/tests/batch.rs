@@ -11,7 +11,7 @@ mod support;
 
 use mcp_revisions::V2025_11_25;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::server::{Event, Fate};
+use mcp_revisions::server::Fate;
 use serde_json::{Value, json};
 use support::{NOW, calls, get, open, server, text_of};
 
@@ -96,14 +96,7 @@ fn a_batch_whose_last_request_is_cancelled_is_completed() {
     let received = server.receive(&mut channel, None, batch.as_bytes(), NOW);
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     let cancelled = server.receive(&mut channel, None, cancel.as_bytes(), NOW);
-    let sent: Vec<_> = cancelled
-        .events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Send(outgoing) => Some(outgoing),
-            _ => None,
-        })
-        .collect();
+    let sent = cancelled.send;
     assert_eq!(sent[0].exchange, Some(received.exchange));
     assert_eq!(sent[0].body, r#"[{"jsonrpc":"2.0","id":2,"result":{}}]"#);
 }

@@ -66,8 +66,10 @@ fn requests_without_an_answer_are_bounded_by_their_bytes() {
         calls(&server.receive(&mut channel, None, text(3).as_bytes(), NOW)).len(),
         1
     );
-    channel.close();
-    assert_eq!(channel.pending_bytes(), 0);
+    for token in &tokens[1..] {
+        let done = Json::from_text(r#"{"resultType":"complete","content":[]}"#).unwrap();
+        server.answer(&mut channel, *token, Ok(done), NOW);
+    }
 }
 
 #[test]
@@ -77,10 +79,10 @@ fn a_question_that_nobody_waits_for_frees_its_entry_and_is_taken_back() {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
     let call = calls(&server.receive(&mut channel, None, call.as_bytes(), NOW)).remove(0);
     // Three times as many as may wait at once.
-    for key in 0..3 * server.limits().pending as u64 {
-        let asked = server.ask(&mut channel, key, Some(call.token), "roots/list", None, NOW);
+    for _ in 0..3 * server.limits().pending {
+        let (ask, asked) = server.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
         let id = text_of(&asked)["id"].clone();
-        let taken_back = server.forget(&mut channel, key, NOW);
+        let taken_back = server.cancel(&mut channel, ask.unwrap(), NOW);
         let told = text_of(&taken_back);
         assert_eq!(
             (&told["method"], &told["params"]["requestId"]),
@@ -94,14 +96,14 @@ fn a_question_that_nobody_waits_for_frees_its_entry_and_is_taken_back() {
 #[test]
 fn a_parked_call_is_given_up_when_its_client_does_not_come_again() {
     let server = server::<V2025_11_25>();
-    let mut channel = mcp_revisions::server::Channel::new();
+    let mut channel = support::Channel::new();
     let mut call = claim("tools/call", json!({"name": "t"}));
     call = call.replace(
         r#""io.modelcontextprotocol/clientCapabilities":{}"#,
         r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#,
     );
     let token = calls(&server.receive(&mut channel, None, call.as_bytes(), NOW))[0].token;
-    let asked = server.ask(&mut channel, 1, Some(token), "roots/list", None, NOW);
+    let (_, asked) = server.ask(&mut channel, Some(token), "roots/list", None, NOW);
     assert_eq!(text_of(&asked)["result"]["resultType"], "input_required");
     assert_eq!(channel.pending(), 1);
     let end = channel.wake_at().unwrap();
@@ -141,7 +143,7 @@ async fn a_handler_that_panics_at_a_notification_ends_nothing() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(1 << 16);
     tokio::spawn(stdio::serve_on(
-        server::<V2025_11_25>(),
+        mcp_revisions::Server::<V2025_11_25>::new(support::profile()).unwrap(),
         Nervous,
         input,
         output,
@@ -168,7 +170,7 @@ async fn a_server_whose_output_is_closed_ends() {
     let (mut to, input) = tokio::io::duplex(1 << 16);
     let (output, from) = tokio::io::duplex(64);
     let serving = tokio::spawn(stdio::serve_on(
-        server::<V2025_11_25>(),
+        mcp_revisions::Server::<V2025_11_25>::new(support::profile()).unwrap(),
         Nervous,
         input,
         output,

@@ -12,10 +12,12 @@ mod support;
 use std::time::{Duration, Instant};
 
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Channel, Event, Received, Server, Sessions};
+use mcp_revisions::server::{Event, Sessions};
 use mcp_revisions::{Headers, MessageKind, Unreadable, V2025_11_25, V2026_07_28, peek};
 use serde_json::{Value, json};
-use support::{NOW, calls, claim, get, initialize, open, server, text_of};
+use support::{
+    Channel, NOW, Received, Server, calls, claim, get, initialize, open, server, text_of,
+};
 
 /// The code and the id of the error that a text is answered with at once.
 fn refused(received: &Received) -> (i64, Value) {
@@ -292,7 +294,7 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
     let server = server::<V2025_11_25>();
     let limit = server.limits().sessions;
     assert_eq!(limit, 100_000);
-    let mut sessions: Sessions = Sessions::new(limit);
+    let mut sessions: Sessions<Channel> = Sessions::new(limit);
     let versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
     let texts = versions.map(initialize);
     for number in 0..limit {
@@ -411,6 +413,8 @@ fn a_profile_and_a_server_are_shared_between_threads() {
     fn is_shared<T: Send + Sync>(_: &T) {}
     fn is_sent<T: Send>(_: &T) {}
     let server: Server<V2025_11_25> = server();
-    is_shared(&server);
-    is_sent(&Channel::new());
+    is_shared(&server.0);
+    is_sent(&mcp_revisions::Connection::<
+        mcp_revisions::Server<V2025_11_25>,
+    >::new(server.0));
 }

@@ -16,10 +16,10 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Call, Channel, Event, Exchange, Fate, Outgoing, Received, Server};
+use mcp_revisions::server::{Call, Event, Exchange, Fate, Outgoing};
 use mcp_revisions::{Revision, Spoken, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
-use support::{NOW, open, server};
+use support::{Channel, NOW, Received, Server, open, server};
 
 /// SplitMix64.
 struct Random(u64);
@@ -151,10 +151,12 @@ impl Line {
 
     fn events(&mut self, app: Revision, received: &Received, batches: &mut usize) -> Vec<Call> {
         let mut calls = Vec::new();
+        for outgoing in &received.send {
+            self.sent(app, outgoing, batches);
+        }
         for event in &received.events {
             match event {
                 Event::Call(call) => calls.push(call.clone()),
-                Event::Send(outgoing) => self.sent(app, outgoing, batches),
                 Event::Cancelled(cancelled) => {
                     let at = self
                         .waiting

@@ -7,13 +7,15 @@
     reason = "a test says what it found and stops"
 )]
 
+mod support;
+
+use mcp_revisions::errors::Refusal;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::settle::{
-    Circumstances, Settled, settle, settle_element, takes_session_operations,
-};
+use mcp_revisions::settle::{self, Settled, settle_element, takes_session_operations};
 use mcp_revisions::{Headers, Revision, RevisionSet, peek};
 
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+use support::{Channel, NOW, body};
 
 const CLAIM: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
 
@@ -28,6 +30,17 @@ fn claiming(method: &str, members: &str) -> String {
     request(method, &format!(r#"{{{members}"_meta":{{{CLAIM}}}}}"#))
 }
 
+/// Both halves: what the message says, and what its session makes of that.
+fn settle(
+    text: &str,
+    headers: Option<&Headers<'_>>,
+    session: Option<Revision>,
+    served: RevisionSet,
+) -> Result<Settled, Box<Refusal>> {
+    let message = peek(text.as_bytes()).unwrap();
+    settle::settle(&message, headers, served)?.within(session, served)
+}
+
 fn found(
     text: &str,
     headers: Option<&[(&str, &str)]>,
@@ -35,16 +48,8 @@ fn found(
     served: RevisionSet,
 ) -> Found {
     let headers = headers.map(|pairs| Headers::from_pairs(pairs.iter().copied()));
-    let message = peek(text.as_bytes()).unwrap();
-    settle(
-        &message,
-        &Circumstances {
-            headers: headers.as_ref(),
-            session,
-            served,
-        },
-    )
-    .map_err(|refusal| (refusal.error.code.as_i64().unwrap(), refusal.status))
+    settle(text, headers.as_ref(), session, served)
+        .map_err(|refusal| (refusal.error.code.as_i64().unwrap(), refusal.status))
 }
 
 fn on_stdio(text: &str) -> Found {
@@ -61,9 +66,12 @@ const fn speaks(revision: Revision) -> Found {
 
 #[test]
 fn rung_1_get_and_delete_are_session_operations_unless_modern_alone() {
-    assert!(takes_session_operations(RevisionSet::all()));
-    assert!(takes_session_operations(RevisionSet::legacy()));
-    assert!(!takes_session_operations(RevisionSet::modern()));
+    assert!(takes_session_operations(None, RevisionSet::all()));
+    assert!(takes_session_operations(None, RevisionSet::legacy()));
+    assert!(!takes_session_operations(None, RevisionSet::modern()));
+    let all = RevisionSet::all();
+    assert!(takes_session_operations(Some("2025-11-25"), all));
+    assert!(!takes_session_operations(Some("2026-07-28"), all));
 }
 
 #[test]
@@ -95,8 +103,8 @@ fn rung_2_an_array_is_for_2025_03_26_alone() {
 #[test]
 fn rung_2_what_may_not_be_in_a_batch() {
     let code = |text: &str| {
-        let message = peek(text.as_bytes()).unwrap();
-        settle_element(&message, V2025_03_26).map_err(|refusal| refusal.error.code)
+        settle_element(&peek(text.as_bytes()).unwrap(), V2025_03_26)
+            .map_err(|refusal| refusal.error.code)
     };
     assert_eq!(
         code(&request("ping", "{}")),
@@ -163,11 +171,7 @@ fn rung_4_initialize_without_a_claim_is_a_handshake() {
 #[test]
 fn rung_4_a_modern_only_server_names_its_revisions() {
     let initialize = request("initialize", r#"{"protocolVersion":"2025-11-25"}"#);
-    let around = Circumstances {
-        served: RevisionSet::modern(),
-        ..Circumstances::default()
-    };
-    let refusal = settle(&peek(initialize.as_bytes()).unwrap(), &around).unwrap_err();
+    let refusal = settle(&initialize, None, None, RevisionSet::modern()).unwrap_err();
     assert_eq!(
         (refusal.error.code.as_i64(), refusal.status),
         (Some(-32022), 400)
@@ -320,11 +324,7 @@ fn rung_8_a_claim_that_is_not_served_names_those_that_are() {
         ("mcp-method", "tools/list"),
     ];
     assert_eq!(over_http(&call, &headers), Err((-32022, 400)));
-    let around = Circumstances {
-        served: RevisionSet::all(),
-        ..Circumstances::default()
-    };
-    let refusal = settle(&peek(call.as_bytes()).unwrap(), &around).unwrap_err();
+    let refusal = settle(&call, None, None, RevisionSet::all()).unwrap_err();
     assert_eq!(
         refusal.error.data.unwrap().text(),
         r#"{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"2099-01-01"}"#
@@ -367,9 +367,13 @@ fn rung_10_removed_and_unknown_methods_with_a_claim() {
         "elicitation/create",
     ];
     for method in gone {
+        let server = support::server::<mcp_revisions::V2025_11_25>();
+        let text = claiming(method, "");
+        let received = server.receive(&mut Channel::new(), None, text.as_bytes(), NOW);
+        let reply = received.reply.unwrap();
         assert_eq!(
-            on_stdio(&claiming(method, "")),
-            Err((-32601, 404)),
+            (reply.status, &body(&reply)["error"]["code"]),
+            (404, &serde_json::json!(-32601)),
             "{method}"
         );
     }

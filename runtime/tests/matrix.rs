@@ -11,10 +11,10 @@
 mod support;
 
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Channel, Event, Received, Server};
+use mcp_revisions::server::Event;
 use mcp_revisions::{Headers, Revision, RevisionSet, Spoken, V2025_06_18, V2026_07_28};
 use serde_json::{Value, json};
-use support::{NOW, claim, initialize, server};
+use support::{Channel, NOW, Received, Server, claim, initialize, server};
 
 /// How a meeting goes.
 #[derive(Debug, PartialEq)]
@@ -32,7 +32,7 @@ struct Client {
 }
 
 /// The wire between them: headers are sent only where there are any.
-struct Wire<'s, App> {
+struct Wire<'s, App: Spoken> {
     server: &'s Server<App>,
     channel: Channel,
     http: bool,

@@ -8,19 +8,21 @@
     reason = "a test says what it found and stops"
 )]
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_revisions::client::{
-    Answer, Call, Channel, Client, Event, Failure, Options, Output, Profile, Send, Token,
+    Answer, Ask, Channel, Client, Connection, Event, Failure, Options, Output, Post, Profile, Token,
 };
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::server::{self, Event as ServerEvent, Server};
 use mcp_revisions::{
     Era, Headers, Revision, RevisionSet, Spoken, V2024_11_05, V2025_03_26, V2025_06_18,
     V2025_11_25, V2026_07_28,
 };
 use serde_json::{Value, json};
+use support::{Server, steps};
 
 const NOW: Duration = Duration::ZERO;
 
@@ -107,10 +109,10 @@ fn handle(method: &str, params: &Json, app: Revision) -> Result<Json, ErrorObjec
 }
 
 /// The server side: its channels, as its transport would keep them.
-struct Side<App> {
+struct Side<App: Spoken> {
     server: Server<App>,
     /// Over stdio the one channel; over HTTP that of the session.
-    channel: server::Channel,
+    channel: steps::Channel,
     over: Channel,
 }
 
@@ -118,18 +120,18 @@ impl<App: Spoken> Side<App> {
     fn new(over: Channel, served: RevisionSet) -> Self {
         let info = Json::from(json!({"name": "pairs", "version": "1"}));
         let capabilities = Json::from(json!({"tools": {}, "resources": {}, "prompts": {}}));
-        let server = Server::new(server::Profile::new(&info, &capabilities))
+        let server = Server::new(Profile::new(&info, &capabilities))
             .unwrap()
             .serving(served);
         Self {
             server,
-            channel: server::Channel::new(),
+            channel: steps::Channel::new(),
             over,
         }
     }
 
     /// What comes back for a text: the status, whether a session was opened, the body.
-    fn post(&mut self, send: &Send) -> (u16, bool, Option<String>) {
+    fn post(&mut self, send: &Post) -> (u16, bool, Option<String>) {
         let headers = Headers::from_pairs(
             send.headers
                 .iter()
@@ -139,7 +141,7 @@ impl<App: Spoken> Side<App> {
             .headers
             .iter()
             .any(|(name, _)| name == "Mcp-Session-Id");
-        let mut fresh = server::Channel::new();
+        let mut fresh = steps::Channel::new();
         let (channel, headers) = match self.over {
             Channel::Stdio => (&mut self.channel, None),
             Channel::Http if in_session => (&mut self.channel, Some(&headers)),
@@ -154,7 +156,7 @@ impl<App: Spoken> Side<App> {
             }
             return (reply.status, reply.opens_session, reply.body);
         }
-        let [ServerEvent::Call(call)] = received.events.as_slice() else {
+        let [Event::Call(call)] = received.events.as_slice() else {
             panic!("{:?}", received.events)
         };
         let answer = handle(call.method, &call.params, App::REVISION);
@@ -175,11 +177,11 @@ fn talk<C: Spoken, S: Spoken>(
     let info = Json::from(json!({"name": "pairs", "version": "1"}));
     let options =
         Options::new(over, Profile::new(&info, &Json::from(json!({})))).with_revisions(ours);
-    let mut client = Client::<C>::new(options);
+    let mut client = Connection::new(Client::<C>::new(options));
     let mut side = Side::<S>::new(over, theirs);
     let asked: Vec<Token> = questions()
         .into_iter()
-        .map(|(method, params)| client.call(Call::new(method, params), NOW).unwrap())
+        .map(|(method, params)| client.ask(Ask::new(method, params), NOW).unwrap())
         .collect();
     let mut answers = BTreeMap::new();
     let mut sent = 0;
@@ -190,12 +192,14 @@ fn talk<C: Spoken, S: Spoken>(
                 assert!(sent < 100, "they talk for ever");
                 let (status, opens, body) = side.post(&send);
                 match (over, body) {
-                    (Channel::Stdio, Some(body)) => client.receive(None, body.as_bytes(), NOW),
+                    (Channel::Stdio, Some(body)) => {
+                        client.receive(None, body.as_bytes(), NOW);
+                    }
                     (Channel::Stdio, None) => {}
                     (Channel::Http, body) => {
                         let session = opens.then_some("session");
                         client.answered(
-                            send.post,
+                            send.exchange,
                             status,
                             session,
                             Some(body.unwrap_or_default().as_bytes()),
@@ -204,8 +208,9 @@ fn talk<C: Spoken, S: Spoken>(
                     }
                 }
             }
-            Output::Event(Event::Answer { token, answer, .. }) => {
-                assert!(answers.insert(token, answer).is_none(), "a second answer");
+            Output::Event(Event::Answered(answered)) => {
+                let before = answers.insert(answered.token, answered.answer);
+                assert!(before.is_none(), "a second answer");
             }
             Output::Event(Event::Settled(_)) => {}
             other => panic!("{other:?}"),

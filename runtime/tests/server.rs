@@ -12,11 +12,12 @@ mod support;
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::server::{Channel, Event, Server};
+use mcp_revisions::server::Event;
 use mcp_revisions::{Limits, Revision, RevisionSet, V2025_11_25, V2026_07_28};
 use serde_json::json;
 use support::{
-    NOW, body, calls, claim, get, initialize, open, profile, profile_text, server, text_of,
+    Channel, NOW, Server, body, calls, claim, get, initialize, open, profile, profile_text, server,
+    text_of,
 };
 
 #[test]
@@ -197,14 +198,14 @@ fn an_id_is_not_taken_twice_and_tells_spellings_from_kinds() {
 fn losses_reach_the_hook() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
-    let server =
-        Server::<V2025_11_25>::new(profile())
-            .unwrap()
-            .on_loss(move |method, peer, losses| {
-                log.lock()
-                    .unwrap()
-                    .push((method.to_owned(), peer, losses.len()));
-            });
+    let server = Server::<V2025_11_25>::new(profile())
+        .unwrap()
+        .told(|server| {
+            server.on_loss(move |method, peer, losses| {
+                let lost = (method.to_owned(), peer, losses.len());
+                log.lock().unwrap().push(lost);
+            })
+        });
     let mut channel = open(&server, "2024-11-05");
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let call = calls(&server.receive(&mut channel, None, list.as_bytes(), NOW)).remove(0);
@@ -348,7 +349,8 @@ fn limits_refuse_clearly_and_disturb_nothing_else() {
 
 #[test]
 fn a_profile_that_is_none_is_refused() {
-    let error = Server::<V2025_11_25>::new(profile_text("{\"tools\":5}")).unwrap_err();
+    let error =
+        mcp_revisions::Server::<V2025_11_25>::new(profile_text("{\"tools\":5}")).unwrap_err();
     assert!(error.to_string().contains("ServerCapabilities"), "{error}");
 }
 

@@ -10,10 +10,10 @@
 mod support;
 
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::server::{Channel, Event, Fate, Ignored, LogLevel, Server, To};
+use mcp_revisions::server::{Answer, Event, Fate, Ignored, LogLevel, To};
 use mcp_revisions::{V2024_11_05, V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
-use support::{NOW, calls, claim, get, open, profile_text, server, text_of};
+use support::{Channel, NOW, Server, calls, claim, get, open, profile_text, server, text_of};
 
 #[test]
 fn what_a_session_knows_stands_in_every_request_for_a_modern_application() {
@@ -26,7 +26,7 @@ fn what_a_session_knows_stands_in_every_request_for_a_modern_application() {
     let received = server.receive(&mut channel, None, list.as_bytes(), NOW);
     let call = calls(&received).remove(0);
     assert_eq!(call.log_level, Some(LogLevel::Warning));
-    assert!(call.client.can("roots") && !call.client.can("sampling"));
+    assert!(call.caller.can("roots") && !call.caller.can("sampling"));
     let params: mcp_revisions::v2026_07_28::PaginatedRequestParams = call.read().unwrap();
     let meta: Value = serde_json::from_str(&mcp_wire::to_string(&params.meta)).unwrap();
     assert_eq!(
@@ -56,7 +56,7 @@ fn nothing_of_a_session_is_told_with_a_modern_request() {
     );
     let call = calls(&received).remove(0);
     assert_eq!(call.log_level, None);
-    assert!(!call.client.can("roots"));
+    assert!(!call.caller.can("roots"));
     let message = Json::from_text(r#"{"level":"error","data":1}"#).unwrap();
     let output = server.notify(
         &mut channel,
@@ -133,8 +133,8 @@ fn a_request_that_is_cancelled_is_not_answered() {
         panic!("{cancelled:?}")
     };
     assert_eq!(
-        (event.token, event.exchange, event.ends_exchange),
-        (call.token, received.exchange, true)
+        (event.token, cancelled.closes.as_slice()),
+        (call.token, [received.exchange].as_slice())
     );
     assert_eq!(event.reason.as_deref(), Some("late"));
     let output = server.answer(
@@ -177,7 +177,7 @@ fn answers_to_nothing_are_put_aside() {
 fn a_request_of_the_server_is_converted_and_so_is_its_answer() {
     let server = server::<V2025_11_25>();
     let mut channel = open(&server, "2024-11-05");
-    let output = server.ask(&mut channel, 42, None, "roots/list", None, NOW);
+    let (key, output) = server.ask(&mut channel, None, "roots/list", None, NOW);
     let asked = text_of(&output);
     assert_eq!(
         (&asked["method"], &asked["id"]),
@@ -188,19 +188,18 @@ fn a_request_of_the_server_is_converted_and_so_is_its_answer() {
     let [Event::Answered(answered)] = received.events.as_slice() else {
         panic!("{received:?}")
     };
-    assert_eq!((answered.key, channel.asked()), (42, 0));
-    assert_eq!(
-        answered.result.as_ref().unwrap().text(),
-        r#"{"roots":[{"uri":"file:///a"}]}"#
-    );
+    assert_eq!((Some(answered.token), channel.asked()), (key, 0));
+    let Answer::Result(result) = &answered.answer else {
+        panic!("{answered:?}")
+    };
+    assert_eq!(result.text(), r#"{"roots":[{"uri":"file:///a"}]}"#);
     // The second answer is one to nothing.
     let again = server.receive(&mut channel, None, answer.as_bytes(), NOW);
     assert!(matches!(again.events.as_slice(), [Event::Ignored(_)]));
     // What the client did not declare it is not asked.
     let params = Json::from_text(r#"{"messages":[],"maxTokens":1}"#).unwrap();
-    let output = server.ask(
+    let (_, output) = server.ask(
         &mut channel,
-        43,
         None,
         "sampling/createMessage",
         Some(&params),

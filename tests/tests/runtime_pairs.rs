@@ -13,6 +13,8 @@
 )]
 
 mod runtime;
+#[path = "../../runtime/tests/support/steps.rs"]
+mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -20,13 +22,14 @@ use std::time::Duration;
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
-use mcp_revisions::server::{Call, Channel, Event, Fate, Profile, Server};
+use mcp_revisions::server::{Call, Event, Fate, Profile};
 use mcp_revisions::{Era, Limits, Revision, Spoken, WithSpoken, meta};
 use mcp_tests::parallel;
 use mcp_tests::random::{Random, seed};
 use mcp_tests::root;
 use runtime::{Voice, voices};
 use serde_json::{Value, json};
+use steps::{Channel, Server};
 
 const NOW: Duration = Duration::ZERO;
 

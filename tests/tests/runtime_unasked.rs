@@ -11,6 +11,8 @@
 )]
 
 mod runtime;
+#[path = "../../runtime/tests/support/steps.rs"]
+mod steps;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,12 +20,13 @@ use std::time::Duration;
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodKind, from_str};
-use mcp_revisions::server::{Channel, Event, Fate, Ignored, Output, Profile, Server, To};
+use mcp_revisions::server::{Answer, Event, Fate, Ignored, Profile, To};
 use mcp_revisions::settle::find_method;
 use mcp_revisions::{Era, Spoken, WithSpoken};
 use mcp_tests::{parallel, root};
 use runtime::{Voice, voices};
 use serde_json::json;
+use steps::{Channel, Output, Server};
 
 const NOW: Duration = Duration::ZERO;
 
@@ -182,7 +185,7 @@ fn from_peer<App: Spoken>(
                     let here = here.expect("a notification that the application does not know");
                     counts.judge(app, here.params, notice.params.text(), &text);
                 }
-                [Event::Ignored(Ignored::Swallowed(rule))] => counts.stop(*rule),
+                [Event::Ignored(Ignored::Swallowed(_, rule))] => counts.stop(*rule),
                 [Event::NeedsAdapter(needs)] => counts.stop(needs.rule),
                 other => counts
                     .failures
@@ -203,7 +206,7 @@ fn requests<App: Spoken>(
     for row in app.rows(direction, kind) {
         for (key, text) in app.samples(row.params, "request").into_iter().enumerate() {
             let params = Json::from_text(&text).unwrap();
-            let output = server.ask(channel, key as u64, None, row.name, Some(&params), NOW);
+            let (token, output) = server.ask(channel, None, row.name, Some(&params), NOW);
             match &output.fate {
                 Fate::Sent => {}
                 Fate::Refused(error) => {
@@ -235,16 +238,16 @@ fn requests<App: Spoken>(
             let [Event::Answered(answered)] = received.events.as_slice() else {
                 panic!("{received:?}")
             };
-            assert_eq!(answered.key, key as u64, "the answer of another request");
-            match &answered.result {
-                Ok(given) => counts.judge(app, row.result, given.text(), result),
-                Err(error) if error.message.contains("adapter") => counts.stop("adapter"),
-                Err(error) if error.message.contains("not part of revision") => {
+            assert_eq!(Some(answered.token), token, "the answer of another request");
+            match &answered.answer {
+                Answer::Result(given) => counts.judge(app, row.result, given.text(), result),
+                Answer::Error(error) if error.message.contains("adapter") => counts.stop("adapter"),
+                Answer::Error(error) if error.message.contains("not part of revision") => {
                     counts.stop(format!("answer refused: {}", error.message));
                 }
-                Err(error) => counts
+                other => counts
                     .failures
-                    .push(format!("{}: {error:?}\n  {result}", row.name)),
+                    .push(format!("{}: {other:?}\n  {result}", row.name)),
             }
         }
     }

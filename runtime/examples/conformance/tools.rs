@@ -264,7 +264,7 @@ fn asks_back(name: &str, params: &Value, call: &Call) -> Option<Result<Value, Er
             ];
             let can = all
                 .into_iter()
-                .filter(|(capability, _, _)| call.client.can(capability));
+                .filter(|(capability, _, _)| call.caller.can(capability));
             let questions: Vec<(&str, Value)> =
                 can.map(|(_, name, question)| (name, question)).collect();
             match answers.is_object() || questions.is_empty() {

@@ -9,7 +9,7 @@ use mcp_wire::{ErrorObject, Json, Map};
 use super::questions::{Question, allowed, read, with_members};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
-use crate::server::Token;
+use crate::protocol::Token;
 
 /// The calls whose client is being asked.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Asking {
             params,
         } in questions
         {
-            let carried = allowed(about.client, method, &params).and_then(|()| {
+            let carried = allowed(about.caller, method, &params).and_then(|()| {
                 let carried = world.params_out(method, &params, about.peer);
                 carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
             });

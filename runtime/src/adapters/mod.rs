@@ -3,7 +3,7 @@
 //! A conversion says whose business it is ([`Adapter`]), and the machine for it is handed the [`Occasion`] and says
 //! what to do, in [`Step`]s; it never sees bytes, ids or sockets, and keeps what it has to remember by itself.
 //! A channel makes the machine when it is first needed. Another one may be plugged in instead; in a channel that has
-//! none ([`Channel::bare`](crate::server::Channel::bare)) the occasion becomes a typed [`NeedsAdapter`], and the peer
+//! none ([`without_adapters`](crate::protocol::Connection::without_adapters)) the occasion becomes a typed [`NeedsAdapter`], and the peer
 //! is told that this cannot be done.
 //!
 //! | handlers | client | machine |
@@ -31,7 +31,7 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject};
 use crate::protocol::limits::Limits;
 use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::{Translated, Translator, Way};
-use crate::server::{Client, Token};
+use crate::protocol::{Caller, Token};
 use seal::Seal;
 
 /// The word of a list in the filter, the capability behind it, and the notification of its changes.
@@ -109,7 +109,7 @@ pub trait StateMachine: Send {
     /// Says what to do; `None` where the occasion is not its business after all.
     fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>>;
 
-    /// When it wants to be woken by [`Server::tick`](crate::Server::tick), on the caller's clock.
+    /// When it wants to be woken by [`Server::tick`](crate::protocol::Connection::wake), on the caller's clock.
     fn wake_at(&self) -> Option<Duration> {
         None
     }
@@ -195,7 +195,7 @@ pub struct About<'a> {
     /// The revision of the peer.
     pub peer: Revision,
     /// Who asks, and what it can do.
-    pub client: &'a Client,
+    pub caller: &'a Caller,
     /// Who is behind it, if the transport knows.
     pub principal: Option<&'a str>,
     /// What it asks for, as a text that is equal for requests which ask for the same; of requests that may be parked.

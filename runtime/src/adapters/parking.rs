@@ -14,7 +14,7 @@ use super::questions::{Question, allowed, known, may_ask_back, write};
 use super::seal::{Bound, Broken};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
-use crate::server::Token;
+use crate::protocol::Token;
 
 /// Tickets of one process, so that no two channels give out the same.
 static TICKETS: AtomicU64 = AtomicU64::new(1);
@@ -106,7 +106,7 @@ impl Parking {
             let why = "a modern client can be asked while it calls a tool, reads a resource or gets a prompt";
             return refused(errors::internal(why).error);
         };
-        let carried = allowed(about.client, method, params).and_then(|()| {
+        let carried = allowed(about.caller, method, params).and_then(|()| {
             let carried = world.params_out(method, params, about.peer);
             carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
         });

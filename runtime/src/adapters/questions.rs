@@ -5,7 +5,7 @@ use mcp_wire::{CapabilityPart, Direction, ErrorObject, Json, JsonObject, Map, Me
 
 use super::declares;
 use crate::errors;
-use crate::server::Client;
+use crate::protocol::Caller;
 
 /// Whether a revision has requests of that method that may be answered with `input_required`.
 pub(crate) fn may_ask_back(method: &str) -> bool {
@@ -90,7 +90,7 @@ pub(super) fn known(method: &str) -> Option<&'static str> {
 }
 
 /// Refuses a question that the client did not say it can be asked.
-pub(crate) fn allowed(client: &Client, method: &str, params: &Json) -> Result<(), ErrorObject> {
+pub(crate) fn allowed(caller: &Caller, method: &str, params: &Json) -> Result<(), ErrorObject> {
     let Some(row) = question(method) else {
         return Ok(());
     };
@@ -103,7 +103,7 @@ pub(crate) fn allowed(client: &Client, method: &str, params: &Json) -> Result<()
         .into_iter()
         .chain(part.map(|part| part.name))
         .collect();
-    match client
+    match caller
         .capabilities
         .as_ref()
         .is_some_and(|it| declares(it, &path))

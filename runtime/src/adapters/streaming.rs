@@ -9,7 +9,7 @@ use mcp_wire::{Json, JsonObject, Map};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::adapters::LISTS;
 use crate::errors;
-use crate::server::Token;
+use crate::protocol::Token;
 
 /// The streams that are open.
 #[derive(Debug, Default)]

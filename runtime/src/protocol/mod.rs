@@ -1,12 +1,29 @@
-//! The protocol without a socket: bytes, headers and time come in, texts and decisions go out, on either end.
+//! The protocol without a socket: input and time go in, outputs come out, in one idiom on either end.
+//!
+//! A [`Connection`] is one end of one conversation; its [`Side`] says which. Both look once at what comes
+//! ([`peek`](mcp_wire::peek())), settle its revision ([`settle`]), carry it over by one translation, and speak of it in
+//! the same words: a [`Call`] is a request for the application, to be answered by its [`Token`]; an [`Ask`] is a request
+//! of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
 
+mod ask;
 pub mod client;
+mod connection;
 pub mod errors;
+mod events;
 pub mod headers;
 pub(crate) mod limits;
 #[cfg(feature = "http")]
 pub(crate) mod params;
+mod profile;
 pub(crate) mod revisions;
 pub mod server;
 pub mod settle;
 pub(crate) mod translate;
+
+pub use ask::{Answer, Answered, Ask};
+pub use connection::{Connection, Side};
+pub use events::{
+    Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, Output, Said, To,
+    Token,
+};
+pub use profile::{Profile, ProfileError};

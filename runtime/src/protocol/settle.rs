@@ -1,7 +1,9 @@
 //! Which revision a message is in: the ladder, rung by rung, as one pure function.
 //!
-//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the newest revision without one.
-//! Nothing is inferred for a modern request from an earlier one: the session is not even looked at.
+//! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the newest revision that had
+//! no header to send. Nothing is inferred for a modern request from an earlier one: the session is not even looked at.
+//! A message that says nothing by itself is [`OfSession`](Settlement::OfSession): a transport learns from that whether
+//! it has to find a session first.
 
 use mcp_registry::{Era, ProtocolHeader, ProtocolRule, Revision};
 use mcp_wire::{Direction, MethodInfo, MethodKind};
@@ -12,15 +14,20 @@ use crate::meta;
 use crate::protocol::revisions::RevisionSet;
 use mcp_wire::{MessageKind, Peeked, Raw};
 
-/// What is known when a message comes, beside the message.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Circumstances<'a> {
-    /// The headers of its POST; `None` where there are none, as on stdio.
-    pub headers: Option<&'a Headers<'a>>,
-    /// The revision that `initialize` settled, if it did.
-    pub session: Option<Revision>,
-    /// What the server is willing to serve.
-    pub served: RevisionSet,
+/// What one look at a message has settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// What it is, whatever was said before.
+    Settled(Settled),
+    /// It says nothing of its revision: that is its session's.
+    OfSession {
+        /// The revision where no session is open.
+        otherwise: Option<Revision>,
+        /// Whether a transport that has sessions refuses it without one; else it belongs to a session that it names.
+        is_required: bool,
+        /// Whether it is a batch.
+        is_batch: bool,
+    },
 }
 
 /// What a message is, to the server.
@@ -34,11 +41,18 @@ pub enum Settled {
     Batch(Revision),
 }
 
-/// Settles the revision of a message.
+/// Settles the revision of a message, as far as it says it; once for each, before its session is known.
+///
+/// `headers` are those of its POST; `None` where there are none, as on stdio.
 ///
 /// # Errors
 /// What the message is to be answered with, if it is a request.
-pub fn settle(message: &Peeked<'_>, around: &Circumstances<'_>) -> Result<Settled, Box<Refusal>> {
+pub fn settle(
+    message: &Peeked<'_>,
+    headers: Option<&Headers<'_>>,
+    served: RevisionSet,
+) -> Result<Settlement, Box<Refusal>> {
+    let around = Around { headers, served };
     match message.kind {
         MessageKind::Batch => settle_batch(around),
         MessageKind::Request => settle_request(message, around),
@@ -48,40 +62,71 @@ pub fn settle(message: &Peeked<'_>, around: &Circumstances<'_>) -> Result<Settle
     }
 }
 
-/// Whether a GET or DELETE is an operation on a session, rather than to be answered with status 405.
-#[must_use]
-pub fn takes_session_operations(served: RevisionSet) -> bool {
-    served.has(Era::Handshake)
+impl Settlement {
+    /// What the message is in a session of this revision, or outside of any.
+    ///
+    /// # Errors
+    /// What the message is to be answered with, if it is a request.
+    pub fn within(
+        self,
+        session: Option<Revision>,
+        served: RevisionSet,
+    ) -> Result<Settled, Box<Refusal>> {
+        let (otherwise, is_batch) = match self {
+            Self::Settled(settled) => return Ok(settled),
+            Self::OfSession {
+                otherwise,
+                is_batch,
+                ..
+            } => (otherwise, is_batch),
+        };
+        match session.or(otherwise) {
+            Some(revision) if !is_batch => Ok(Settled::Speaks(revision)),
+            Some(revision) if revision.has_rule(ProtocolRule::Batch) => {
+                Ok(Settled::Batch(revision))
+            }
+            _ if is_batch => Err(no_batch()),
+            _ => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
+        }
+    }
+
+    /// Whether the message belongs to a session: `has_session` says whether its POST names one.
+    #[must_use]
+    pub fn needs_session(self, has_session: bool) -> bool {
+        match self {
+            Self::Settled(_) => false,
+            Self::OfSession { is_required, .. } => is_required || has_session,
+        }
+    }
 }
 
-/// Whether a message says nothing of its revision by itself, so that it takes a session to settle it.
-///
-/// `has_session`: whether its POST names one.
+fn no_batch() -> Box<Refusal> {
+    let all = Revision::NEGOTIATED.iter().copied();
+    let batching = all.filter(|revision| revision.has_rule(ProtocolRule::Batch));
+    let batching: Vec<_> = batching.map(Revision::wire).collect();
+    errors::invalid_request(&format!(
+        "a batch is for sessions of {} alone",
+        batching.join(", ")
+    ))
+}
+
+/// Whether a GET or DELETE is an operation on a session, rather than to be answered with status 405: not to a server
+/// of the per-request era, and not if the header names a revision of that.
 #[must_use]
-pub fn needs_session(message: &Peeked<'_>, headers: &Headers<'_>, has_session: bool) -> bool {
-    let is_modern = |wire: &str| {
-        Revision::from_wire(wire).is_some_and(|revision| revision.era() == Era::PerRequest)
-    };
-    let header = headers.protocol_version;
-    match message.kind {
-        // It opens a session of its own, wherever it is said.
-        MessageKind::Request if message.method.as_deref() == Some("initialize") => false,
-        MessageKind::Request => match message.meta.protocol_version.map(Raw::as_str) {
-            // A claim stands for itself; that of a handshake revision inside a session is the session's.
-            Some(claim) => {
-                has_session
-                    && claim.is_some_and(|claim| {
-                        Revision::from_wire(&claim).is_some() && !is_modern(&claim)
-                    })
-            }
-            // A modern request that forgot its claim is told so.
-            None => has_session || !header.is_some_and(is_modern),
-        },
-        MessageKind::Notification | MessageKind::Response | MessageKind::Error => {
-            !header.is_some_and(is_modern)
-        }
-        MessageKind::Batch => true,
-    }
+pub fn takes_session_operations(header: Option<&str>, served: RevisionSet) -> bool {
+    let is_modern = header.and_then(Revision::from_wire).is_some_and(is_modern);
+    served.has(Era::Handshake) && !is_modern
+}
+
+fn is_modern(revision: Revision) -> bool {
+    revision.era() == Era::PerRequest
+}
+
+/// What is known when a message comes, beside the message and its session.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    headers: Option<&'a Headers<'a>>,
+    served: RevisionSet,
 }
 
 /// Settles a message inside a batch of a revision.
@@ -105,32 +150,20 @@ pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settle
     Ok(Settled::Speaks(revision))
 }
 
-fn settle_batch(around: &Circumstances<'_>) -> Result<Settled, Box<Refusal>> {
-    let names_modern = header_version(around)
-        .flatten()
-        .is_some_and(|version| version.era() == Era::PerRequest);
-    match settle_legacy(around, None)? {
-        Some(revision) if revision.has_rule(ProtocolRule::Batch) && !names_modern => {
-            Ok(Settled::Batch(revision))
-        }
-        _ => Err(errors::invalid_request(&format!(
-            "a batch is for sessions of revision {} alone",
-            batching()
-        ))),
+fn settle_batch(around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
+    let named = header_version(around).flatten();
+    let otherwise = settle_legacy(around, None)?;
+    match named.is_some_and(is_modern) {
+        true => Err(no_batch()),
+        false => Ok(Settlement::OfSession {
+            otherwise,
+            is_required: true,
+            is_batch: true,
+        }),
     }
 }
 
-/// The revisions that have batches, for people.
-fn batching() -> String {
-    let all = Revision::NEGOTIATED.iter().copied();
-    let batching = all.filter(|revision| revision.has_rule(ProtocolRule::Batch));
-    batching.map(Revision::wire).collect::<Vec<_>>().join(", ")
-}
-
-fn settle_request(
-    message: &Peeked<'_>,
-    around: &Circumstances<'_>,
-) -> Result<Settled, Box<Refusal>> {
+fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
     let served = around.served;
     if let Some(claim) = message.meta.protocol_version {
         return settle_claim(message, claim, around);
@@ -138,19 +171,26 @@ fn settle_request(
     let method = message.method.as_deref().unwrap_or_default();
     if method == "initialize" {
         return match served.has(Era::Handshake) {
-            true => Ok(Settled::Initialize),
+            true => Ok(Settlement::Settled(Settled::Initialize)),
             false => Err(errors::unsupported_version(&requested(message), served)),
         };
     }
+    // A modern request that forgot its claim is told so.
     if let Some(version) = header_version(around)
-        && version
-            .is_some_and(|version| version.era() == Era::PerRequest && served.contains(version))
+        && version.is_some_and(|version| is_modern(version) && served.contains(version))
     {
         return Err(errors::missing_meta(meta::PROTOCOL_VERSION, served));
     }
-    match settle_legacy(around, None)? {
-        Some(revision) => Ok(Settled::Speaks(revision)),
-        None => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
+    let otherwise = settle_legacy(around, None)?;
+    Ok(of_session(otherwise))
+}
+
+/// Of the session that it has to have.
+fn of_session(otherwise: Option<Revision>) -> Settlement {
+    Settlement::OfSession {
+        otherwise,
+        is_required: true,
+        is_batch: false,
     }
 }
 
@@ -158,8 +198,8 @@ fn settle_request(
 fn settle_claim(
     message: &Peeked<'_>,
     claim: Raw<'_>,
-    around: &Circumstances<'_>,
-) -> Result<Settled, Box<Refusal>> {
+    around: Around<'_>,
+) -> Result<Settlement, Box<Refusal>> {
     let served = around.served;
     let claim = claim
         .as_str()
@@ -168,10 +208,15 @@ fn settle_claim(
     if let Some(revision) = revision.filter(|revision| revision.era() == Era::Handshake)
         && served.contains(revision)
     {
-        return match message.method.as_deref() {
-            Some("initialize") => Ok(Settled::Initialize),
-            _ => Ok(Settled::Speaks(around.session.unwrap_or(revision))),
-        };
+        return Ok(match message.method.as_deref() {
+            Some("initialize") => Settlement::Settled(Settled::Initialize),
+            // Inside a session it is the session's.
+            _ => Settlement::OfSession {
+                otherwise: Some(revision),
+                is_required: false,
+                is_batch: false,
+            },
+        });
     }
     if !served.has(Era::PerRequest) {
         return Err(errors::unsupported_by_legacy(&claim, served));
@@ -185,51 +230,34 @@ fn settle_claim(
     if message.meta.client_capabilities.is_none() {
         return Err(errors::missing_meta(meta::CLIENT_CAPABILITIES, served));
     }
-    let method = message.method.as_deref().unwrap_or_default();
-    if find_method(
-        revision,
-        method,
-        Direction::ClientToServer,
-        MethodKind::Request,
-    )
-    .is_none()
-    {
-        return Err(errors::method_not_found(method, Era::PerRequest));
-    }
-    Ok(Settled::Speaks(revision))
+    Ok(Settlement::Settled(Settled::Speaks(revision)))
 }
 
 /// A notification or an answer: nobody waits for an error, so whatever can be settled is.
-fn settle_unanswered(
-    message: &Peeked<'_>,
-    around: &Circumstances<'_>,
-) -> Result<Settled, Box<Refusal>> {
+fn settle_unanswered(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement, Box<Refusal>> {
     let served = around.served;
     let claim = message.meta.protocol_version.and_then(Raw::as_str);
     if let Some(claim) = claim {
         let revision = Revision::from_wire(&claim).filter(|&revision| served.contains(revision));
         return match revision {
-            Some(revision) => Ok(Settled::Speaks(revision)),
+            Some(revision) => Ok(Settlement::Settled(Settled::Speaks(revision))),
             None => Err(errors::unsupported_version(&claim, served)),
         };
     }
     if let Some(Some(version)) = header_version(around)
-        && version.era() == Era::PerRequest
+        && is_modern(version)
         && served.contains(version)
     {
-        return Ok(Settled::Speaks(version));
+        return Ok(Settlement::Settled(Settled::Speaks(version)));
     }
     let modern = served.newest(Era::PerRequest);
-    match settle_legacy(around, modern)? {
-        Some(revision) => Ok(Settled::Speaks(revision)),
-        None => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
-    }
+    settle_legacy(around, modern).map(of_session)
 }
 
-/// The session's revision, else the header's, else the newest that has no such header, else what else there is; `None`
-/// if nothing is served.
+/// What a message is outside of a session: of the header's revision, else of one that has no such header, else of what
+/// else there is; `None` if nothing is served.
 fn settle_legacy(
-    around: &Circumstances<'_>,
+    around: Around<'_>,
     otherwise: Option<Revision>,
 ) -> Result<Option<Revision>, Box<Refusal>> {
     let served = around.served;
@@ -245,22 +273,19 @@ fn settle_legacy(
         }
         None => None,
     };
-    let legacy =
-        |revision: &Revision| served.contains(*revision) && revision.era() == Era::Handshake;
+    let named = named.filter(|revision| revision.era() == Era::Handshake);
     // Who sends no header is of a revision without it; and on stdio there are none to send.
-    let headless = |revision: &Revision| !revision.has_header(ProtocolHeader::McpProtocolVersion);
-    let named = named.filter(legacy);
-    let found = around
-        .session
-        .or(named)
-        .or_else(|| served.iter().filter(headless).find(legacy));
-    Ok(found
+    let headless = |revision: &Revision| {
+        revision.era() == Era::Handshake && !revision.has_header(ProtocolHeader::McpProtocolVersion)
+    };
+    Ok(named
+        .or_else(|| served.iter().find(headless))
         .or_else(|| served.newest(Era::Handshake))
         .or(otherwise))
 }
 
 /// The revision of the header: `Some(None)` if it names none that is known.
-fn header_version(around: &Circumstances<'_>) -> Option<Option<Revision>> {
+fn header_version(around: Around<'_>) -> Option<Option<Revision>> {
     around.headers?.protocol_version.map(Revision::from_wire)
 }
 

@@ -23,8 +23,9 @@ use std::time::Instant;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::Spoken;
-use crate::serve::{Facts, Handler, Lane, Queue, line, route};
-use crate::server::{Outgoing, Server};
+use crate::protocol::translate::one_line;
+use crate::serve::{Facts, Handler, Lane, Queue, route};
+use crate::server::Server;
 
 /// Serves standard input and output until the input ends and what came is answered.
 ///
@@ -72,15 +73,7 @@ pub async fn serve_on<App: Spoken>(
         let Some(_turn) = texts.turn().await else {
             break;
         };
-        let taken = lane.take(None, server.look(&bytes), &texts, Facts::default());
-        if let Some(body) = taken.reply.and_then(|reply| reply.body) {
-            texts.push(Outgoing {
-                exchange: None,
-                last: true,
-                status: 200,
-                body,
-            });
-        }
+        lane.take(None, server.look(None, &bytes), &texts, Facts::default());
     }
     lane.input_ended();
     drop((texts, lane));
@@ -116,7 +109,10 @@ async fn read_line(
 
 async fn write(mut queue: Queue, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
     while let Some(text) = queue.recv().await {
-        output.write_all(line(&text.body).as_bytes()).await?;
+        if text.body.is_empty() {
+            continue;
+        }
+        output.write_all(one_line(&text.body).as_bytes()).await?;
         output.write_all(b"\n").await?;
         if queue.is_empty() {
             output.flush().await?;

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Answer, Call, Channel, Client, Event, Failure, Options, Refused};
+use mcp_revisions::client::{Answer, Ask, Channel, Event, Failure, Fate, Notice, Options};
 use mcp_revisions::{Spoken, V2025_11_25, V2026_07_28};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
-use crate::{NOW, call, discovered, error, hear, initialized, profile, result, say};
+use crate::{End, NOW, call, discovered, error, hear, initialized, open, profile, result, say};
 
 /// A client with adapters, of any application, that knows what its server can do.
-fn client<A: Spoken>(version: &str) -> Client<A> {
+fn client<A: Spoken>(version: &str) -> End<A> {
     let capabilities =
         json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}, "logging": {}});
-    let mut client = Client::<A>::new(Options::new(Channel::Stdio, profile()));
+    let mut client = open::<A>(Options::new(Channel::Stdio, profile()));
     client.connect(NOW).unwrap();
     let (_, probe) = hear(&mut client).only();
     if version == "2026-07-28" {
@@ -51,26 +51,24 @@ fn questions<A: Spoken>() {
     let mut client = client::<A>("2026-07-28");
     hear(&mut client);
     let before = client.pending();
-    let token = client.call(call("greet"), NOW).unwrap();
+    let token = client.ask(call("greet"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
     say(&mut client, &input(&sent["id"], &["one", "two"]));
     let mut asked = Vec::new();
     for event in hear(&mut client).events {
         match event {
-            Event::Request {
-                request, method, ..
-            } => {
-                assert_eq!(method, "elicitation/create");
-                asked.push(request);
+            Event::Call(call) => {
+                assert_eq!(call.method, "elicitation/create");
+                asked.push(call.token);
             }
             other => panic!("{other:?}"),
         }
     }
     let [one, two] = asked.try_into().unwrap();
-    client.respond(one.clone(), Ok(yes())).unwrap();
+    assert_eq!(client.answer(one, Ok(yes()), NOW).fate, Fate::Adapted);
     assert!(hear(&mut client).sent.is_empty());
-    assert_eq!(client.respond(one, Ok(yes())), Err(Refused::NotAsked));
-    client.respond(two, Ok(yes())).unwrap();
+    assert_eq!(client.answer(one, Ok(yes()), NOW).fate, Fate::Unknown);
+    let _ = client.answer(two, Ok(yes()), NOW);
     let (_, again) = hear(&mut client).only();
     assert_ne!(again["id"], sent["id"]);
     assert_eq!(again["params"]["requestState"], "s");
@@ -101,37 +99,35 @@ fn questions_in_a_result_reach_the_application_as_those_of_an_older_server_do() 
 
 #[test]
 fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_answer() {
-    let asked = |client: &mut Client<V2025_11_25>| {
-        let token = client.call(call("greet"), NOW).unwrap();
+    let asked = |client: &mut End<V2025_11_25>| {
+        let token = client.ask(call("greet"), NOW).unwrap();
         let (_, sent) = hear(client).only();
         say(client, &input(&sent["id"], &["one"]));
         let mut events = hear(client).events;
-        let Some(Event::Request { request, .. }) = events.pop() else {
+        let Some(Event::Call(call)) = events.pop() else {
             panic!()
         };
-        (token, request)
+        (token, call.token)
     };
     let mut client = client::<V2025_11_25>("2026-07-28");
     hear(&mut client);
     let (_, request) = asked(&mut client);
-    client
-        .respond(request, Err(ErrorObject::new(-1, "no")))
-        .unwrap();
+    let _ = client.answer(request, Err(ErrorObject::new(-1, "no")), NOW);
     assert!(matches!(hear(&mut client).answers()[0].1, Answer::Error(_)));
 
     let (token, request) = asked(&mut client);
-    client.cancel(token, None);
+    client.cancel(token, None, NOW);
     assert!(matches!(
         hear(&mut client).answers()[0].1,
         Answer::Failed(Failure::Cancelled)
     ));
-    assert_eq!(client.respond(request, Ok(yes())), Err(Refused::NotAsked));
+    assert_eq!(client.answer(request, Ok(yes()), NOW).fate, Fate::Unknown);
 
     asked(&mut client);
-    let end = client.deadline().unwrap();
-    client.tick(end - Duration::from_millis(1));
+    let end = client.wake_at().unwrap();
+    client.wake(end - Duration::from_millis(1));
     assert!(hear(&mut client).events.is_empty());
-    client.tick(end);
+    client.wake(end);
     assert!(matches!(
         hear(&mut client).answers()[0].1,
         Answer::Failed(Failure::Unanswered)
@@ -143,14 +139,14 @@ fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_an
         hear(&mut client).answers()[0].1,
         Answer::Failed(Failure::Closed)
     ));
-    assert_eq!((client.pending(), client.deadline()), (0, None));
+    assert_eq!((client.pending(), client.wake_at()), (0, None));
 }
 
 #[test]
 fn a_server_that_asks_for_ever_is_not_answered_for_ever() {
     let mut client = client::<V2025_11_25>("2026-07-28");
     hear(&mut client);
-    client.call(call("greet"), NOW).unwrap();
+    client.ask(call("greet"), NOW).unwrap();
     for _ in 0..100 {
         let heard = hear(&mut client);
         let Some(sent) = heard.messages().pop() else {
@@ -185,11 +181,11 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
             &json!({"toolsListChanged": true})
         )
     );
-    let subscribe = Call::new(
+    let subscribe = Ask::new(
         "resources/subscribe",
         Some(Json::from(json!({"uri": "file:///a"}))),
     );
-    client.call(subscribe, NOW).unwrap();
+    client.ask(subscribe, NOW).unwrap();
     let heard = hear(&mut client);
     let [second, cancelled] = heard.messages().try_into().unwrap();
     assert_eq!(
@@ -218,17 +214,10 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
         "params": {"uri": "file:///a", "_meta": of(&second["id"])}}),
     );
     let events = hear(&mut client).events;
-    let [
-        Event::Notification {
-            method,
-            params: Some(params),
-            ..
-        },
-    ] = events.as_slice()
-    else {
+    let [Event::Notice(Notice { method, params, .. })] = events.as_slice() else {
         panic!("{events:?}")
     };
-    assert_eq!(method, "notifications/resources/updated");
+    assert_eq!(*method, "notifications/resources/updated");
     assert!(!params.text().contains("subscriptionId"), "{params}");
     // The server ends the stream: it is asked for again, later.
     say(
@@ -236,7 +225,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
         &result(&second["id"], json!({"resultType": "complete"})),
     );
     assert!(hear(&mut client).sent.is_empty());
-    client.tick(client.deadline().unwrap());
+    client.wake(client.wake_at().unwrap());
     assert_eq!(hear(&mut client).methods(), ["subscriptions/listen"]);
 }
 
@@ -245,11 +234,11 @@ fn a_modern_application_listens_to_an_older_server() {
     let mut client = client::<V2026_07_28>("2025-06-18");
     hear(&mut client);
     let filter = json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["file:///a"]});
-    let listen = Call::new(
+    let listen = Ask::new(
         "subscriptions/listen",
         Some(Json::from(json!({"notifications": filter}))),
     );
-    let token = client.call(listen, NOW).unwrap();
+    let token = client.ask(listen, NOW).unwrap();
     let heard = hear(&mut client);
     let (_, subscribe) = heard.only();
     assert_eq!(
@@ -257,11 +246,11 @@ fn a_modern_application_listens_to_an_older_server() {
         (&json!("resources/subscribe"), &json!({"uri": "file:///a"}))
     );
     let [
-        Event::Notification {
-            params: Some(agreed),
+        Event::Notice(Notice {
+            params: agreed,
             about,
             ..
-        },
+        }),
     ] = heard.events.as_slice()
     else {
         panic!()
@@ -281,11 +270,11 @@ fn a_modern_application_listens_to_an_older_server() {
         &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}),
     );
     let events = hear(&mut client).events;
-    let told = events.iter().filter(
-        |event| matches!(event, Event::Notification { about: Some(one), .. } if *one == token),
-    );
+    let told = events
+        .iter()
+        .filter(|event| matches!(event, Event::Notice(notice) if notice.about == Some(token)));
     assert_eq!((told.count(), events.len()), (2, 2), "{events:?}");
-    client.cancel(token, None);
+    client.cancel(token, None, NOW);
     let heard = hear(&mut client);
     assert_eq!(heard.methods(), ["resources/unsubscribe"]);
     assert!(matches!(
@@ -303,24 +292,24 @@ fn a_modern_application_listens_to_an_older_server() {
 fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
     let mut client = client::<V2025_11_25>("2026-07-28");
     hear(&mut client);
-    let set = Call::new(
+    let set = Ask::new(
         "logging/setLevel",
         Some(Json::from(json!({"level": "warning"}))),
     );
-    client.call(set, NOW).unwrap();
+    client.ask(set, NOW).unwrap();
     let heard = hear(&mut client);
     assert!(heard.sent.is_empty());
     assert!(matches!(heard.answers()[0].1, Answer::Result(_)));
-    client.call(call("greet"), NOW).unwrap();
+    client.ask(call("greet"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
     assert_eq!(
         sent["params"]["_meta"]["io.modelcontextprotocol/logLevel"],
         "warning"
     );
-    let bad = Call::new(
+    let bad = Ask::new(
         "logging/setLevel",
         Some(Json::from(json!({"level": "loud"}))),
     );
-    client.call(bad, NOW).unwrap();
+    client.ask(bad, NOW).unwrap();
     assert!(matches!(hear(&mut client).answers()[0].1, Answer::Error(_)));
 }

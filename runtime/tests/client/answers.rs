@@ -1,14 +1,16 @@
 //! Answers are read by the method of their request, in the revision that it was written in.
 
-use mcp_revisions::client::{Answer, Call, Channel, Client, Event, Failure, Ignored, Refused};
+use mcp_revisions::client::{Answer, Answered, Ask, Channel, Event, Failure, Ignored, Refused};
 use mcp_revisions::{Limits, V2025_11_25, V2026_07_28};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::{NOW, call, client, error, hear, list, options, result, say, settle, settled};
+use crate::{
+    End, NOW, call, client, error, hear, list, open, options, result, say, settle, settled,
+};
 
-fn ask(client: &mut Client<V2025_11_25>, call: Call) -> Value {
-    client.call(call, NOW).unwrap();
+fn ask(client: &mut End<V2025_11_25>, call: Ask) -> Value {
+    client.ask(call, NOW).unwrap();
     hear(client).only().1["id"].clone()
 }
 
@@ -27,9 +29,9 @@ fn a_result_without_result_type_is_complete_only_from_an_earlier_revision() {
     assert!(failure.contains("no resultType"), "{failure}");
 
     // An application of the newest revision sees it, wherever it came from.
-    let mut newest = Client::<V2026_07_28>::new(options(Channel::Stdio));
+    let mut newest = open::<V2026_07_28>(options(Channel::Stdio));
     settle(&mut newest, "2024-11-05");
-    newest.call(call("add"), NOW).unwrap();
+    newest.ask(call("add"), NOW).unwrap();
     let id = hear(&mut newest).only().1["id"].clone();
     say(&mut newest, &result(&id, json!({"content": []})));
     assert_eq!(
@@ -42,7 +44,7 @@ fn a_result_without_result_type_is_complete_only_from_an_earlier_revision() {
 fn a_result_is_read_by_its_method_and_not_by_its_shape() {
     let mut client = settled("2025-06-18");
     let tools = ask(&mut client, list());
-    let prompts = ask(&mut client, Call::new("prompts/list", None));
+    let prompts = ask(&mut client, Ask::new("prompts/list", None));
     // Each answered with what would do for the other.
     say(&mut client, &result(&tools, json!({"prompts": []})));
     let failure = hear(&mut client).answer().unwrap_err();
@@ -61,7 +63,7 @@ fn unknown_result_types_are_invalid() {
     ] {
         let mut client = settled("2026-07-28");
         let params = (method == "tools/call").then(|| Json::from(json!({"name": "x"})));
-        let id = ask(&mut client, Call::new(method, params));
+        let id = ask(&mut client, Ask::new(method, params));
         say(
             &mut client,
             &result(
@@ -79,11 +81,11 @@ fn unknown_result_types_are_invalid() {
 
 #[test]
 fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
-    let mut client = Client::<V2025_11_25>::new(options(Channel::Stdio));
+    let mut client = open::<V2025_11_25>(options(Channel::Stdio));
     settle(&mut client, "2025-03-26");
     let params = json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": "v"}, "context": {"arguments": {"b": "c"}}});
     client
-        .call(Call::new("completion/complete", Some(params.into())), NOW)
+        .ask(Ask::new("completion/complete", Some(params.into())), NOW)
         .unwrap();
     let (_, sent) = hear(&mut client).only();
     assert_eq!(
@@ -96,7 +98,7 @@ fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
         &result(&sent["id"], json!({"completion": {"values": ["x"]}})),
     );
     let heard = hear(&mut client);
-    let [Event::Answer { losses, .. }] = heard.events.as_slice() else {
+    let [Event::Answered(Answered { losses, .. })] = heard.events.as_slice() else {
         panic!("{:?}", heard.events)
     };
     assert_eq!(losses.len(), 1, "{losses:?}");
@@ -108,7 +110,7 @@ fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
     let mut client = settled("2026-07-28");
     let uri = Json::from(json!({"uri": "file:///a"}));
     client
-        .call(Call::new("resources/subscribe", Some(uri)), NOW)
+        .ask(Ask::new("resources/subscribe", Some(uri)), NOW)
         .unwrap();
     let heard = hear(&mut client);
     assert!(heard.sent.is_empty());
@@ -119,14 +121,14 @@ fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
     );
 
     client
-        .call(
-            Call::new("tools/call", Some(Json::from(json!({"name": 5})))),
+        .ask(
+            Ask::new("tools/call", Some(Json::from(json!({"name": 5})))),
             NOW,
         )
         .unwrap();
     let failure = hear(&mut client).answer().unwrap_err();
     assert!(failure.contains("/name"), "{failure}");
-    client.call(Call::new("tools/fly", None), NOW).unwrap();
+    client.ask(Ask::new("tools/fly", None), NOW).unwrap();
     let failure = hear(&mut client).answer().unwrap_err();
     assert!(failure.contains("no method `tools/fly`"), "{failure}");
 }
@@ -175,7 +177,7 @@ fn what_answers_nothing_is_reported_and_disturbs_nothing() {
             matches!(
                 heard.events.as_slice(),
                 [Event::Ignored(
-                    Ignored::AnswerToNothing(_) | Ignored::ServerError(_)
+                    Ignored::AnswerToNothing(_) | Ignored::Error(_)
                 )]
             ),
             "{message}: {:?}",
@@ -190,7 +192,7 @@ fn what_answers_nothing_is_reported_and_disturbs_nothing() {
         matches!(
             heard.events.as_slice(),
             [
-                Event::Answer { .. },
+                Event::Answered(_),
                 Event::Ignored(Ignored::AnswerToNothing(Some(_)))
             ]
         ),
@@ -233,7 +235,7 @@ fn hostile_bytes_are_reported_and_disturb_nothing() {
         assert!(
             matches!(
                 heard.events.as_slice(),
-                [Event::Ignored(Ignored::Unreadable(_))]
+                [Event::Ignored(Ignored::Unreadable(_) | Ignored::Batch(0))]
             ),
             "{:?}",
             heard.events
@@ -251,12 +253,12 @@ fn limits_hold_and_disturb_nothing() {
         batch_length: 2,
         ..Limits::default()
     };
-    let mut client = Client::<V2025_11_25>::new(options(Channel::Stdio).with_limits(limits));
+    let mut client = open::<V2025_11_25>(options(Channel::Stdio).with_limits(limits));
     settle(&mut client, "2025-03-26");
     for _ in 0..3 {
-        client.call(list(), NOW).unwrap();
+        client.ask(list(), NOW).unwrap();
     }
-    assert_eq!(client.call(list(), NOW), Err(Refused::TooManyPending));
+    assert_eq!(client.ask(list(), NOW), Err(Refused::TooManyPending));
     let heard = hear(&mut client);
     assert_eq!(heard.sent.len(), 3);
 
@@ -279,7 +281,7 @@ fn limits_hold_and_disturb_nothing() {
 
     say(&mut client, &result(id, json!({"tools": []})));
     assert!(hear(&mut client).answer().is_ok());
-    assert!(client.call(list(), NOW).is_ok(), "there is room again");
+    assert!(client.ask(list(), NOW).is_ok(), "there is room again");
 }
 
 #[test]
@@ -291,7 +293,7 @@ fn a_batch_is_taken_from_a_server_of_2025_03_26_alone() {
         ("2026-07-28", false),
     ] {
         let mut client = settled(version);
-        let one = ask(&mut client, Call::new("resources/list", None));
+        let one = ask(&mut client, Ask::new("resources/list", None));
         let two = ask(&mut client, list());
         say(
             &mut client,

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_revisions::client::{Channel, Client, Event, Options};
+use mcp_revisions::client::{Channel, Event, Options};
 use mcp_revisions::{RevisionSet, V2025_11_25};
 use serde_json::{Value, json};
 
-use crate::{NOW, client, discovered, error, hear, list, options, profile, result, say};
+use crate::{End, NOW, client, discovered, error, hear, list, open, options, profile, result, say};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Found {
@@ -17,7 +17,7 @@ enum Found {
 use Found::{Legacy, Modern, Nothing};
 
 /// What the client takes the server for, by what it does next.
-fn found(client: &mut Client<V2025_11_25>) -> Found {
+fn found(client: &mut End<V2025_11_25>) -> Found {
     let heard = hear(client);
     let methods = heard.methods();
     match methods
@@ -38,8 +38,8 @@ fn found(client: &mut Client<V2025_11_25>) -> Found {
 }
 
 /// The probe has been sent; its id.
-pub(crate) fn probed(client: &mut Client<V2025_11_25>) -> (mcp_revisions::client::Post, Value) {
-    client.call(list(), NOW).unwrap();
+pub(crate) fn probed(client: &mut End<V2025_11_25>) -> (mcp_revisions::client::Exchange, Value) {
+    client.ask(list(), NOW).unwrap();
     let (send, probe) = hear(client).only();
     assert_eq!(probe["method"], "server/discover");
     let meta = &probe["params"]["_meta"];
@@ -49,7 +49,7 @@ pub(crate) fn probed(client: &mut Client<V2025_11_25>) -> (mcp_revisions::client
     );
     assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "tester");
     assert!(meta["io.modelcontextprotocol/clientCapabilities"].is_object());
-    (send.post, probe["id"].clone())
+    (send.exchange, probe["id"].clone())
 }
 
 #[test]
@@ -117,17 +117,16 @@ fn stdio_each_answer_to_the_probe() {
 
 #[test]
 fn stdio_silence_is_legacy_when_the_time_is_over_and_not_before() {
-    let mut client = Client::<V2025_11_25>::new(
-        options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)),
-    );
+    let mut client =
+        open::<V2025_11_25>(options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)));
     let (_, id) = probed(&mut client);
-    let deadline = client.deadline().unwrap();
+    let deadline = client.wake_at().unwrap();
     assert_eq!(deadline, NOW + Duration::from_secs(3));
-    client.tick(deadline - Duration::from_millis(1));
+    client.wake(deadline - Duration::from_millis(1));
     assert!(client.poll().is_none(), "too early");
-    client.tick(deadline);
+    client.wake(deadline);
     assert_eq!(found(&mut client), Legacy);
-    assert_eq!(client.deadline(), None);
+    assert_eq!(client.wake_at(), None);
 
     // The answer that comes after all is one to nothing: the handshake goes on.
     say(&mut client, &result(&id, discovered()));
@@ -225,7 +224,7 @@ fn http_a_network_that_fails_says_nothing_and_the_next_request_asks_again() {
     assert_eq!(found(&mut client), Nothing);
     probed(&mut client);
     // Silence over HTTP is the driver's business: there is no deadline.
-    assert_eq!(client.deadline(), None);
+    assert_eq!(client.wake_at(), None);
 }
 
 #[test]
@@ -296,12 +295,12 @@ fn a_dual_era_server_whose_modern_revision_is_unknown_is_spoken_to_in_its_newest
 #[test]
 fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
     let mut legacy =
-        Client::<V2025_11_25>::new(options(Channel::Http).with_revisions(RevisionSet::legacy()));
-    legacy.call(list(), NOW).unwrap();
+        open::<V2025_11_25>(options(Channel::Http).with_revisions(RevisionSet::legacy()));
+    legacy.ask(list(), NOW).unwrap();
     assert_eq!(hear(&mut legacy).methods(), ["initialize"]);
 
     let mut modern =
-        Client::<V2025_11_25>::new(options(Channel::Stdio).with_revisions(RevisionSet::modern()));
+        open::<V2025_11_25>(options(Channel::Stdio).with_revisions(RevisionSet::modern()));
     let (_, id) = probed(&mut modern);
     say(&mut modern, &error(&id, -32601, Value::Null));
     assert_eq!(
@@ -310,5 +309,5 @@ fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
     );
 
     let none = Options::new(Channel::Stdio, profile()).with_revisions(RevisionSet::none());
-    assert!(Client::<V2025_11_25>::new(none).call(list(), NOW).is_err());
+    assert!(open::<V2025_11_25>(none).ask(list(), NOW).is_err());
 }

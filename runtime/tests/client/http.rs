@@ -1,20 +1,20 @@
 //! Over HTTP: headers, sessions, streams, and statuses without a message.
 
-use mcp_revisions::client::{Call, Channel, Client, Event, Ignored, Post, Send, Verdict};
+use mcp_revisions::client::{Ask, Channel, Event, Exchange, Ignored, Post, To, Verdict};
 use mcp_revisions::{Revision, V2025_11_25};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::{NOW, call, client, discovered, hear, initialized, list, options, result};
+use crate::{End, NOW, call, client, discovered, hear, initialized, list, open, options, result};
 
-fn header<'a>(send: &'a Send, name: &str) -> Option<&'a str> {
+fn header<'a>(send: &'a Post, name: &str) -> Option<&'a str> {
     send.headers
         .iter()
         .find(|header| header.0.eq_ignore_ascii_case(name))
         .map(|header| header.1.as_str())
 }
 
-fn answer(client: &mut Client<V2025_11_25>, post: Post, session: Option<&str>, message: &Value) {
+fn answer(client: &mut End<V2025_11_25>, post: Exchange, session: Option<&str>, message: &Value) {
     client.answered(
         post,
         200,
@@ -24,7 +24,7 @@ fn answer(client: &mut Client<V2025_11_25>, post: Post, session: Option<&str>, m
     );
 }
 
-fn modern() -> Client<V2025_11_25> {
+fn modern() -> End<V2025_11_25> {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, probe) = hear(&mut client).only();
@@ -32,7 +32,7 @@ fn modern() -> Client<V2025_11_25> {
     assert_eq!(header(&send, "Mcp-Method"), Some("server/discover"));
     answer(
         &mut client,
-        send.post,
+        send.exchange,
         None,
         &result(&probe["id"], discovered()),
     );
@@ -41,16 +41,16 @@ fn modern() -> Client<V2025_11_25> {
 }
 
 /// A client in a session; every POST so far is answered.
-fn legacy(version: &str, session: Option<&str>) -> Client<V2025_11_25> {
+fn legacy(version: &str, session: Option<&str>) -> End<V2025_11_25> {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, _) = hear(&mut client).only();
-    client.answered(send.post, 400, None, Some(b""), NOW);
+    client.answered(send.exchange, 400, None, Some(b""), NOW);
     shake_hands(&mut client, version, session);
     client
 }
 
-fn shake_hands(client: &mut Client<V2025_11_25>, version: &str, session: Option<&str>) {
+fn shake_hands(client: &mut End<V2025_11_25>, version: &str, session: Option<&str>) {
     let (send, initialize) = hear(client).only();
     assert_eq!(initialize["method"], "initialize");
     assert_eq!(
@@ -65,25 +65,25 @@ fn shake_hands(client: &mut Client<V2025_11_25>, version: &str, session: Option<
     );
     answer(
         client,
-        send.post,
+        send.exchange,
         session,
         &result(&initialize["id"], initialized(version)),
     );
     let heard = hear(client);
     assert_eq!(header(&heard.sent[0], "Mcp-Session-Id"), session);
-    client.answered(heard.sent[0].post, 202, None, Some(b""), NOW);
+    client.answered(heard.sent[0].exchange, 202, None, Some(b""), NOW);
     for send in &heard.sent[1..] {
         client.cancel_for_test(send);
     }
 }
 
 trait Keep {
-    fn cancel_for_test(&mut self, send: &Send);
+    fn cancel_for_test(&mut self, send: &Post);
 }
 
-impl Keep for Client<V2025_11_25> {
+impl Keep for End<V2025_11_25> {
     /// Nothing else may have been sent.
-    fn cancel_for_test(&mut self, send: &Send) {
+    fn cancel_for_test(&mut self, send: &Post) {
         panic!("unexpected: {}", send.text);
     }
 }
@@ -96,12 +96,12 @@ fn headers_of_a_modern_request_repeat_its_body() {
         (call("add"), "tools/call", Some("add")),
         (call(name), "tools/call", Some("=?base64?Z3LDtsOfZQ==?=")),
         (
-            Call::new("prompts/get", Some(Json::from(json!({"name": " p"})))),
+            Ask::new("prompts/get", Some(Json::from(json!({"name": " p"})))),
             "prompts/get",
             Some("=?base64?IHA=?="),
         ),
         (
-            Call::new(
+            Ask::new(
                 "resources/read",
                 Some(Json::from(json!({"uri": "file:///a b"}))),
             ),
@@ -112,7 +112,7 @@ fn headers_of_a_modern_request_repeat_its_body() {
     ];
     for (call, method, name) in cases {
         client
-            .call(call.with_param_header("Region", "zürich"), NOW)
+            .ask(call.with_param_header("Region", "zürich"), NOW)
             .unwrap();
         let (send, _) = hear(&mut client).only();
         assert_eq!(header(&send, "MCP-Protocol-Version"), Some("2026-07-28"));
@@ -140,7 +140,7 @@ fn headers_of_a_session_are_those_of_its_revision() {
     ] {
         let mut client = legacy(version, Some("s-1"));
         client
-            .call(call("add").with_param_header("Region", "x"), NOW)
+            .ask(call("add").with_param_header("Region", "x"), NOW)
             .unwrap();
         let (send, sent) = hear(&mut client).only();
         assert_eq!(header(&send, "Mcp-Session-Id"), Some("s-1"));
@@ -157,10 +157,16 @@ fn headers_of_a_session_are_those_of_its_revision() {
 #[test]
 fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
     let mut client = legacy("2025-06-18", Some("s-1"));
-    let token = client.call(call("add"), NOW).unwrap();
+    let token = client.ask(call("add"), NOW).unwrap();
     let (send, _) = hear(&mut client).only();
     let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "Session not found"}});
-    client.answered(send.post, 404, None, Some(body.to_string().as_bytes()), NOW);
+    client.answered(
+        send.exchange,
+        404,
+        None,
+        Some(body.to_string().as_bytes()),
+        NOW,
+    );
     let (send, initialize) = hear(&mut client).only();
     assert_eq!(
         (
@@ -172,7 +178,7 @@ fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
     assert_eq!(header(&send, "Mcp-Session-Id"), None);
     answer(
         &mut client,
-        send.post,
+        send.exchange,
         Some("s-2"),
         &result(&initialize["id"], initialized("2025-06-18")),
     );
@@ -183,7 +189,7 @@ fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
     let id = heard.messages()[1]["id"].clone();
     answer(
         &mut client,
-        send.post,
+        send.exchange,
         None,
         &result(&id, json!({"content": []})),
     );
@@ -194,7 +200,7 @@ fn a_session_that_ended_is_opened_anew_and_the_request_answered() {
 #[test]
 fn a_server_that_forgets_every_session_is_not_asked_forever() {
     let mut client = legacy("2025-06-18", Some("s"));
-    client.call(call("add"), NOW).unwrap();
+    client.ask(call("add"), NOW).unwrap();
     let (mut posts, mut answers) = (0, Vec::new());
     while answers.is_empty() {
         let heard = hear(&mut client);
@@ -204,12 +210,12 @@ fn a_server_that_forgets_every_session_is_not_asked_forever() {
             match message["method"].as_str() {
                 Some("initialize") => answer(
                     &mut client,
-                    send.post,
+                    send.exchange,
                     Some("s"),
                     &result(&message["id"], initialized("2025-06-18")),
                 ),
-                Some("tools/call") => client.answered(send.post, 404, None, Some(b""), NOW),
-                _ => client.answered(send.post, 202, None, Some(b""), NOW),
+                Some("tools/call") => client.answered(send.exchange, 404, None, Some(b""), NOW),
+                _ => client.answered(send.exchange, 202, None, Some(b""), NOW),
             }
         }
         answers = heard.answers();
@@ -232,9 +238,9 @@ fn a_status_without_an_answer_is_the_answer() {
         (200, "{}"),
     ] {
         let mut client = modern();
-        client.call(list(), NOW).unwrap();
+        client.ask(list(), NOW).unwrap();
         let (send, _) = hear(&mut client).only();
-        client.answered(send.post, status, None, Some(body.as_bytes()), NOW);
+        client.answered(send.exchange, status, None, Some(body.as_bytes()), NOW);
         let heard = hear(&mut client);
         assert!(heard.sent.is_empty(), "{status}: {:?}", heard.methods());
         assert_eq!(
@@ -248,10 +254,16 @@ fn a_status_without_an_answer_is_the_answer() {
 #[test]
 fn an_error_with_a_status_is_the_servers_answer() {
     let mut client = modern();
-    client.call(list(), NOW).unwrap();
+    client.ask(list(), NOW).unwrap();
     let (send, message) = hear(&mut client).only();
     let body = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "gone"}});
-    client.answered(send.post, 404, None, Some(body.to_string().as_bytes()), NOW);
+    client.answered(
+        send.exchange,
+        404,
+        None,
+        Some(body.to_string().as_bytes()),
+        NOW,
+    );
     assert_eq!(hear(&mut client).answer(), Err("gone (-32601)".to_owned()));
 }
 
@@ -259,15 +271,15 @@ fn an_error_with_a_status_is_the_servers_answer() {
 fn a_stream_brings_notifications_first_and_then_the_answer() {
     let mut client = modern();
     let token = client
-        .call(call("slow").with_log_level("info"), NOW)
+        .ask(call("slow").with_log_level("info"), NOW)
         .unwrap();
     let (send, message) = hear(&mut client).only();
-    client.answered(send.post, 200, None, None, NOW);
+    client.answered(send.exchange, 200, None, None, NOW);
     let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "on it"}});
-    client.receive(Some(send.post), log.to_string().as_bytes(), NOW);
+    client.receive(Some(send.exchange), log.to_string().as_bytes(), NOW);
     let heard = hear(&mut client);
     assert!(
-        matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token),
+        matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token)),
         "{:?}",
         heard.events
     );
@@ -275,19 +287,19 @@ fn a_stream_brings_notifications_first_and_then_the_answer() {
         &message["id"],
         json!({"resultType": "complete", "content": []}),
     );
-    client.receive(Some(send.post), answer.to_string().as_bytes(), NOW);
+    client.receive(Some(send.exchange), answer.to_string().as_bytes(), NOW);
     assert!(hear(&mut client).answer().is_ok());
-    client.ended(send.post, NOW);
+    client.ended(send.exchange, NOW);
     assert!(client.poll().is_none());
 }
 
 #[test]
 fn a_stream_that_ends_early_is_the_answer() {
     let mut client = modern();
-    client.call(call("slow"), NOW).unwrap();
+    client.ask(call("slow"), NOW).unwrap();
     let (send, _) = hear(&mut client).only();
-    client.answered(send.post, 200, None, None, NOW);
-    client.ended(send.post, NOW);
+    client.answered(send.exchange, 200, None, None, NOW);
+    client.ended(send.exchange, NOW);
     assert_eq!(
         hear(&mut client).answer(),
         Err("the connection ended before the answer".to_owned())
@@ -297,17 +309,17 @@ fn a_stream_that_ends_early_is_the_answer() {
 #[test]
 fn a_modern_request_is_cancelled_by_closing_its_stream() {
     let mut client = modern();
-    let token = client.call(call("slow"), NOW).unwrap();
+    let token = client.ask(call("slow"), NOW).unwrap();
     hear(&mut client);
-    client.cancel(token, None);
+    client.cancel(token, None, NOW);
     let heard = hear(&mut client);
     assert_eq!((heard.closed, heard.sent.len()), (1, 0));
     assert!(heard.answer().is_err());
 
     let mut old = legacy("2025-11-25", None);
-    let token = old.call(call("slow"), NOW).unwrap();
+    let token = old.ask(call("slow"), NOW).unwrap();
     hear(&mut old);
-    old.cancel(token, None);
+    old.cancel(token, None, NOW);
     let heard = hear(&mut old);
     assert_eq!(
         (heard.closed, heard.methods()),
@@ -318,11 +330,9 @@ fn a_modern_request_is_cancelled_by_closing_its_stream() {
 #[test]
 fn a_notification_that_is_not_accepted_is_reported() {
     let mut client = legacy("2025-11-25", None);
-    client
-        .notify("notifications/roots/list_changed", None)
-        .unwrap();
+    let _ = client.notify(To::Session, "notifications/roots/list_changed", None, NOW);
     let (send, _) = hear(&mut client).only();
-    client.answered(send.post, 400, None, Some(b""), NOW);
+    client.answered(send.exchange, 400, None, Some(b""), NOW);
     assert!(matches!(
         hear(&mut client).events.as_slice(),
         [Event::Ignored(Ignored::Status(400))]
@@ -332,9 +342,9 @@ fn a_notification_that_is_not_accepted_is_reported() {
 #[test]
 fn one_post_cannot_answer_for_another() {
     let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = Client::<V2025_11_25>::new(options);
-    client.call(list(), NOW).unwrap();
-    client.call(call("add"), NOW).unwrap();
+    let mut client = open::<V2025_11_25>(options);
+    client.ask(list(), NOW).unwrap();
+    client.ask(call("add"), NOW).unwrap();
     let heard = hear(&mut client);
     let ids: Vec<Value> = heard
         .messages()
@@ -345,13 +355,13 @@ fn one_post_cannot_answer_for_another() {
     // The answer to the second request comes as that to the first.
     answer(
         &mut client,
-        heard.sent[0].post,
+        heard.sent[0].exchange,
         None,
         &result(&ids[1], complete.clone()),
     );
     answer(
         &mut client,
-        heard.sent[1].post,
+        heard.sent[1].exchange,
         None,
         &result(&ids[1], complete),
     );

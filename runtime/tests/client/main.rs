@@ -18,9 +18,7 @@ mod verdict;
 
 use std::time::Duration;
 
-use mcp_revisions::client::{
-    Answer, Call, Channel, Client, Event, Options, Output, Profile, Send, Token,
-};
+use mcp_revisions::client::{Answer, Ask, Channel, Event, Options, Output, Post, Profile, Token};
 use mcp_revisions::{V2025_11_25, v2025_11_25 as app};
 use serde_json::{Value, json};
 
@@ -40,24 +38,32 @@ pub(crate) fn options(channel: Channel) -> Options {
     Options::new(channel, profile()).without_adapters()
 }
 
+/// A client's end of a conversation.
+pub(crate) type End<A> = mcp_revisions::Connection<mcp_revisions::client::Client<A>>;
+
+/// A client on which nothing has been said.
+pub(crate) fn open<A: mcp_revisions::Spoken>(options: Options) -> End<A> {
+    End::new(mcp_revisions::client::Client::<A>::new(options))
+}
+
 /// A client of an application that speaks 2025-11-25.
-pub(crate) fn client(channel: Channel) -> Client<V2025_11_25> {
-    Client::new(options(channel))
+pub(crate) fn client(channel: Channel) -> End<V2025_11_25> {
+    open(options(channel))
 }
 
-pub(crate) fn list() -> Call {
-    Call::new("tools/list", None)
+pub(crate) fn list() -> Ask {
+    Ask::new("tools/list", None)
 }
 
-pub(crate) fn call(name: &str) -> Call {
+pub(crate) fn call(name: &str) -> Ask {
     let params = json!({"name": name, "arguments": {"a": 1}});
-    Call::new("tools/call", Some(mcp_wire::Json::from(params)))
+    Ask::new("tools/call", Some(mcp_wire::Json::from(params)))
 }
 
 /// What a client has to say: messages and events in order.
 #[derive(Default)]
 pub(crate) struct Heard {
-    pub(crate) sent: Vec<Send>,
+    pub(crate) sent: Vec<Post>,
     pub(crate) events: Vec<Event>,
     pub(crate) restarts: usize,
     pub(crate) closed: usize,
@@ -81,7 +87,7 @@ impl Heard {
     }
 
     /// The one message that was sent.
-    pub(crate) fn only(&self) -> (Send, Value) {
+    pub(crate) fn only(&self) -> (Post, Value) {
         assert_eq!(self.sent.len(), 1, "{:?}", self.methods());
         (self.sent[0].clone(), self.messages().remove(0))
     }
@@ -89,7 +95,7 @@ impl Heard {
     /// The answers to requests of the application.
     pub(crate) fn answers(self) -> Vec<(Token, Answer)> {
         let answer = |event| match event {
-            Event::Answer { token, answer, .. } => Some((token, answer)),
+            Event::Answered(answered) => Some((answered.token, answered.answer)),
             _ => None,
         };
         self.events.into_iter().filter_map(answer).collect()
@@ -106,7 +112,7 @@ impl Heard {
     }
 }
 
-pub(crate) fn hear<A: mcp_revisions::Spoken>(client: &mut Client<A>) -> Heard {
+pub(crate) fn hear<A: mcp_revisions::Spoken>(client: &mut End<A>) -> Heard {
     let mut heard = Heard::default();
     while let Some(output) = client.poll() {
         match output {
@@ -120,7 +126,7 @@ pub(crate) fn hear<A: mcp_revisions::Spoken>(client: &mut Client<A>) -> Heard {
 }
 
 /// Hands in a message of the server.
-pub(crate) fn say<A: mcp_revisions::Spoken>(client: &mut Client<A>, message: &Value) {
+pub(crate) fn say<A: mcp_revisions::Spoken>(client: &mut End<A>, message: &Value) {
     client.receive(None, message.to_string().as_bytes(), NOW);
 }
 
@@ -149,13 +155,13 @@ pub(crate) fn initialized(version: &str) -> Value {
 }
 
 /// A client over stdio that has settled on a revision.
-pub(crate) fn settled(version: &str) -> Client<V2025_11_25> {
+pub(crate) fn settled(version: &str) -> End<V2025_11_25> {
     let mut client = client(Channel::Stdio);
     settle(&mut client, version);
     client
 }
 
-pub(crate) fn settle<A: mcp_revisions::Spoken>(client: &mut Client<A>, version: &str) {
+pub(crate) fn settle<A: mcp_revisions::Spoken>(client: &mut End<A>, version: &str) {
     client.connect(NOW).unwrap();
     let (_, probe) = hear(client).only();
     if version == "2026-07-28" {

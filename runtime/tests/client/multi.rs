@@ -1,11 +1,11 @@
 //! Results that ask for input: what the application is asked, and what is sent again.
 
-use mcp_revisions::client::{Answer, Channel, Client, InputRequired};
+use mcp_revisions::client::{Answer, Channel, InputRequired};
 use mcp_revisions::{Spoken, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::{NOW, call, hear, options, result, say, settle};
+use crate::{End, NOW, call, hear, open, options, result, say, settle};
 
 const STATE: &str = r#""aA\u002b\/ \"x\" \ud83d\ude00""#;
 
@@ -15,8 +15,8 @@ fn question() -> Value {
     json!({"method": "elicitation/create", "params": {"mode": "form", "message": "who?", "requestedSchema": schema}})
 }
 
-fn asked<A: Spoken>(client: &mut Client<A>, content: &str) -> Result<InputRequired, String> {
-    client.call(call("greet"), NOW).unwrap();
+fn asked<A: Spoken>(client: &mut End<A>, content: &str) -> Result<InputRequired, String> {
+    client.ask(call("greet"), NOW).unwrap();
     let (_, sent) = hear(client).only();
     let text = format!(
         r#"{{"jsonrpc":"2.0","id":{},"result":{{"resultType":"input_required"{content}}}}}"#,
@@ -31,8 +31,8 @@ fn asked<A: Spoken>(client: &mut Client<A>, content: &str) -> Result<InputRequir
     }
 }
 
-fn modern<A: Spoken>() -> Client<A> {
-    let mut client = Client::<A>::new(options(Channel::Stdio));
+fn modern<A: Spoken>() -> End<A> {
+    let mut client = open::<A>(options(Channel::Stdio));
     settle(&mut client, "2026-07-28");
     client
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_revisions::V2025_11_25;
-use mcp_revisions::client::{Answer, Call, Channel, Client, Event, Output, Post, Send, Token};
+use mcp_revisions::client::{Answer, Answered, Ask, Channel, Event, Exchange, Output, Post, Token};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::{discovered, error, initialized, options, result};
+use crate::{End, discovered, error, initialized, open, options, result};
 
 /// A small generator of its own, so that a seed means the same everywhere (xorshift).
 struct Random(u64);
@@ -58,9 +58,9 @@ impl Server {
 /// One run: the client, what is on its way, and what has been answered.
 struct Run {
     server: Server,
-    client: Client<V2025_11_25>,
+    client: End<V2025_11_25>,
     /// Answers that have not arrived, each with its POST.
-    on_the_way: Vec<(Post, Option<Value>)>,
+    on_the_way: Vec<(Exchange, Option<Value>)>,
     asked: BTreeMap<Token, String>,
     answered: BTreeMap<Token, Result<String, String>>,
     cancelled: usize,
@@ -70,7 +70,7 @@ struct Run {
 
 impl Run {
     fn new(server: Server) -> Self {
-        let client = Client::new(options(server.channel));
+        let client = open(options(server.channel));
         let now = Duration::ZERO;
         Self {
             server,
@@ -86,8 +86,8 @@ impl Run {
 
     fn ask(&mut self, number: usize) {
         let cursor = format!("c{number}");
-        let call = Call::new("tools/list", Some(Json::from(json!({"cursor": cursor}))));
-        let token = self.client.call(call, self.now).unwrap();
+        let call = Ask::new("tools/list", Some(Json::from(json!({"cursor": cursor}))));
+        let token = self.client.ask(call, self.now).unwrap();
         assert!(
             self.asked.insert(token, cursor).is_none(),
             "a token comes once"
@@ -97,13 +97,14 @@ impl Run {
     fn pump(&mut self) {
         while let Some(output) = self.client.poll() {
             match output {
-                Output::Send(Send { post, text, .. }) => {
+                Output::Send(Post { exchange, text, .. }) => {
                     let message: Value = serde_json::from_str(&text).unwrap();
-                    self.on_the_way.push((post, self.server.answer(&message)));
+                    self.on_the_way
+                        .push((exchange, self.server.answer(&message)));
                 }
                 Output::Close(post) => self.on_the_way.retain(|(other, _)| *other != post),
                 Output::Restart => panic!("no server has ended"),
-                Output::Event(Event::Answer { token, answer, .. }) => {
+                Output::Event(Event::Answered(Answered { token, answer, .. })) => {
                     let told = match answer {
                         Answer::Result(result) => {
                             Ok(result.parse::<Value>().unwrap()["nextCursor"]
@@ -165,7 +166,7 @@ impl Run {
                     let token = *self.asked.keys().nth(index).unwrap();
                     if random.below(4) == 0 {
                         self.cancelled += usize::from(!self.answered.contains_key(&token));
-                        self.client.cancel(token, None);
+                        self.client.cancel(token, None, self.now);
                     }
                 }
                 _ if !self.on_the_way.is_empty() => {
@@ -173,7 +174,7 @@ impl Run {
                     let twice = random.below(8) == 0;
                     self.arrive(index, twice);
                 }
-                _ => self.client.tick(self.now),
+                _ => self.client.wake(self.now),
             }
             self.pump();
         }

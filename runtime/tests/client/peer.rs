@@ -1,23 +1,16 @@
 //! What the server sends by itself, and what the client tells it beside requests.
 
-use mcp_revisions::client::{
-    Call, Channel, Client, Event, Failure, Ignored, Refused, ServerRequest,
-};
+use mcp_revisions::client::{Ask, Channel, Event, Failure, Fate, Ignored, Notice, To, Token};
 use mcp_revisions::{V2024_11_05, V2026_07_28};
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
-use crate::{NOW, call, hear, list, options, result, say, settle, settled};
+use crate::{NOW, call, hear, list, open, options, result, say, settle, settled};
 
-fn asked(heard: crate::Heard) -> (ServerRequest, String, Option<Json>) {
+fn asked(heard: crate::Heard) -> (Token, &'static str, Json) {
     assert!(heard.sent.is_empty(), "{:?}", heard.methods());
     match heard.events.into_iter().next() {
-        Some(Event::Request {
-            request,
-            method,
-            params,
-            ..
-        }) => (request, method, params),
+        Some(Event::Call(call)) => (call.token, call.method, call.params),
         other => panic!("{other:?}"),
     }
 }
@@ -30,36 +23,37 @@ fn elicit(id: &Value) -> Value {
 #[test]
 fn a_request_of_a_legacy_server_is_asked_and_answered_in_both_revisions() {
     // The application speaks the newest revision, where such a question is part of a result.
-    let mut client = Client::<V2026_07_28>::new(options(Channel::Stdio));
+    let mut client = open::<V2026_07_28>(options(Channel::Stdio));
     settle(&mut client, "2025-06-18");
     say(&mut client, &elicit(&json!("q1")));
     let (request, method, params) = asked(hear(&mut client));
     assert_eq!(method, "elicitation/create");
-    let params: Value = params.unwrap().parse().unwrap();
+    let params: Value = params.parse().unwrap();
     assert_eq!(params["message"], "who?");
-    client
-        .respond(
-            request.clone(),
-            Ok(Json::from(
-                json!({"action": "accept", "content": {"name": "me"}}),
-            )),
-        )
-        .unwrap();
+    let _ = client.answer(
+        request,
+        Ok(Json::from(
+            json!({"action": "accept", "content": {"name": "me"}}),
+        )),
+        NOW,
+    );
     let (_, sent) = hear(&mut client).only();
     assert_eq!(
         sent,
         json!({"jsonrpc": "2.0", "id": "q1", "result": {"action": "accept", "content": {"name": "me"}}})
     );
     assert_eq!(
-        client.respond(request, Err(ErrorObject::new(-1, "late"))),
-        Err(Refused::NotAsked),
+        client
+            .answer(request, Err(ErrorObject::new(-1, "late")), NOW)
+            .fate,
+        Fate::Unknown,
         "one answer"
     );
 }
 
 #[test]
 fn a_question_that_the_application_cannot_be_asked_is_refused_for_it() {
-    let mut client = Client::<V2024_11_05>::new(options(Channel::Stdio));
+    let mut client = open::<V2024_11_05>(options(Channel::Stdio));
     settle(&mut client, "2025-06-18");
     say(&mut client, &elicit(&json!(7)));
     let heard = hear(&mut client);
@@ -84,9 +78,7 @@ fn an_answer_that_is_not_valid_is_an_error_to_the_server() {
     let mut client = settled("2025-06-18");
     say(&mut client, &elicit(&json!(7)));
     let (request, ..) = asked(hear(&mut client));
-    client
-        .respond(request, Ok(Json::from(json!({"action": "shrug"}))))
-        .unwrap();
+    let _ = client.answer(request, Ok(Json::from(json!({"action": "shrug"}))), NOW);
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent["id"], 7);
     assert!(
@@ -136,9 +128,7 @@ fn an_id_that_the_server_uses_twice_is_answered_once_by_the_application() {
     say(&mut client, &elicit(&json!(7)));
     let heard = hear(&mut client);
     assert_eq!(heard.only().1["error"]["code"], -32600);
-    client
-        .respond(request, Ok(Json::from(json!({"action": "cancel"}))))
-        .unwrap();
+    let _ = client.answer(request, Ok(Json::from(json!({"action": "cancel"}))), NOW);
     assert_eq!(hear(&mut client).only().1["result"]["action"], "cancel");
 }
 
@@ -152,12 +142,16 @@ fn a_request_that_the_server_gave_up_is_not_answered() {
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q"}}),
     );
     let heard = hear(&mut client);
-    assert!(
-        matches!(heard.events.as_slice(), [Event::Notification { method, .. }] if method == "notifications/cancelled")
-    );
+    assert!(matches!(
+        heard.events.as_slice(),
+        [Event::Cancelled(cancelled), Event::Notice(notice)]
+            if cancelled.token == request && notice.method == "notifications/cancelled"
+    ));
     assert_eq!(
-        client.respond(request, Ok(Json::from(json!({"action": "cancel"})))),
-        Err(Refused::NotAsked)
+        client
+            .answer(request, Ok(Json::from(json!({"action": "cancel"}))), NOW)
+            .fate,
+        Fate::Unknown
     );
 }
 
@@ -165,8 +159,8 @@ fn a_request_that_the_server_gave_up_is_not_answered() {
 fn progress_names_the_request() {
     for version in ["2024-11-05", "2025-11-25", "2026-07-28"] {
         let mut client = settled(version);
-        client.call(list(), NOW).unwrap();
-        let token = client.call(call("slow").with_progress(), NOW).unwrap();
+        client.ask(list(), NOW).unwrap();
+        let token = client.ask(call("slow").with_progress(), NOW).unwrap();
         let sent = hear(&mut client).messages().remove(1);
         let progress = &sent["params"]["_meta"]["progressToken"];
         let mut params = json!({"progress": 1});
@@ -177,7 +171,7 @@ fn progress_names_the_request() {
         );
         let heard = hear(&mut client);
         assert!(
-            matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token),
+            matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token)),
             "{version}: {:?}",
             heard.events
         );
@@ -189,7 +183,7 @@ fn progress_names_the_request() {
         let heard = hear(&mut client);
         assert!(matches!(
             heard.events.as_slice(),
-            [Event::Notification { about: None, .. }]
+            [Event::Notice(Notice { about: None, .. })]
         ));
     }
 }
@@ -200,8 +194,8 @@ fn a_token_of_the_applications_own_stays() {
     let params =
         json!({"name": "slow", "_meta": {"progressToken": "mine", "com.example/trace": 1}});
     let token = client
-        .call(
-            Call::new("tools/call", Some(params.into())).with_progress(),
+        .ask(
+            Ask::new("tools/call", Some(params.into())).with_progress(),
             NOW,
         )
         .unwrap();
@@ -214,7 +208,7 @@ fn a_token_of_the_applications_own_stays() {
     );
     let heard = hear(&mut client);
     assert!(
-        matches!(heard.events.as_slice(), [Event::Notification { about: Some(it), .. }] if *it == token)
+        matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token))
     );
 }
 
@@ -222,15 +216,15 @@ fn a_token_of_the_applications_own_stays() {
 fn the_log_level_goes_where_the_revision_has_it() {
     const LEVEL: &str = "io.modelcontextprotocol/logLevel";
     let mut new = settled("2026-07-28");
-    new.call(list(), NOW).unwrap();
+    new.ask(list(), NOW).unwrap();
     assert_eq!(
         hear(&mut new).only().1["params"]["_meta"].get(LEVEL),
         None,
         "not asked for"
     );
     new.set_log_level(Some("info"));
-    new.call(list(), NOW).unwrap();
-    new.call(list().with_log_level("debug"), NOW).unwrap();
+    new.ask(list(), NOW).unwrap();
+    new.ask(list().with_log_level("debug"), NOW).unwrap();
     let sent = hear(&mut new).messages();
     assert_eq!(sent[0]["params"]["_meta"][LEVEL], "info");
     assert_eq!(sent[1]["params"]["_meta"][LEVEL], "debug");
@@ -250,10 +244,10 @@ fn the_log_level_goes_where_the_revision_has_it() {
     );
 
     // An application of the newest revision asks in `_meta`, which an older server does not read.
-    let mut app = Client::<V2026_07_28>::new(options(Channel::Stdio));
+    let mut app = open::<V2026_07_28>(options(Channel::Stdio));
     settle(&mut app, "2025-06-18");
     let params = json!({"name": "x", "_meta": {LEVEL: "error"}});
-    app.call(Call::new("tools/call", Some(params.into())), NOW)
+    app.ask(Ask::new("tools/call", Some(params.into())), NOW)
         .unwrap();
     let heard = hear(&mut app);
     assert_eq!(heard.methods(), ["logging/setLevel", "tools/call"]);
@@ -264,15 +258,15 @@ fn the_log_level_goes_where_the_revision_has_it() {
 fn a_cancelled_request_is_answered_at_once_and_never_again() {
     for version in ["2025-03-26", "2026-07-28"] {
         let mut client = settled(version);
-        let token = client.call(call("slow"), NOW).unwrap();
+        let token = client.ask(call("slow"), NOW).unwrap();
         let id = hear(&mut client).only().1["id"].clone();
-        client.cancel(token, Some("bored"));
+        client.cancel(token, Some("bored"), NOW);
         let heard = hear(&mut client);
         let (_, sent) = heard.only();
         assert_eq!(sent["method"], "notifications/cancelled");
         assert_eq!(sent["params"], json!({"requestId": id, "reason": "bored"}));
         assert_eq!(heard.answer(), Err(Failure::Cancelled.to_string()));
-        client.cancel(token, None);
+        client.cancel(token, None, NOW);
         say(
             &mut client,
             &result(&id, json!({"content": [], "resultType": "complete"})),
@@ -293,16 +287,15 @@ fn a_cancelled_request_is_answered_at_once_and_never_again() {
 #[test]
 fn notifications_of_the_application_go_where_the_revision_has_them() {
     let mut old = settled("2025-03-26");
-    assert!(old.notify("notifications/roots/list_changed", None).is_ok());
+    let changed = "notifications/roots/list_changed";
+    assert_eq!(old.notify(To::Session, changed, None, NOW).fate, Fate::Sent);
     assert_eq!(
         hear(&mut old).methods(),
         ["notifications/roots/list_changed"]
     );
     let mut new = settled("2026-07-28");
-    let failure = new
-        .notify("notifications/roots/list_changed", None)
-        .unwrap_err();
-    assert!(failure.to_string().contains("roots-changed"), "{failure}");
+    let fate = new.notify(To::Session, changed, None, NOW).fate;
+    assert_eq!(fate, Fate::Swallowed("roots-changed"));
     assert!(hear(&mut new).sent.is_empty());
 }
 
@@ -323,12 +316,9 @@ fn notifications_of_the_server_are_the_applications_own() {
     );
     let heard = hear(&mut client);
     let [
-        Event::Ignored(Ignored::NeedsAdapter(..)),
+        Event::NeedsAdapter(_),
         Event::Ignored(Ignored::Invalid(..)),
-        Event::Notification {
-            params: Some(params),
-            ..
-        },
+        Event::Notice(Notice { params, .. }),
     ] = heard.events.as_slice()
     else {
         panic!("{:?}", heard.events)

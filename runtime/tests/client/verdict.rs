@@ -1,18 +1,18 @@
 //! What was found out is kept, mended where it proves wrong, and told to the application.
 
-use mcp_revisions::client::{Channel, Client, Event, Verdict};
+use mcp_revisions::client::{Channel, Event, Verdict};
 use mcp_revisions::{Revision, RevisionSet, V2025_11_25};
 use serde_json::{Value, json};
 
 use crate::era::probed;
-use crate::{NOW, client, discovered, error, hear, initialized, list, options, result, say};
+use crate::{NOW, client, discovered, error, hear, initialized, list, open, options, result, say};
 
 #[test]
 fn a_verdict_spares_the_probe() {
     for (version, first) in [("2026-07-28", "tools/list"), ("2025-06-18", "initialize")] {
         let verdict: Verdict = version.parse().unwrap();
-        let mut client = Client::<V2025_11_25>::new(options(Channel::Http).with_verdict(verdict));
-        client.call(list(), NOW).unwrap();
+        let mut client = open::<V2025_11_25>(options(Channel::Http).with_verdict(verdict));
+        client.ask(list(), NOW).unwrap();
         assert_eq!(hear(&mut client).methods(), [first]);
         assert_eq!(verdict.to_string(), version);
     }
@@ -20,8 +20,8 @@ fn a_verdict_spares_the_probe() {
     let options = options(Channel::Http)
         .with_revisions(RevisionSet::legacy())
         .with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = Client::<V2025_11_25>::new(options);
-    client.call(list(), NOW).unwrap();
+    let mut client = open::<V2025_11_25>(options);
+    client.ask(list(), NOW).unwrap();
     assert_eq!(hear(&mut client).methods(), ["initialize"]);
 }
 
@@ -29,17 +29,29 @@ fn a_verdict_spares_the_probe() {
 fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
     // The server was exchanged for one of the handshake era.
     let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = Client::<V2025_11_25>::new(options);
-    client.call(list(), NOW).unwrap();
+    let mut client = open::<V2025_11_25>(options);
+    client.ask(list(), NOW).unwrap();
     let (send, _) = hear(&mut client).only();
-    client.answered(send.post, 400, None, Some(b"Bad Request: no session"), NOW);
+    client.answered(
+        send.exchange,
+        400,
+        None,
+        Some(b"Bad Request: no session"),
+        NOW,
+    );
     let (send, probe) = hear(&mut client).only();
     assert_eq!(probe["method"], "server/discover");
-    client.answered(send.post, 400, None, Some(b"Bad Request: no session"), NOW);
+    client.answered(
+        send.exchange,
+        400,
+        None,
+        Some(b"Bad Request: no session"),
+        NOW,
+    );
     let (send, initialize) = hear(&mut client).only();
     assert_eq!(initialize["method"], "initialize");
     client.answered(
-        send.post,
+        send.exchange,
         200,
         Some("s1"),
         Some(
@@ -53,7 +65,7 @@ fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
     assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
     let id = heard.messages()[1]["id"].clone();
     client.answered(
-        heard.sent[1].post,
+        heard.sent[1].exchange,
         200,
         None,
         Some(result(&id, json!({"tools": []})).to_string().as_bytes()),
@@ -66,8 +78,8 @@ fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
 #[test]
 fn a_request_that_is_refused_for_its_version_is_sent_again_in_another() {
     let options = options(Channel::Stdio).with_verdict(Verdict(Revision::V2026_07_28));
-    let mut client = Client::<V2025_11_25>::new(options);
-    let token = client.call(list(), NOW).unwrap();
+    let mut client = open::<V2025_11_25>(options);
+    let token = client.ask(list(), NOW).unwrap();
     let heard = hear(&mut client);
     let request = heard.messages().remove(0);
     say(
@@ -182,7 +194,7 @@ fn a_refused_handshake_is_tried_once_more_with_a_version_that_is_named() {
 fn a_server_that_ended_is_spoken_to_as_before() {
     for (version, first) in [("2026-07-28", "tools/list"), ("2025-03-26", "initialize")] {
         let mut client = crate::settled(version);
-        client.call(list(), NOW).unwrap();
+        client.ask(list(), NOW).unwrap();
         hear(&mut client);
         client.closed(NOW);
         assert_eq!(
@@ -190,7 +202,7 @@ fn a_server_that_ended_is_spoken_to_as_before() {
             Err("the connection ended before the answer".to_owned())
         );
         // Its successor is not probed.
-        client.call(list(), NOW).unwrap();
+        client.ask(list(), NOW).unwrap();
         let (_, sent) = hear(&mut client).only();
         assert_eq!(sent["method"], first);
     }

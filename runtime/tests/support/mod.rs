@@ -6,8 +6,12 @@ use std::time::Duration;
 
 use mcp_revisions::Spoken;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Call, Channel, Event, Output, Profile, Received, Reply, Server};
+use mcp_revisions::server::{Call, Event, Profile};
 use serde_json::{Value, json};
+
+pub(crate) mod steps;
+
+pub(crate) use steps::{Channel, Output, Received, Reply, Server};
 
 /// The time does not matter here.
 pub(crate) const NOW: Duration = Duration::ZERO;

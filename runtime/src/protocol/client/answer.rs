@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use mcp_registry::{Era, Loss, ProtocolRule, Revision};
-use mcp_wire::{Error, ErrorObject, Json, JsonObject, Message, Packet, RawError, RawResponse};
+use mcp_wire::{ErrorObject, Json, JsonObject, MessageKind, Peeked, RawId, peek};
 
 use super::era::{Evidence, choose, supported};
-use super::output::{Answer, Event, Failure, Ignored, InputRequired, Post, Retry};
+use super::output::{Failure, InputRequired, Retry};
 use super::send::{member, own_id};
 use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
+use crate::protocol::ask::{no_error, outcome};
+use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
 use crate::{RevisionSet, Spoken};
 
 /// How often one request is sent to a server that turns out to be another than thought.
@@ -19,126 +21,122 @@ pub(super) const MOST_SENDS: u8 = 3;
 /// The methods whose result may ask for input.
 const MULTI_ROUND_TRIP: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
-impl<App: Spoken> Client<App> {
+impl<App: Spoken> Connection<Client<App>> {
     /// A text that came in.
-    pub(super) fn take(&mut self, post: Option<Post>, bytes: &[u8], now: Duration) {
-        match self.packet(bytes) {
-            Ok(Packet::Single(message)) => self.take_message(post, message, now),
-            Ok(Packet::Batch(messages)) => {
-                let legal = self
-                    .state
-                    .settled()
-                    .is_some_and(|it| it.revision.has_rule(ProtocolRule::Batch));
-                if !legal || messages.len() > self.options.limits.batch_length {
-                    return self.ignore(Ignored::Batch(messages.len()));
-                }
-                for message in messages {
-                    self.take_message(post, message, now);
+    pub(super) fn take(&mut self, exchange: Option<Exchange>, bytes: &[u8], now: Duration) {
+        match self.messages(bytes) {
+            Ok(messages) => {
+                for message in &messages {
+                    self.take_message(exchange, message, now);
                 }
             }
             Err(ignored) => self.ignore(ignored),
         }
     }
 
-    pub(super) fn packet(&self, bytes: &[u8]) -> Result<Packet, Ignored> {
-        if bytes.len() > self.options.limits.message_bytes {
+    /// One look at a text: its message, or those of a batch, where the server may send one.
+    pub(super) fn messages<'a>(&self, bytes: &'a [u8]) -> Result<Vec<Peeked<'a>>, Ignored> {
+        let limits = &self.side.options.limits;
+        if bytes.len() > limits.message_bytes {
             return Err(Ignored::TooLong(bytes.len()));
         }
-        mcp_wire::from_slice(bytes).map_err(|error: Error| Ignored::Unreadable(error))
+        let message = peek(bytes).map_err(Ignored::Unreadable)?;
+        if message.kind != MessageKind::Batch {
+            return Ok(vec![message]);
+        }
+        let settled = self.state.stage.settled();
+        let length = message.elements().count();
+        if !settled.is_some_and(|it| it.revision.has_rule(ProtocolRule::Batch))
+            || length > limits.batch_length
+            || length == 0
+        {
+            return Err(Ignored::Batch(length));
+        }
+        let elements = message.elements().map(|text| peek(text.as_bytes()));
+        elements
+            .collect::<Result<_, _>>()
+            .map_err(Ignored::Unreadable)
     }
 
-    pub(super) fn take_message(&mut self, post: Option<Post>, message: Message, now: Duration) {
-        match message {
-            Message::Request(request) => self.take_request(request),
-            Message::Notification(notification) => self.take_notification(notification, post),
-            Message::Response(_) | Message::Error(_) => self.take_answer(post, None, message, now),
+    pub(super) fn take_message(
+        &mut self,
+        exchange: Option<Exchange>,
+        message: &Peeked<'_>,
+        now: Duration,
+    ) {
+        match message.kind {
+            MessageKind::Request => self.take_request(message, exchange),
+            MessageKind::Notification => self.take_notification(message, exchange),
+            MessageKind::Response | MessageKind::Error => {
+                self.take_answer(exchange, None, message, now);
+            }
+            MessageKind::Batch => self.ignore(Ignored::Batch(0)),
         }
     }
 
     /// An answer: finds its request, which is answered with it once and for all.
     pub(super) fn take_answer(
         &mut self,
-        post: Option<Post>,
+        exchange: Option<Exchange>,
         status: Option<u16>,
-        message: Message,
+        message: &Peeked<'_>,
         now: Duration,
     ) {
-        let id = match message.id() {
-            Some(id) => own_id(id),
+        let said = message.id.and_then(RawId::to_id);
+        let id = match message.id {
+            Some(_) => said.as_ref().and_then(own_id),
             // An error that could not read the id belongs to the POST that it answers.
-            None => post.and_then(|post| self.posts.get(&post).copied().flatten()),
+            None => {
+                exchange.and_then(|exchange| self.state.exchanges.get(&exchange).copied().flatten())
+            }
         };
         // Over HTTP a POST answers its own request and no other.
-        let is_its_own = |pending: &Pending| post.is_none_or(|post| pending.post == post);
-        let id = id.filter(|id| self.pending.get(id).is_some_and(is_its_own));
-        let found = id.and_then(|id| self.pending.remove(&id));
+        let is_its_own =
+            |pending: &Pending| exchange.is_none_or(|exchange| pending.exchange == exchange);
+        let id = id.filter(|id| self.state.pending.get(id).is_some_and(is_its_own));
+        let found = id.and_then(|id| self.state.pending.remove(&id));
         let Some(Pending {
             purpose,
             revision,
-            post: sent_in,
+            exchange: sent_in,
         }) = found
         else {
-            return match message {
-                Message::Error(RawError {
-                    id: None, error, ..
-                }) => self.ignore(Ignored::ServerError(error)),
-                message => self.ignore(Ignored::AnswerToNothing(message.id().cloned())),
+            return match (message.id, message.error) {
+                (None, Some(_)) => {
+                    let error = outcome(message).err().unwrap_or_else(no_error);
+                    self.ignore(Ignored::Error(error));
+                }
+                _ => self.ignore(Ignored::AnswerToNothing(said)),
             };
         };
-        if let Some(posted) = self.posts.get_mut(&sent_in) {
+        if let Some(posted) = self.state.exchanges.get_mut(&sent_in) {
             *posted = None;
         }
-        match (purpose, message) {
-            (Purpose::Probe, message) => {
-                self.probed(
-                    Evidence::Answer {
-                        status,
-                        message: Some(&message),
-                    },
-                    now,
-                );
-            }
-            (Purpose::Initialize, Message::Response(response)) => {
-                self.initialized(&response.result)
-            }
-            (Purpose::Initialize, Message::Error(error)) => self.handshake_refused(error.error),
+        if matches!(purpose, Purpose::Probe) {
+            let message = Some(message);
+            return self.probed(Evidence::Answer { status, message }, now);
+        }
+        match (purpose, outcome(message)) {
+            (Purpose::Initialize, Ok(result)) => self.initialized(&result),
+            (Purpose::Initialize, Err(error)) => self.handshake_refused(error),
             (
                 Purpose::Application {
-                    request,
-                    progress_token: _,
-                    losses,
+                    request, losses, ..
                 },
-                Message::Response(response),
-            ) => {
-                self.state.confirm();
-                self.take_result(*request, response, revision, losses, now);
-            }
-            (
-                Purpose::Application {
-                    request,
-                    progress_token: _,
-                    losses,
-                },
-                Message::Error(error),
-            ) => {
-                self.take_error(*request, error.error, revision, losses, now);
-            }
-            (Purpose::Listen, message) => {
-                let error = match message {
-                    Message::Error(error) => Some(error.error),
-                    _ => None,
-                };
+                result,
+            ) => match result {
+                Ok(result) => {
+                    self.state.stage.confirm();
+                    self.take_result(*request, &result, revision, losses, now);
+                }
+                Err(error) => self.take_error(*request, error, revision, losses, now),
+            },
+            (Purpose::Listen, result) => {
                 if let Some(id) = id {
-                    self.listened(id, error, now);
+                    self.listened(id, result.err(), now);
                 }
             }
-            (
-                Purpose::LogLevel
-                | Purpose::Adapter
-                | Purpose::Initialize
-                | Purpose::Application { .. },
-                _,
-            ) => {}
+            (Purpose::Probe | Purpose::LogLevel | Purpose::Adapter, _) => {}
         }
     }
 
@@ -146,20 +144,19 @@ impl<App: Spoken> Client<App> {
     fn take_result(
         &mut self,
         request: Waiting,
-        response: RawResponse,
+        result: &Json,
         revision: Revision,
         mut losses: Vec<Loss>,
         now: Duration,
     ) {
-        let RawResponse { result, .. } = response;
-        let method = &request.call.method;
+        let method = &request.ask.method;
         if revision.era() == Era::PerRequest {
-            let kind = member(&result, "resultType").and_then(|kind| kind.read::<String>().ok());
+            let kind = member(result, "resultType").and_then(|kind| kind.read::<String>().ok());
             match kind.as_deref() {
                 Some("complete") => {}
                 Some("input_required") if MULTI_ROUND_TRIP.contains(&method.as_str()) => {
-                    let answer = match self.input_required(&request, &result, revision) {
-                        Ok(input) if self.options.adapts => {
+                    let answer = match self.input_required(&request, result, revision) {
+                        Ok(input) if self.side.options.adapts => {
                             return self.ask_application(request, input, losses, now);
                         }
                         Ok(input) => Answer::InputRequired(input),
@@ -186,7 +183,7 @@ impl<App: Spoken> Client<App> {
                 }
             }
         }
-        let answer = match self.translator.result_in(method, &result, revision) {
+        let answer = match self.side.translator.result_in(method, result, revision) {
             Ok((result, lost)) => {
                 losses.extend(lost);
                 Answer::Result(result)
@@ -214,13 +211,13 @@ impl<App: Spoken> Client<App> {
                 "it asks for input, but has neither inputRequests nor requestState".to_owned(),
             );
         }
-        let questions = self.translator.questions(&object, revision)?;
+        let questions = self.side.translator.questions(&object, revision)?;
         let methods = questions
             .iter()
             .map(|it| (it.key.clone(), it.method.clone()))
             .collect();
         let retry = Retry {
-            call: request.call.clone(),
+            ask: request.ask.clone(),
             state,
             methods,
             revision,
@@ -245,9 +242,10 @@ impl<App: Spoken> Client<App> {
                 Some(other) if request.sent < MOST_SENDS => {
                     let stale = self
                         .state
+                        .stage
                         .settled()
                         .is_some_and(|settled| settled.revision == revision);
-                    self.waiting.push_back(request);
+                    self.state.waiting.push_back(request);
                     if stale {
                         return self.resettle(other);
                     }
@@ -263,8 +261,9 @@ impl<App: Spoken> Client<App> {
             }
         }
         let answer = match self
+            .side
             .translator
-            .error_in(&request.call.method, error, revision)
+            .error_in(&request.ask.method, error, revision)
         {
             Ok((error, lost)) => {
                 losses.extend(lost);

@@ -10,13 +10,14 @@ use std::time::Duration;
 use mcp_registry::{Era, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
-use super::output::{Answer, Event, Failure, Token};
+use super::output::Failure;
 use super::send::member;
 use super::translate::empty_object;
 use super::{Client, Purpose, Waiting};
 use crate::Spoken;
 use crate::adapters::LISTS;
 use crate::adapters::declares;
+use crate::protocol::{Answer, Connection, Event, LogLevel, Notice, Token};
 
 /// What the application wants to be told of.
 #[derive(Debug, Default)]
@@ -76,32 +77,30 @@ impl Changes {
     }
 }
 
-impl<App: Spoken> Client<App> {
+impl<App: Spoken> Connection<Client<App>> {
     /// Takes a request that the server's era has in another form; it comes back if it is none of these.
     pub(super) fn adapted(&mut self, request: Waiting, revision: Revision) -> Option<Waiting> {
-        let eras = (self.translator.inner.app.era(), revision.era());
-        match (eras, request.call.method.as_str()) {
+        let eras = (self.side.translator.inner.app.era(), revision.era());
+        match (eras, request.ask.method.as_str()) {
             ((Era::PerRequest, Era::Handshake), LISTEN) => self.open_stream(request, revision),
             ((Era::Handshake, Era::PerRequest), "resources/subscribe") => self.subscribe(request),
             ((Era::Handshake, Era::PerRequest), "resources/unsubscribe") => {
-                if let Some(uri) = uri_of(request.call.params.as_ref()) {
-                    self.changes.uris.remove(&uri);
+                if let Some(uri) = uri_of(request.ask.params.as_ref()) {
+                    self.state.changes.uris.remove(&uri);
                 }
                 self.tell_answer(request, Answer::Result(empty_object()), Vec::new());
                 self.listen();
             }
             ((Era::Handshake, Era::PerRequest), "logging/setLevel") => {
                 let level = request
-                    .call
+                    .ask
                     .params
                     .as_ref()
                     .and_then(|params| member(params, "level"));
                 let level = level.and_then(|level| level.read::<String>().ok());
-                let answer = match level
-                    .filter(|level| crate::server::LogLevel::from_name(level).is_some())
-                {
+                let answer = match level.filter(|level| LogLevel::from_name(level).is_some()) {
                     Some(level) => {
-                        self.log_level = Some(level);
+                        self.state.log_level = Some(level);
                         Answer::Result(empty_object())
                     }
                     None => Answer::Error(
@@ -117,7 +116,7 @@ impl<App: Spoken> Client<App> {
     }
 
     fn open_stream(&mut self, request: Waiting, revision: Revision) {
-        let params = request.call.params.clone().unwrap_or_else(empty_object);
+        let params = request.ask.params.clone().unwrap_or_else(empty_object);
         let filter = member(&params, "notifications").and_then(|it| JsonObject::try_from(it).ok());
         let Some(filter) = filter else {
             let error =
@@ -127,20 +126,22 @@ impl<App: Spoken> Client<App> {
         let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");
         let lists: Vec<_> = (LISTS.iter())
             .filter(|(word, capability, _)| {
-                wants(word) && self.changes.declares(&[capability, "listChanged"])
+                wants(word) && self.state.changes.declares(&[capability, "listChanged"])
             })
             .collect();
         let uris = filter
             .get("resourceSubscriptions")
             .and_then(|it| it.read::<Vec<String>>().ok());
-        let uris: BTreeSet<String> = match self.changes.declares(&["resources", "subscribe"]) {
+        let uris: BTreeSet<String> = match self.state.changes.declares(&["resources", "subscribe"])
+        {
             true => uris.unwrap_or_default().into_iter().collect(),
             false => BTreeSet::new(),
         };
-        if uris.len() > self.options.limits.subscriptions
-            || self.changes.streams.len() >= self.options.limits.streams
+        if uris.len() > self.side.options.limits.subscriptions
+            || self.state.changes.streams.len() >= self.side.options.limits.streams
         {
-            let error = crate::errors::too_many_subscriptions(self.options.limits.streams).error;
+            let error =
+                crate::errors::too_many_subscriptions(self.side.options.limits.streams).error;
             return self.tell_answer(request, Answer::Error(error), Vec::new());
         }
         let mut agreed: Map<Json> = Map::new();
@@ -154,12 +155,13 @@ impl<App: Spoken> Client<App> {
         let mut params: Map<Json> = Map::new();
         params.insert("notifications", Json::of(&agreed));
         let token = request.token;
-        self.tell(Event::Notification {
-            method: ACKNOWLEDGED.to_owned(),
-            params: Some(Json::of(&params)),
+        self.tell(Event::Notice(Notice {
+            method: ACKNOWLEDGED,
+            params: Json::of(&params),
+            peer: revision,
             about: Some(token),
             losses: Vec::new(),
-        });
+        }));
         let new: Vec<String> = uris
             .iter()
             .filter(|uri| !self.is_subscribed(uri))
@@ -169,7 +171,7 @@ impl<App: Spoken> Client<App> {
             self.post_subscription("resources/subscribe", &uri, revision);
         }
         let lists = lists.into_iter().map(|(_, _, method)| *method).collect();
-        self.changes.streams.insert(
+        self.state.changes.streams.insert(
             token,
             Stream {
                 request,
@@ -180,7 +182,8 @@ impl<App: Spoken> Client<App> {
     }
 
     fn is_subscribed(&self, uri: &str) -> bool {
-        self.changes
+        self.state
+            .changes
             .streams
             .values()
             .any(|stream| stream.uris.contains(uri))
@@ -203,15 +206,16 @@ impl<App: Spoken> Client<App> {
     /// Gives up a stream, or a subscription that waits; its request comes back.
     pub(super) fn close_stream(&mut self, token: Token) -> Option<Waiting> {
         if let Some(index) = self
+            .state
             .changes
             .subscribing
             .iter()
             .position(|it| it.token == token)
         {
-            return Some(self.changes.subscribing.remove(index));
+            return Some(self.state.changes.subscribing.remove(index));
         }
-        let stream = self.changes.streams.remove(&token)?;
-        if let Some(revision) = self.state.settled().map(|settled| settled.revision) {
+        let stream = self.state.changes.streams.remove(&token)?;
+        if let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) {
             for uri in &stream.uris {
                 if !self.is_subscribed(uri) {
                     self.post_subscription("resources/unsubscribe", uri, revision);
@@ -231,6 +235,7 @@ impl<App: Spoken> Client<App> {
             _ => stream.lists.contains(&method),
         };
         let streams = self
+            .state
             .changes
             .streams
             .iter()
@@ -240,17 +245,19 @@ impl<App: Spoken> Client<App> {
 
     fn subscribe(&mut self, request: Waiting) {
         let refused = |error: Box<crate::errors::Refusal>| Answer::Error(error.error);
-        let answer = match uri_of(request.call.params.as_ref()) {
+        let answer = match uri_of(request.ask.params.as_ref()) {
             None => refused(crate::errors::invalid_params(
                 "`uri` is required, and a string",
             )),
-            Some(_) if self.changes.uris.len() >= self.options.limits.subscriptions => refused(
-                crate::errors::too_many_subscriptions(self.options.limits.subscriptions),
-            ),
+            Some(_) if self.state.changes.uris.len() >= self.side.options.limits.subscriptions => {
+                refused(crate::errors::too_many_subscriptions(
+                    self.side.options.limits.subscriptions,
+                ))
+            }
             Some(uri) => {
-                let is_new = self.changes.uris.insert(uri);
-                if is_new || self.changes.listening.is_none() {
-                    self.changes.subscribing.push(request);
+                let is_new = self.state.changes.uris.insert(uri);
+                if is_new || self.state.changes.listening.is_none() {
+                    self.state.changes.subscribing.push(request);
                     return self.listen();
                 }
                 Answer::Result(empty_object())
@@ -261,15 +268,15 @@ impl<App: Spoken> Client<App> {
 
     /// Listens to what an older application wants to hear, in place of what it wanted before.
     pub(super) fn listen(&mut self) {
-        self.changes.again = None;
-        let Some(revision) = self.state.settled().map(|settled| settled.revision) else {
+        self.state.changes.again = None;
+        let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) else {
             return;
         };
-        match (self.translator.inner.app.era(), revision.era()) {
+        match (self.side.translator.inner.app.era(), revision.era()) {
             (Era::Handshake, Era::PerRequest) => {}
             (Era::PerRequest, Era::Handshake) => {
                 // A new session knows nothing of what an earlier one was told.
-                let streams = self.changes.streams.values();
+                let streams = self.state.changes.streams.values();
                 let uris: BTreeSet<String> =
                     streams.flat_map(|it| it.uris.iter().cloned()).collect();
                 for uri in uris {
@@ -281,15 +288,15 @@ impl<App: Spoken> Client<App> {
         }
         let mut filter: Map<Json> = Map::new();
         for (word, capability, _) in LISTS {
-            if self.changes.declares(&[capability, "listChanged"]) {
+            if self.state.changes.declares(&[capability, "listChanged"]) {
                 filter.insert(word, Json::from(true));
             }
         }
-        if !self.changes.uris.is_empty() {
-            let uris: Vec<String> = self.changes.uris.iter().cloned().collect();
+        if !self.state.changes.uris.is_empty() {
+            let uris: Vec<String> = self.state.changes.uris.iter().cloned().collect();
             filter.insert("resourceSubscriptions", Json::of(&uris));
         }
-        let before = self.changes.listening.take();
+        let before = self.state.changes.listening.take();
         if !filter.is_empty() {
             let mut params: Map<Json> = Map::new();
             params.insert("notifications", Json::of(&filter));
@@ -300,7 +307,7 @@ impl<App: Spoken> Client<App> {
             let id = self.fresh_id();
             let params = stamp.put_into(Some(Json::of(&params)));
             self.post_request(id, LISTEN, params, revision, Purpose::Listen, &[]);
-            self.changes.listening = Some(id);
+            self.state.changes.listening = Some(id);
         }
         if let Some(id) = before {
             self.withdraw(id, None);
@@ -309,11 +316,11 @@ impl<App: Spoken> Client<App> {
 
     /// Whether a notification is of the request that the adapter listens by, and for nobody else.
     pub(super) fn is_acknowledgement(&mut self, method: &str, id: Option<i64>) -> bool {
-        if method != ACKNOWLEDGED || id.is_none() || id != self.changes.listening {
+        if method != ACKNOWLEDGED || id.is_none() || id != self.state.changes.listening {
             return false;
         }
-        self.changes.tries = 0;
-        for request in std::mem::take(&mut self.changes.subscribing) {
+        self.state.changes.tries = 0;
+        for request in std::mem::take(&mut self.state.changes.subscribing) {
             self.tell_answer(request, Answer::Result(empty_object()), Vec::new());
         }
         true
@@ -321,41 +328,41 @@ impl<App: Spoken> Client<App> {
 
     /// The request that the adapter listens by is over.
     pub(super) fn listened(&mut self, id: i64, error: Option<ErrorObject>, now: Duration) {
-        if self.changes.listening != Some(id) {
+        if self.state.changes.listening != Some(id) {
             return;
         }
-        self.changes.listening = None;
+        self.state.changes.listening = None;
         match error {
             Some(error) => {
-                for request in std::mem::take(&mut self.changes.subscribing) {
-                    if let Some(uri) = uri_of(request.call.params.as_ref()) {
-                        self.changes.uris.remove(&uri);
+                for request in std::mem::take(&mut self.state.changes.subscribing) {
+                    if let Some(uri) = uri_of(request.ask.params.as_ref()) {
+                        self.state.changes.uris.remove(&uri);
                     }
                     self.tell_answer(request, Answer::Error(error.clone()), Vec::new());
                 }
             }
             None => {
                 // The connection broke, or the server ended the stream: later, and each time later.
-                self.changes.tries = self.changes.tries.saturating_add(1);
-                let wait = Duration::from_secs(1 << self.changes.tries.min(6));
-                self.changes.again = Some(now + wait);
+                self.state.changes.tries = self.state.changes.tries.saturating_add(1);
+                let wait = Duration::from_secs(1 << self.state.changes.tries.min(6));
+                self.state.changes.again = Some(now + wait);
             }
         }
     }
 
     /// Listens again, if it is time.
     pub(super) fn listen_again(&mut self, now: Duration) {
-        if self.changes.again.is_some_and(|again| again <= now) {
+        if self.state.changes.again.is_some_and(|again| again <= now) {
             self.listen();
         }
     }
 
     /// The server is left: what listens to it ends.
     pub(super) fn end_changes(&mut self, failure: &Failure) {
-        for request in self.changes.drain() {
+        for request in self.state.changes.drain() {
             self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
         }
-        for (request, losses) in self.rounds.drain() {
+        for (request, losses) in self.end_rounds() {
             self.tell_answer(request, Answer::Failed(failure.clone()), losses);
         }
     }

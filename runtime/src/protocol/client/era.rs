@@ -5,11 +5,12 @@
 //! No single error code is keyed on: whatever is not recognised as modern is legacy.
 
 use mcp_registry::{Era, Revision};
-use mcp_wire::{ErrorObject, JsonObject, Message};
+use mcp_wire::{ErrorObject, Json, JsonObject, MessageKind, Peeked};
 
 use super::options::Channel;
 use crate::RevisionSet;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
+use crate::protocol::ask::outcome;
 
 /// What was seen after the probe was sent.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +20,7 @@ pub enum Evidence<'a> {
         /// The status of the answer; none over stdio.
         status: Option<u16>,
         /// The message in it.
-        message: Option<&'a Message>,
+        message: Option<&'a Peeked<'a>>,
     },
     /// Nothing came in time.
     Silence(Channel),
@@ -74,29 +75,27 @@ fn is_evidence(status: u16) -> bool {
     (200..300).contains(&status) || (400..500).contains(&status)
 }
 
-fn judge_message(status: Option<u16>, message: &Message) -> Finding {
-    match message {
-        Message::Response(response) => match discovered(response.result.text()) {
+fn judge_message(status: Option<u16>, message: &Peeked<'_>) -> Finding {
+    match (message.kind, outcome(message)) {
+        (MessageKind::Response, Ok(result)) => match discovered(&result) {
             Some(versions) => Finding::Modern(versions),
             None => Finding::Legacy,
         },
-        Message::Error(error) => match error.error.code.as_i64() {
-            Some(code) if MODERN_ERRORS.contains(&code) => {
-                Finding::ModernError(supported(&error.error))
-            }
+        (MessageKind::Error, Err(error)) => match error.code.as_i64() {
+            Some(code) if MODERN_ERRORS.contains(&code) => Finding::ModernError(supported(&error)),
             // A handshake server has no page at all, or a session to miss: only the modern one says this.
             Some(ErrorObject::METHOD_NOT_FOUND) if status == Some(404) => {
                 Finding::ModernError(Vec::new())
             }
             _ => Finding::Legacy,
         },
-        Message::Request(_) | Message::Notification(_) => Finding::Legacy,
+        _ => Finding::Legacy,
     }
 }
 
-/// The versions of a `DiscoverResult`; none if the text is not one.
-fn discovered(result: &str) -> Option<Vec<String>> {
-    let result = JsonObject::from_text(result).ok()?;
+/// The versions of a `DiscoverResult`; none if it is not one.
+fn discovered(result: &Json) -> Option<Vec<String>> {
+    let result = JsonObject::try_from(result.clone()).ok()?;
     result.get("supportedVersions")?.read().ok()
 }
 

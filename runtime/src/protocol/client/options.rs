@@ -5,8 +5,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use mcp_registry::{Policy, Revision, UnknownRevision};
-use mcp_wire::{Encode, Json};
 
+use crate::protocol::Profile;
 use crate::{Limits, RevisionSet};
 
 /// What carries the messages.
@@ -16,23 +16,6 @@ pub enum Channel {
     Stdio,
     /// One message a POST, each answered by itself.
     Http,
-}
-
-/// Who the client is and what it can do, in the application's revision.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Profile {
-    pub(super) info: Json,
-    pub(super) capabilities: Json,
-}
-
-impl Profile {
-    /// A client of this `Implementation` and these `ClientCapabilities`, both of the application's revision.
-    pub fn new<I: Encode, C: Encode>(info: &I, capabilities: &C) -> Self {
-        Self {
-            info: Json::of(info),
-            capabilities: Json::of(capabilities),
-        }
-    }
 }
 
 /// What a client is told once.
@@ -95,7 +78,7 @@ impl Options {
     /// Without adapters: what a server asks in a result is handed to the application as [`InputRequired`], and what the
     /// server's era has in another form fails with [`NeedsAdapter`].
     ///
-    /// [`InputRequired`]: super::Answer::InputRequired
+    /// [`InputRequired`]: crate::protocol::Answer::InputRequired
     /// [`NeedsAdapter`]: super::Failure::NeedsAdapter
     #[must_use]
     pub fn without_adapters(mut self) -> Self {

@@ -1,177 +1,35 @@
-//! What a client hands out: messages to send, and what the application wants to know.
+//! What only a client hands out: its posts, what is asked in results, and why there is no answer.
 
 use std::fmt;
 
 use mcp_registry::{Loss, NeedsState, Revision};
-use mcp_wire::{Decode, Encode, Error, ErrorObject, Json, Request, RequestId};
+use mcp_wire::{Error, ErrorObject, Json};
 
-/// A request of the application.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Call {
-    pub(super) method: String,
-    pub(super) params: Option<Json>,
-    pub(super) progress: bool,
-    pub(super) log_level: Option<String>,
-    pub(super) headers: Vec<(String, String)>,
-}
+use crate::protocol::ask::Ask;
+use crate::protocol::events::Exchange;
 
-impl Call {
-    /// A request of this method; its params are of the application's revision.
-    #[must_use]
-    pub fn new(method: impl Into<String>, params: Option<Json>) -> Self {
-        Self {
-            method: method.into(),
-            params,
-            progress: false,
-            log_level: None,
-            headers: Vec::new(),
-        }
-    }
-
-    /// A request whose params are a type of the application's revision.
-    pub fn of<R: Request>(params: &R::Params) -> Self
-    where
-        R::Params: Encode,
-    {
-        Self::new(R::METHOD, Some(Json::of(params)))
-    }
-
-    /// Asks for progress notifications, which then name the request.
-    #[must_use]
-    pub fn with_progress(mut self) -> Self {
-        self.progress = true;
-        self
-    }
-
-    /// Asks for log messages from this level on, for this request alone where the server's revision can do that.
-    #[must_use]
-    pub fn with_log_level(mut self, level: impl Into<String>) -> Self {
-        self.log_level = Some(level.into());
-        self
-    }
-
-    /// A parameter that a header repeats (`x-mcp-header` in the tool's schema): sent as `Mcp-Param-<name>` where the revision has it.
-    #[must_use]
-    pub fn with_param_header(mut self, name: &str, value: impl Into<String>) -> Self {
-        self.headers
-            .push((format!("Mcp-Param-{name}"), value.into()));
-        self
-    }
-}
-
-/// A request of the application, until its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Token(pub(super) u64);
-
-/// One POST, or one line over stdio, and over HTTP the stream that answers it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Post(pub(super) u64);
-
-/// A message on its way to the server.
+/// A text on its way to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Send {
-    /// Names the message when the answer is handed in.
-    pub post: Post,
-    /// The HTTP headers that belong to it; empty over stdio.
+pub struct Post {
+    /// Names it when its answer is handed in.
+    pub exchange: Exchange,
+    /// The HTTP headers that belong to it; none over stdio.
     pub headers: Vec<(String, String)>,
-    /// The message, without line breaks.
+    /// The text, without line breaks.
     pub text: String,
 }
 
-/// What is to be done next.
-#[derive(Debug)]
-pub enum Output {
-    /// Send a message.
-    Send(Send),
-    /// The server ended when it was probed: start it again, and send the following messages to the new one.
-    Restart,
-    /// Close the response stream of this POST, if it is open: its request was cancelled.
-    Close(Post),
-    /// Something for the application.
-    Event(Event),
-}
-
-/// Something for the application; every value is of its own revision.
-#[derive(Debug)]
-pub enum Event {
-    /// The revision to speak with the server is settled, or has changed.
-    Settled(ServerFacts),
-    /// The one answer to a request.
-    Answer {
-        /// The request.
-        token: Token,
-        /// Its method.
-        method: String,
-        /// What came.
-        answer: Answer,
-        /// What could not be carried over, of the request and of the answer.
-        losses: Vec<Loss>,
-    },
-    /// A request of the server, by itself or in the result of a call, to be answered by [`Client::respond`](super::Client::respond).
-    Request {
-        /// Names it in the answer.
-        request: ServerRequest,
-        /// Its method, such as `sampling/createMessage`.
-        method: String,
-        /// Its params.
-        params: Option<Json>,
-        /// What could not be carried over.
-        losses: Vec<Loss>,
-    },
-    /// A notification of the server.
-    Notification {
-        /// Its method.
-        method: String,
-        /// Its params.
-        params: Option<Json>,
-        /// The request that it belongs to: by its progress token, or by the stream that it came in.
-        about: Option<Token>,
-        /// What could not be carried over.
-        losses: Vec<Loss>,
-    },
-    /// Something came that is of no use, and was left out.
-    Ignored(Ignored),
-}
-
-/// What came of a request.
-#[derive(Debug)]
-pub enum Answer {
-    /// The result, complete.
-    Result(Json),
-    /// The server wants to be told more, and the request to be sent again.
-    InputRequired(InputRequired),
-    /// The server refused.
-    Error(ErrorObject),
-    /// No answer of the server that could be handed on.
-    Failed(Failure),
-}
-
-impl Answer {
-    /// The result as a type of the application's revision.
-    ///
-    /// # Errors
-    /// What came instead of a result, in words; and a result that is not of this type.
-    pub fn read<T: Decode>(&self) -> Result<T, String> {
-        match self {
-            Self::Result(result) => result.read().map_err(|error| error.to_string()),
-            Self::InputRequired(_) => Err("the server asks for input before it answers".to_owned()),
-            Self::Error(error) => Err(format!("{} ({})", error.message, error.code)),
-            Self::Failed(failure) => Err(failure.to_string()),
-        }
-    }
-}
-
 /// Questions of the server that have to be answered before it answers.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct InputRequired {
     /// The questions.
     pub questions: Vec<Question>,
-    /// Hand it to [`Client::retry`](super::Client::retry) with the answers.
+    /// Hand it to [`Connection::retry`](super::Connection::retry) with the answers.
     pub retry: Retry,
 }
 
 /// A question of the server inside a result.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Names it in the answers.
     pub key: String,
@@ -184,9 +42,9 @@ pub struct Question {
 }
 
 /// The request to send again once the server's questions are answered.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
-    pub(super) call: Call,
+    pub(super) ask: Ask,
     pub(super) state: Option<Json>,
     pub(super) methods: Vec<(String, String)>,
     pub(super) revision: Revision,
@@ -202,21 +60,8 @@ impl Retry {
     /// The method that will be sent again.
     #[must_use]
     pub fn method(&self) -> &str {
-        &self.call.method
+        &self.ask.method
     }
-}
-
-/// A request of the server, until it is answered.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ServerRequest(pub(super) Asked);
-
-/// How the server has asked.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Asked {
-    /// By a request of its own.
-    Request(RequestId),
-    /// In the result of a call.
-    Question { round: u64, key: String },
 }
 
 /// What the server said of itself, in the application's revision.
@@ -313,7 +158,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Why a request or an answer was not taken.
+/// Why a request was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
@@ -321,8 +166,6 @@ pub enum Refused {
     TooManyPending,
     /// The client is willing to speak no revision at all.
     NoRevisions,
-    /// No request of the server waits for that answer.
-    NotAsked,
 }
 
 impl fmt::Display for Refused {
@@ -334,35 +177,8 @@ impl fmt::Display for Refused {
             Self::NoRevisions => {
                 "the client speaks no revision: name some in `Options::with_revisions`"
             }
-            Self::NotAsked => "no request of the server waits for that answer",
         })
     }
 }
 
 impl std::error::Error for Refused {}
-
-/// Something of no use.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Ignored {
-    /// Bytes that are no message.
-    Unreadable(Error),
-    /// A message of more bytes than [`Limits::message_bytes`](crate::Limits::message_bytes).
-    TooLong(usize),
-    /// A batch from a server that may not send one, or of too many messages.
-    Batch(usize),
-    /// An answer to a request that was never sent, or has been answered.
-    AnswerToNothing(Option<RequestId>),
-    /// An error of the server that names no request.
-    ServerError(ErrorObject),
-    /// A request of a server that may not send any, or one too many; the method.
-    Request(String),
-    /// A message of this method that the application's revision does not have, by this rule.
-    Swallowed(String, &'static str),
-    /// A message of this method that an adapter would have to handle.
-    NeedsAdapter(String, NeedsState),
-    /// A message of this method that is not valid in the server's revision, or cannot be carried over.
-    Invalid(String, String),
-    /// An HTTP status in answer to a notification or a response.
-    Status(u16),
-}

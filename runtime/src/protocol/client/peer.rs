@@ -1,140 +1,177 @@
-//! What the server sends by itself: requests of the handshake era, and notifications.
+//! What a server sends by itself: requests of the handshake era, and notifications.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_registry::{Era, Revision};
-use mcp_wire::{ErrorObject, Json, RawError, RawNotification, RawRequest, RawResponse, RequestId};
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json, Peeked, RawId, RequestId};
 
-use super::output::{Asked, Event, Ignored, Post, Refused, ServerRequest, Token};
 use super::send::{member, own_id};
 use super::translate::{Stopped, empty_object};
-use super::{Client, Purpose};
+use super::{Called, Client, Purpose};
 use crate::Spoken;
+use crate::adapters::NeedsAdapter;
+use crate::protocol::ask::json;
+use crate::protocol::{
+    Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, Notice, Said, Token,
+};
 
-impl<App: Spoken> Client<App> {
+impl<App: Spoken> Connection<Client<App>> {
     /// A request of the server.
-    pub(super) fn take_request(&mut self, request: RawRequest) {
-        let RawRequest {
-            id, method, params, ..
-        } = request;
+    pub(super) fn take_request(&mut self, message: &Peeked<'_>, exchange: Option<Exchange>) {
+        let method = message.method.as_deref().unwrap_or_default();
+        let Some(id) = message.id.and_then(RawId::to_id) else {
+            return self.ignore(Ignored::Request(method.to_owned()));
+        };
         // Before the handshake is over a server may ask for a sign of life.
-        let revision = match self.state.settled() {
+        let revision = match self.state.stage.settled() {
             Some(settled) if settled.revision.era() == Era::PerRequest => {
-                return self.ignore(Ignored::Request(method));
+                return self.ignore(Ignored::Request(method.to_owned()));
             }
-            Some(settled) => settled.revision,
-            None => self
-                .options
-                .revisions
-                .newest(Era::Handshake)
-                .unwrap_or(Revision::NEWEST),
+            _ => self.spoken(),
         };
         if method == "ping" {
-            return self.post_answer(id, Ok(empty_object()), revision);
+            return self.post_answer(&id, Ok(empty_object()), revision);
         }
-        if self.from_server.len() >= self.options.limits.pending
-            || self.from_server.contains_key(&id)
+        let waits =
+            |called: &Called| matches!(called, Called::Request { id: one, .. } if *one == id);
+        if self.state.calls.len() >= self.side.options.limits.pending
+            || self.state.calls.values().any(waits)
         {
             let error = ErrorObject::new(
                 ErrorObject::INVALID_REQUEST,
                 "that id waits for its answer, or too many do",
             );
-            self.post_answer(id, Err(error), revision);
-            return self.ignore(Ignored::Request(method));
+            self.post_answer(&id, Err(error), revision);
+            return self.ignore(Ignored::Request(method.to_owned()));
         }
-        let given = params.is_some();
-        let params = params.unwrap_or_else(empty_object);
-        match self.translator.params_in(&method, &params, revision) {
-            Ok((params, losses)) => {
-                self.from_server.insert(id.clone(), method.clone());
-                let params = (given || params.text() != "{}").then_some(params);
-                self.tell(Event::Request {
-                    request: ServerRequest(Asked::Request(id)),
-                    method,
+        let params = message.params.and_then(json).unwrap_or_else(empty_object);
+        let carried = self.side.translator.params_in(method, &params, revision);
+        match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
+            Ok((name, (params, losses))) => {
+                let token = self.new_token();
+                self.state
+                    .calls
+                    .insert(token, Called::Request { id, method: name });
+                let call = Call {
+                    token,
+                    exchange: exchange.unwrap_or(Exchange::NONE),
+                    method: name,
                     params,
+                    peer: revision,
+                    caller: self.caller(revision),
+                    log_level: None,
+                    progress_token: message.meta.progress_token.and_then(json),
                     losses,
-                });
+                };
+                self.tell(Event::Call(call));
             }
             Err(stopped) => {
-                self.report(&method, &stopped);
-                self.post_answer(
-                    id,
-                    Err(stopped.into_error(ErrorObject::INVALID_PARAMS)),
-                    revision,
-                );
+                self.report(method, revision, &stopped);
+                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
+                self.post_answer(&id, Err(error), revision);
             }
         }
     }
 
+    /// The revision that is spoken, or would be with a handshake.
+    fn spoken(&self) -> Revision {
+        let settled = self.state.stage.settled().map(|settled| settled.revision);
+        settled
+            .or_else(|| self.side.options.revisions.newest(Era::Handshake))
+            .unwrap_or(App::REVISION)
+    }
+
+    /// Who the server is, as it said itself.
+    pub(super) fn caller(&self, revision: Revision) -> Arc<Caller> {
+        Arc::new(Caller {
+            capabilities: self.state.changes.capabilities.clone(),
+            ..Caller::unknown(revision)
+        })
+    }
+
     /// Says why a message of the server does not reach the application.
-    fn report(&mut self, method: &str, stopped: &Stopped) {
-        let method = method.to_owned();
-        self.ignore(match stopped {
-            Stopped::NeedsState(needs) => Ignored::NeedsAdapter(method, needs.clone()),
-            Stopped::Swallowed(rule) => Ignored::Swallowed(method, rule),
-            Stopped::Rejected(error) => Ignored::Invalid(method, error.message.clone()),
-            Stopped::Invalid(error) => Ignored::Invalid(method, error.to_string()),
-            Stopped::Unknown(what) => Ignored::Invalid(method, what.clone()),
+    fn report(&mut self, method: &str, peer: Revision, stopped: &Stopped) {
+        let owned = method.to_owned();
+        self.tell(match stopped {
+            Stopped::NeedsState(needs) => {
+                Event::NeedsAdapter(NeedsAdapter::new(needs, method, peer))
+            }
+            Stopped::Swallowed(rule) => Event::Ignored(Ignored::Swallowed(owned, rule)),
+            Stopped::Rejected(error) => {
+                Event::Ignored(Ignored::Invalid(owned, error.message.clone()))
+            }
+            Stopped::Invalid(error) => Event::Ignored(Ignored::Invalid(owned, error.to_string())),
+            Stopped::Unknown(what) => Event::Ignored(Ignored::Invalid(owned, what.clone())),
         });
     }
 
     /// The application's answer to a request of the server.
     pub(super) fn answer_server(
         &mut self,
-        request: ServerRequest,
+        call: Token,
         answer: Result<Json, ErrorObject>,
-    ) -> Result<(), Refused> {
-        let id = match request.0 {
-            Asked::Request(id) => id,
-            Asked::Question { round, key } => {
-                let now = self.now;
-                return match self.answer_question(round, key, answer, now) {
-                    true => Ok(()),
-                    false => Err(Refused::NotAsked),
-                };
+        now: Duration,
+    ) -> Said {
+        let (id, method) = match self.state.calls.remove(&call) {
+            Some(Called::Request { id, method }) => (id, method),
+            Some(Called::Question { round, key }) => {
+                return Said::of(match self.answer_question(round, key, answer, now) {
+                    true => Fate::Adapted,
+                    false => Fate::Unknown,
+                });
             }
+            None => return Said::of(Fate::Unknown),
         };
-        let method = self.from_server.remove(&id).ok_or(Refused::NotAsked)?;
-        let revision = self
-            .state
-            .settled()
-            .map(|settled| settled.revision)
-            .ok_or(Refused::NotAsked)?;
+        let settled = self.state.stage.settled().map(|settled| settled.revision);
+        let Some(revision) = settled else {
+            return Said::of(Fate::Unknown);
+        };
+        let translator = &self.side.translator;
+        let mut said = Said::of(Fate::Sent);
         let answer = match answer {
-            Ok(result) => self
-                .translator
-                .result_out(&method, &result, revision)
-                .map(|it| it.0)
-                .map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR)),
-            Err(error) => Err(self.translator.error_out(&method, error, revision)),
+            Ok(result) => match translator.result_out(method, &result, revision) {
+                Ok((result, losses)) => {
+                    said.losses = losses;
+                    Ok(result)
+                }
+                Err(stopped) => {
+                    let error = stopped.into_error(ErrorObject::INTERNAL_ERROR);
+                    said.fate = Fate::Refused(Box::new(error.clone()));
+                    Err(error)
+                }
+            },
+            Err(error) => Err(translator.error_out(method, error, revision)),
         };
-        self.post_answer(id, answer, revision);
-        Ok(())
+        self.post_answer(&id, answer, revision);
+        said
     }
 
     fn post_answer(
         &mut self,
-        id: RequestId,
+        id: &RequestId,
         answer: Result<Json, ErrorObject>,
         revision: Revision,
     ) {
         let headers = self.headers(revision, true, None, None, Vec::new());
-        match answer {
-            Ok(result) => self.send(&RawResponse::new(id, result), headers, None),
-            Err(error) => self.send(&RawError::new(Some(id), error), headers, None),
+        let text = match answer {
+            Ok(result) => write::response(id, result.text()),
+            Err(error) => write::error(Some(id), &error),
         };
+        self.post(&text, headers, None);
     }
 
     /// A notification of the server.
-    pub(super) fn take_notification(&mut self, notification: RawNotification, post: Option<Post>) {
-        let RawNotification { method, params, .. } = notification;
-        let listening = self.subscription(params.as_ref());
-        if self.is_acknowledgement(&method, listening) {
+    pub(super) fn take_notification(&mut self, message: &Peeked<'_>, exchange: Option<Exchange>) {
+        let method = message.method.as_deref().unwrap_or_default();
+        let params = message.params.and_then(json);
+        let listening = subscription(params.as_ref());
+        if self.is_acknowledgement(method, listening) {
             return;
         }
-        let about = self.about(&method, params.as_ref(), post);
-        let revision = self.state.settled().map(|settled| settled.revision);
-        let revision = revision
-            .or_else(|| self.options.revisions.newest(Era::Handshake))
-            .unwrap_or(Revision::NEWEST);
+        let about = self.about(method, params.as_ref(), exchange);
+        let revision = self.spoken();
         if method == "notifications/cancelled" && revision.era() == Era::Handshake {
             self.forget_request(params.as_ref());
             if App::REVISION.era() == Era::PerRequest {
@@ -142,33 +179,33 @@ impl<App: Spoken> Client<App> {
                 return;
             }
         }
-        let given = params.is_some();
         let params = params.unwrap_or_else(empty_object);
-        match self.translator.params_in(&method, &params, revision) {
-            Ok((params, losses)) => {
+        let carried = self.side.translator.params_in(method, &params, revision);
+        match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
+            Ok((method, (params, losses))) => {
                 let streams = match about {
                     Some(_) => Vec::new(),
-                    None => self.streams_for(&method, &params),
+                    None => self.streams_for(method, &params),
                 };
-                let params = (given || params.text() != "{}").then_some(params);
+                let notice = Notice {
+                    method,
+                    params,
+                    peer: revision,
+                    about,
+                    losses,
+                };
                 for token in &streams {
-                    self.tell(Event::Notification {
-                        method: method.clone(),
-                        params: params.clone(),
-                        about: Some(*token),
-                        losses: losses.clone(),
-                    });
+                    let about = Some(*token);
+                    self.tell(Event::Notice(Notice {
+                        about,
+                        ..notice.clone()
+                    }));
                 }
                 if streams.is_empty() {
-                    self.tell(Event::Notification {
-                        method,
-                        params,
-                        about,
-                        losses,
-                    });
+                    self.tell(Event::Notice(notice));
                 }
             }
-            Err(stopped) => self.report(&method, &stopped),
+            Err(stopped) => self.report(method, revision, &stopped),
         }
     }
 
@@ -177,46 +214,65 @@ impl<App: Spoken> Client<App> {
         let id = params
             .and_then(|params| member(params, "requestId"))
             .and_then(|id| id.read::<RequestId>().ok());
-        if let Some(id) = id {
-            self.from_server.remove(&id);
+        let is_it = |called: &Called| matches!(called, Called::Request { id: one, .. } if Some(one) == id.as_ref());
+        let found = self.state.calls.iter().find(|(_, called)| is_it(called));
+        let Some(token) = found.map(|(token, _)| *token) else {
+            return;
+        };
+        let reason = params.and_then(|params| member(params, "reason")?.read().ok());
+        self.call_off(token, reason);
+    }
+
+    /// A call of the application need not be answered any more.
+    pub(super) fn call_off(&mut self, token: Token, reason: Option<String>) {
+        if self.state.calls.remove(&token).is_some() {
+            self.tell(Event::Cancelled(Cancelled { token, reason }));
         }
     }
 
     /// The request that a notification belongs to.
-    fn about(&self, method: &str, params: Option<&Json>, post: Option<Post>) -> Option<Token> {
+    fn about(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+        exchange: Option<Exchange>,
+    ) -> Option<Token> {
         let token_of = |purpose: &Purpose| match purpose {
             Purpose::Application { request, .. } => Some(request.token),
             _ => None,
         };
         if method == "notifications/progress" {
             let wanted = member(params?, "progressToken")?;
-            return self
-                .pending
-                .values()
-                .find_map(|pending| match &pending.purpose {
-                    Purpose::Application {
-                        request,
-                        progress_token: Some(token),
-                        ..
-                    } if *token == wanted => Some(request.token),
-                    _ => None,
-                });
+            return (self.state.pending.values()).find_map(|pending| match &pending.purpose {
+                Purpose::Application {
+                    request,
+                    progress_token: Some(token),
+                    ..
+                } if *token == wanted => Some(request.token),
+                _ => None,
+            });
         }
-        if let Some(id) = self.subscription(params) {
-            return self
-                .pending
-                .get(&id)
-                .and_then(|pending| token_of(&pending.purpose));
+        if let Some(id) = subscription(params) {
+            let pending = self.state.pending.get(&id);
+            return pending.and_then(|pending| token_of(&pending.purpose));
         }
-        let id = self.posts.get(&post?).copied().flatten()?;
-        self.pending
-            .get(&id)
-            .and_then(|pending| token_of(&pending.purpose))
+        let id = self.state.exchanges.get(&exchange?).copied().flatten()?;
+        let pending = self.state.pending.get(&id);
+        pending.and_then(|pending| token_of(&pending.purpose))
     }
+}
 
-    /// The listen request that a notification of a subscription names.
-    fn subscription(&self, params: Option<&Json>) -> Option<i64> {
-        let meta = member(params?, "_meta")?;
-        own_id(&member(&meta, crate::meta::SUBSCRIPTION_ID)?.read().ok()?)
-    }
+/// The listen request that a notification of a subscription names.
+fn subscription(params: Option<&Json>) -> Option<i64> {
+    let meta = member(params?, "_meta")?;
+    own_id(&member(&meta, crate::meta::SUBSCRIPTION_ID)?.read().ok()?)
+}
+
+/// The name of a method, as the tables have it.
+pub(super) fn named(method: &str, first: Revision) -> Result<&'static str, Stopped> {
+    let revisions = std::iter::once(first).chain(Revision::CONVERTED.iter().copied());
+    let mut rows = revisions.flat_map(|revision| revision.methods());
+    let row = rows.find(|row| row.name == method);
+    row.map(|row| row.name)
+        .ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
 }

@@ -3,33 +3,34 @@
 use std::time::Duration;
 
 use mcp_registry::Era;
-use mcp_wire::{Message, Packet};
+use mcp_wire::{MessageKind, Peeked};
 
 use super::answer::MOST_SENDS;
 use super::era::{Evidence, Finding, judge};
-use super::output::{Answer, Failure, Ignored, Post};
+use super::output::Failure;
 use super::send::own_id;
 use super::{Channel, Client, Pending, Purpose};
+use crate::protocol::{Answer, Connection, Exchange, Ignored};
 use crate::{RevisionSet, Spoken};
 
-impl<App: Spoken> Client<App> {
+impl<App: Spoken> Connection<Client<App>> {
     /// The answer to a POST.
     pub(super) fn take_http(
         &mut self,
-        post: Post,
+        exchange: Exchange,
         status: u16,
         session: Option<&str>,
         body: Option<&[u8]>,
         now: Duration,
     ) {
-        let Some(&id) = self.posts.get(&post) else {
+        let Some(&id) = self.state.exchanges.get(&exchange) else {
             return;
         };
         let purpose = id
-            .and_then(|id| self.pending.get(&id))
+            .and_then(|id| self.state.pending.get(&id))
             .map(|pending| &pending.purpose);
         if matches!(purpose, Some(Purpose::Initialize)) {
-            self.session_to_be = session.map(str::to_owned);
+            self.state.session_to_be = session.map(str::to_owned);
         }
         // Without a body its messages follow one by one.
         let Some(body) = body else { return };
@@ -37,10 +38,9 @@ impl<App: Spoken> Client<App> {
         if id.is_none() && !success {
             self.ignore(Ignored::Status(status));
         }
-        let messages = match self.packet(body) {
+        let messages = match self.messages(body) {
             _ if body.is_empty() => Vec::new(),
-            Ok(Packet::Single(message)) => vec![message],
-            Ok(Packet::Batch(messages)) => messages,
+            Ok(messages) => messages,
             Err(ignored) => {
                 if success {
                     self.ignore(ignored);
@@ -48,54 +48,60 @@ impl<App: Spoken> Client<App> {
                 Vec::new()
             }
         };
-        for message in messages {
-            match message {
-                Message::Response(_) | Message::Error(_) if self.answers(&message, id) => {
-                    self.take_http_answer(post, status, message, now);
+        for message in &messages {
+            match message.kind {
+                MessageKind::Response | MessageKind::Error if self.answers(message, id) => {
+                    self.take_http_answer(exchange, status, message, now);
                 }
-                _ if success => self.take_message(Some(post), message, now),
+                _ if success => self.take_message(Some(exchange), message, now),
                 _ => {}
             }
         }
-        self.unanswered(post, Some(status), now);
+        self.unanswered(exchange, Some(status), now);
     }
 
     /// Whether a message is the answer to this request, or an error that does not say to which.
-    fn answers(&self, message: &Message, id: Option<i64>) -> bool {
+    fn answers(&self, message: &Peeked<'_>, id: Option<i64>) -> bool {
         let Some(id) = id else { return false };
-        match message.id() {
-            Some(found) => own_id(found) == Some(id),
-            None => self.pending.contains_key(&id),
+        match message.id {
+            Some(found) => found.to_id().as_ref().and_then(own_id) == Some(id),
+            None => self.state.pending.contains_key(&id),
         }
     }
 
-    fn take_http_answer(&mut self, post: Post, status: u16, message: Message, now: Duration) {
+    fn take_http_answer(
+        &mut self,
+        exchange: Exchange,
+        status: u16,
+        message: &Peeked<'_>,
+        now: Duration,
+    ) {
         // A request that did not reach the server's handlers may be sent again.
-        if !(200..300).contains(&status) && self.stale(post, status, Some(&message)) {
-            return self.send_again(post, now);
+        if !(200..300).contains(&status) && self.stale(exchange, status, Some(message)) {
+            return self.send_again(exchange, now);
         }
-        self.take_answer(Some(post), Some(status), message, now);
+        self.take_answer(Some(exchange), Some(status), message, now);
     }
 
     /// The response stream of a POST is over, or there was none.
-    pub(super) fn end_of_post(&mut self, post: Post, now: Duration) {
-        self.unanswered(post, None, now);
+    pub(super) fn end_of_post(&mut self, exchange: Exchange, now: Duration) {
+        self.unanswered(exchange, None, now);
     }
 
     /// A POST is over: whatever it carried and was not answered ends here.
-    fn unanswered(&mut self, post: Post, status: Option<u16>, now: Duration) {
-        let Some(Some(id)) = self.posts.get(&post).copied() else {
-            self.posts.remove(&post);
+    fn unanswered(&mut self, exchange: Exchange, status: Option<u16>, now: Duration) {
+        let Some(Some(id)) = self.state.exchanges.get(&exchange).copied() else {
+            self.state.exchanges.remove(&exchange);
             return;
         };
         if let Some(status) = status
             && !(200..300).contains(&status)
-            && self.stale(post, status, None)
+            && self.stale(exchange, status, None)
         {
-            return self.send_again(post, now);
+            return self.send_again(exchange, now);
         }
-        self.posts.remove(&post);
-        let Some(Pending { purpose, .. }) = self.pending.remove(&id) else {
+        self.state.exchanges.remove(&exchange);
+        let Some(Pending { purpose, .. }) = self.state.pending.remove(&id) else {
             return;
         };
         let failure = status.map_or(Failure::Closed, Failure::Http);
@@ -122,15 +128,15 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Whether this answer says that what was settled does not hold any more: a session that ended, or a verdict that was handed in.
-    fn stale(&self, post: Post, status: u16, message: Option<&Message>) -> bool {
-        let id = self.posts.get(&post).copied().flatten();
-        let Some(pending) = id.and_then(|id| self.pending.get(&id)) else {
+    fn stale(&self, exchange: Exchange, status: u16, message: Option<&Peeked<'_>>) -> bool {
+        let id = self.state.exchanges.get(&exchange).copied().flatten();
+        let Some(pending) = id.and_then(|id| self.state.pending.get(&id)) else {
             return false;
         };
         let Purpose::Application { request, .. } = &pending.purpose else {
             return false;
         };
-        let Some(settled) = self.state.settled() else {
+        let Some(settled) = self.state.stage.settled() else {
             return false;
         };
         if request.sent >= MOST_SENDS || settled.revision != pending.revision {
@@ -149,16 +155,16 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Starts over, and sends the request of this POST again.
-    fn send_again(&mut self, post: Post, now: Duration) {
-        let id = self.posts.remove(&post).flatten();
+    fn send_again(&mut self, exchange: Exchange, now: Duration) {
+        let id = self.state.exchanges.remove(&exchange).flatten();
         let Some(Pending {
             purpose, revision, ..
-        }) = id.and_then(|id| self.pending.remove(&id))
+        }) = id.and_then(|id| self.state.pending.remove(&id))
         else {
             return;
         };
         if let Purpose::Application { request, .. } = purpose {
-            self.waiting.push_back(*request);
+            self.state.waiting.push_back(*request);
             match revision.era() {
                 Era::Handshake => self.initialize(revision, RevisionSet::none()),
                 Era::PerRequest => self.start_over(now),

@@ -7,11 +7,11 @@ use std::time::Duration;
 use mcp_registry::Loss;
 use mcp_wire::{ErrorObject, Json};
 
-use super::output::{
-    Answer, Asked, Event, Failure, InputRequired, Question, Retry, ServerRequest, Token,
-};
-use super::{Client, Resumed, Waiting};
+use super::output::{Failure, InputRequired, Question, Retry};
+use super::peer::named;
+use super::{Called, Client, Resumed, Waiting};
 use crate::Spoken;
+use crate::protocol::{Answer, Call, Connection, Event, Exchange, Token};
 
 /// Calls whose server waits for answers of the application.
 #[derive(Debug, Default)]
@@ -39,27 +39,9 @@ impl Rounds {
     pub(super) fn len(&self) -> usize {
         self.open.len()
     }
-
-    /// Takes out the call of a token.
-    pub(super) fn remove(&mut self, token: Token) -> Option<(Waiting, Vec<Loss>)> {
-        let key = self
-            .open
-            .iter()
-            .find(|(_, round)| round.request.token == token);
-        let key = *key?.0;
-        self.open
-            .remove(&key)
-            .map(|round| (round.request, round.losses))
-    }
-
-    /// Takes out all calls.
-    pub(super) fn drain(&mut self) -> Vec<(Waiting, Vec<Loss>)> {
-        let open = std::mem::take(&mut self.open).into_values();
-        open.map(|round| (round.request, round.losses)).collect()
-    }
 }
 
-impl<App: Spoken> Client<App> {
+impl<App: Spoken> Connection<Client<App>> {
     /// The server asks: the application is asked for it.
     pub(super) fn ask_application(
         &mut self,
@@ -70,7 +52,7 @@ impl<App: Spoken> Client<App> {
     ) {
         let InputRequired { questions, retry } = input;
         request.rounds += 1;
-        let limits = &self.options.limits;
+        let limits = &self.side.options.limits;
         if request.rounds > limits.rounds {
             let why = format!(
                 "the server asked back {} times without an answer",
@@ -80,25 +62,38 @@ impl<App: Spoken> Client<App> {
             return self.tell_answer(request, Answer::Failed(failure), losses);
         }
         let until = now + limits.ask_time;
-        if let Some(error) = questions.iter().find_map(|it| it.params.as_ref().err()) {
-            let failure = Failure::Rejected(error.clone());
+        let peer = retry.revision;
+        let named = |it: &Question| {
+            named(&it.method, peer).map_err(|it| it.into_error(ErrorObject::METHOD_NOT_FOUND))
+        };
+        let wrong = |it: &Question| it.params.clone().err().or_else(|| named(it).err());
+        if let Some(error) = questions.iter().find_map(wrong) {
+            let failure = Failure::Rejected(error);
             return self.tell_answer(request, Answer::Failed(failure), losses);
         }
-        self.rounds.last += 1;
-        let (round, missing) = (self.rounds.last, questions.len());
-        for Question {
-            key,
-            method,
-            params,
-            losses,
-        } in questions
-        {
-            self.tell(Event::Request {
-                request: ServerRequest(Asked::Question { round, key }),
+        self.state.rounds.last += 1;
+        let (round, missing) = (self.state.rounds.last, questions.len());
+        let caller = self.caller(peer);
+        for question in questions {
+            let (Ok(method), Ok(params)) = (named(&question), question.params) else {
+                continue;
+            };
+            let token = self.new_token();
+            let key = question.key;
+            self.state
+                .calls
+                .insert(token, Called::Question { round, key });
+            self.tell(Event::Call(Call {
+                token,
+                exchange: Exchange::NONE,
                 method,
-                params: params.ok(),
-                losses,
-            });
+                params,
+                peer,
+                caller: caller.clone(),
+                log_level: None,
+                progress_token: None,
+                losses: question.losses,
+            }));
         }
         let answers = Vec::new();
         let one = Round {
@@ -109,7 +104,7 @@ impl<App: Spoken> Client<App> {
             missing,
             until,
         };
-        self.rounds.open.insert(round, one);
+        self.state.rounds.open.insert(round, one);
         self.go_on(round, now);
     }
 
@@ -121,7 +116,7 @@ impl<App: Spoken> Client<App> {
         answer: Result<Json, ErrorObject>,
         now: Duration,
     ) -> bool {
-        let Some(open) = self.rounds.open.get_mut(&round) else {
+        let Some(open) = self.state.rounds.open.get_mut(&round) else {
             return false;
         };
         if open.answers.iter().any(|(answered, _)| *answered == key) {
@@ -137,8 +132,9 @@ impl<App: Spoken> Client<App> {
             Err(error) => {
                 if let Some(Round {
                     request, losses, ..
-                }) = self.rounds.open.remove(&round)
+                }) = self.state.rounds.open.remove(&round)
                 {
+                    self.call_off_round(round);
                     self.tell_answer(request, Answer::Error(error), losses);
                 }
             }
@@ -149,6 +145,7 @@ impl<App: Spoken> Client<App> {
     /// Sends the request again, if all is answered.
     fn go_on(&mut self, round: u64, now: Duration) {
         if self
+            .state
             .rounds
             .open
             .get(&round)
@@ -161,7 +158,7 @@ impl<App: Spoken> Client<App> {
             retry,
             answers,
             ..
-        }) = self.rounds.open.remove(&round)
+        }) = self.state.rounds.open.remove(&round)
         else {
             return;
         };
@@ -172,7 +169,7 @@ impl<App: Spoken> Client<App> {
             ..
         } = retry;
         let responses = self.responses(&methods, answers, revision);
-        self.waiting.push_back(Waiting {
+        self.state.waiting.push_back(Waiting {
             retry: Some(Resumed {
                 responses,
                 state,
@@ -186,18 +183,48 @@ impl<App: Spoken> Client<App> {
 
     /// Rounds that the application has not answered in time.
     pub(super) fn late_rounds(&mut self, now: Duration) {
-        let late: Vec<u64> = (self.rounds.open.iter())
+        let late: Vec<u64> = (self.state.rounds.open.iter())
             .filter(|(_, round)| round.until <= now)
             .map(|(key, _)| *key)
             .collect();
         for key in late {
             let Some(Round {
                 request, losses, ..
-            }) = self.rounds.open.remove(&key)
+            }) = self.state.rounds.open.remove(&key)
             else {
                 continue;
             };
+            self.call_off_round(key);
             self.tell_answer(request, Answer::Failed(Failure::Unanswered), losses);
         }
+    }
+
+    /// What was asked in a round need not be answered any more.
+    fn call_off_round(&mut self, round: u64) {
+        let is_it = |called: &Called| matches!(called, Called::Question { round: one, .. } if *one == round);
+        let calls = self.state.calls.iter().filter(|(_, called)| is_it(called));
+        let calls: Vec<Token> = calls.map(|(token, _)| *token).collect();
+        for token in calls {
+            self.call_off(token, None);
+        }
+    }
+
+    /// Takes out the call of a token.
+    pub(super) fn end_round(&mut self, token: Token) -> Option<(Waiting, Vec<Loss>)> {
+        let mut open = self.state.rounds.open.iter();
+        let key = *open.find(|(_, round)| round.request.token == token)?.0;
+        let round = self.state.rounds.open.remove(&key)?;
+        self.call_off_round(key);
+        Some((round.request, round.losses))
+    }
+
+    /// Takes out all calls.
+    pub(super) fn end_rounds(&mut self) -> Vec<(Waiting, Vec<Loss>)> {
+        let open = std::mem::take(&mut self.state.rounds.open);
+        for key in open.keys() {
+            self.call_off_round(*key);
+        }
+        let open = open.into_values();
+        open.map(|round| (round.request, round.losses)).collect()
     }
 }

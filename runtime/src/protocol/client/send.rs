@@ -1,13 +1,17 @@
 //! What goes out: requests in the server's revision, stamped, with their headers.
 
 use mcp_registry::{Era, Revision};
-use mcp_wire::{Encode, Json, JsonObject, Map, RawNotification, RawRequest, RequestId, to_line};
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId};
 
-use super::output::{Answer, Call, Failure, Output, Post, Send, Token};
+use super::output::{Failure, Post};
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::translate::{Stopped, Translator, empty_object};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
+use crate::adapters::NeedsAdapter;
+use crate::protocol::translate::{Translated, one_line};
+use crate::protocol::{Answer, Ask, Connection, Exchange, Fate, Output, Said, Token};
 
 /// A request in the server's revision.
 pub(super) struct Prepared {
@@ -16,15 +20,15 @@ pub(super) struct Prepared {
     log_level: Option<String>,
 }
 
-impl<App: Spoken> Client<App> {
+impl<App: Spoken> Connection<Client<App>> {
     /// Sends what waits, once it is known how.
     pub(super) fn send_waiting(&mut self) {
-        while let Some(settled) = self.state.settled() {
+        while let Some(settled) = self.state.stage.settled() {
             let revision = settled.revision;
-            let Some(request) = self.waiting.pop_front() else {
+            let Some(request) = self.state.waiting.pop_front() else {
                 return;
             };
-            let request = match self.options.adapts {
+            let request = match self.side.options.adapts {
                 true => self.adapted(request, revision),
                 false => Some(request),
             };
@@ -38,18 +42,19 @@ impl<App: Spoken> Client<App> {
 
     /// The params of a request in the server's revision.
     fn prepare(&self, request: &Waiting, revision: Revision) -> Result<Prepared, Failure> {
-        let Call {
+        let Ask {
             method,
             params,
             log_level,
             ..
-        } = &request.call;
+        } = &request.ask;
         let (params, own_level) = take_log_level(params.clone());
         let log_level = log_level
             .clone()
             .or(own_level)
-            .or_else(|| self.log_level.clone());
-        let (params, losses) = self.carried(method, params, revision)?;
+            .or_else(|| self.state.log_level.clone());
+        let (params, losses) =
+            (self.carried(method, params, revision)).map_err(Stopped::of_params)?;
         let params = match &request.retry {
             Some(resumed) if resumed.revision != revision => {
                 // The questions were those of a server that speaks otherwise by now.
@@ -73,13 +78,13 @@ impl<App: Spoken> Client<App> {
         method: &str,
         params: Option<Json>,
         to: Revision,
-    ) -> Result<(Option<Json>, Vec<mcp_registry::Loss>), Failure> {
-        let params = match self.translator.inner.app.era() {
+    ) -> Translated<Option<Json>> {
+        let params = match self.side.translator.inner.app.era() {
             Era::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this era takes what the endpoint will stamp anyway.
-                let capabilities = self.options.profile.capabilities.clone();
+                let capabilities = self.side.options.profile.capabilities.clone();
                 let claim = Claim {
-                    revision: self.translator.inner.app,
+                    revision: self.side.translator.inner.app,
                     capabilities,
                     info: None,
                     log_level: None,
@@ -94,10 +99,7 @@ impl<App: Spoken> Client<App> {
         };
         let given = params.is_some();
         let params = params.unwrap_or_else(empty_object);
-        let (params, losses) = self
-            .translator
-            .params_out(method, &params, to)
-            .map_err(Stopped::of_params)?;
+        let (params, losses) = self.side.translator.params_out(method, &params, to)?;
         let keep = given || params.text() != "{}";
         Ok((keep.then_some(params), losses))
     }
@@ -113,16 +115,16 @@ impl<App: Spoken> Client<App> {
         }
         let id = self.fresh_id();
         let claim = self.claim(revision, log_level);
-        let wanted = request.call.progress.then_some(id);
+        let wanted = request.ask.progress.then_some(id);
         let params = Stamp {
             claim,
             progress_token: wanted,
         }
         .put_into(params);
         let progress_token = progress_token(params.as_ref());
-        let method = request.call.method.clone();
+        let method = request.ask.method.clone();
         let extra = match revision.era() {
-            Era::PerRequest => request.call.headers.clone(),
+            Era::PerRequest => request.ask.headers.clone(),
             Era::Handshake => Vec::new(),
         };
         let purpose = Purpose::Application {
@@ -152,17 +154,18 @@ impl<App: Spoken> Client<App> {
             .collect();
         let initialize = matches!(purpose, Purpose::Initialize);
         let headers = self.headers(revision, !initialize, Some(method), params.as_ref(), extra);
-        let request = RawRequest {
-            params,
-            ..RawRequest::new(id, method)
-        };
-        let post = self.send(&request, headers, Some(id));
-        self.pending.insert(
+        let text = write::request(
+            &RequestId::from(id),
+            method,
+            params.as_ref().map(Json::text),
+        );
+        let exchange = self.post(&text, headers, Some(id));
+        self.state.pending.insert(
             id,
             Pending {
                 purpose,
                 revision,
-                post,
+                exchange,
             },
         );
     }
@@ -172,29 +175,40 @@ impl<App: Spoken> Client<App> {
         if revision.era() == Era::Handshake {
             return None;
         }
-        let Translator { capabilities, .. } = &self.translator;
-        let info = self.options.profile.info.text();
+        let Translator { capabilities, .. } = &self.side.translator;
+        let info = self.side.options.profile.info.text();
         Some(Claim {
             revision,
             capabilities: capabilities.clone().unwrap_or_else(empty_object),
-            info: (self.translator).definition_out("Implementation", revision, info),
+            info: (self.side.translator).definition_out("Implementation", revision, info),
             log_level,
         })
     }
 
     /// A notification of the application, in the revision that is settled.
-    pub(super) fn send_notification(
-        &mut self,
-        method: &str,
-        params: Option<Json>,
-    ) -> Result<Vec<mcp_registry::Loss>, Failure> {
-        let Some(settled) = self.state.settled() else {
-            return Err(Failure::Closed);
+    pub(super) fn send_notification(&mut self, method: &str, params: Option<Json>) -> Said {
+        let Some(settled) = self.state.stage.settled() else {
+            return Said::of(Fate::Unknown);
         };
         let revision = settled.revision;
-        let (params, losses) = self.carried(method, params, revision)?;
-        self.post_notification(method, params, revision);
-        Ok(losses)
+        match self.carried(method, params, revision) {
+            Ok((params, losses)) => {
+                self.post_notification(method, params, revision);
+                Said {
+                    fate: Fate::Sent,
+                    losses,
+                }
+            }
+            Err(Stopped::Swallowed(rule)) => Said::of(Fate::Swallowed(rule)),
+            Err(Stopped::NeedsState(needs)) => {
+                let needs = NeedsAdapter::new(&needs, method, revision);
+                Said::of(Fate::NeedsAdapter(needs))
+            }
+            Err(stopped) => {
+                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
+                Said::of(Fate::Refused(Box::new(error)))
+            }
+        }
     }
 
     pub(super) fn post_notification(
@@ -204,17 +218,14 @@ impl<App: Spoken> Client<App> {
         revision: Revision,
     ) {
         let headers = self.headers(revision, true, Some(method), params.as_ref(), Vec::new());
-        let notification = RawNotification {
-            params,
-            ..RawNotification::new(method)
-        };
-        self.send(&notification, headers, None);
+        let text = write::notification(method, params.as_ref().map(Json::text));
+        self.post(&text, headers, None);
     }
 
     /// Sends `logging/setLevel` if the session has another level.
     pub(super) fn apply_log_level(&mut self, level: Option<&str>) {
         let Some(level) = level else { return };
-        let Some(revision) = self.state.new_log_level(level) else {
+        let Some(revision) = self.state.stage.new_log_level(level) else {
             return;
         };
         let mut params = Map::new();
@@ -233,17 +244,18 @@ impl<App: Spoken> Client<App> {
     /// Gives up a request of the application.
     pub(super) fn give_up(&mut self, token: Token, reason: Option<&str>) {
         if let Some(index) = self
+            .state
             .waiting
             .iter()
             .position(|request| request.token == token)
         {
-            if let Some(request) = self.waiting.remove(index) {
+            if let Some(request) = self.state.waiting.remove(index) {
                 self.tell_answer(request, Answer::Failed(Failure::Cancelled), Vec::new());
             }
             return;
         }
         let cancelled = Answer::Failed(Failure::Cancelled);
-        if let Some((request, losses)) = self.rounds.remove(token) {
+        if let Some((request, losses)) = self.end_round(token) {
             return self.tell_answer(request, cancelled, losses);
         }
         if let Some(request) = self.close_stream(token) {
@@ -263,12 +275,12 @@ impl<App: Spoken> Client<App> {
         let Pending {
             purpose,
             revision,
-            post,
-        } = self.pending.remove(&id)?;
-        match (self.options.channel, revision.era()) {
+            exchange,
+        } = self.state.pending.remove(&id)?;
+        match (self.side.options.channel, revision.era()) {
             (Channel::Http, Era::PerRequest) => {
-                self.posts.remove(&post);
-                self.outputs.push_back(Output::Close(post));
+                self.state.exchanges.remove(&exchange);
+                self.put(Output::Close(exchange));
             }
             _ => self.send_cancelled(id, reason, revision),
         }
@@ -290,7 +302,8 @@ impl<App: Spoken> Client<App> {
             Purpose::Application { request, .. } => request.token == token,
             _ => false,
         };
-        self.pending
+        self.state
+            .pending
             .iter()
             .find(|(_, pending)| is_it(&pending.purpose))
             .map(|(id, _)| *id)
@@ -305,11 +318,12 @@ impl<App: Spoken> Client<App> {
         params: Option<&Json>,
         extra: Vec<(String, String)>,
     ) -> Vec<(String, String)> {
-        if self.options.channel == Channel::Stdio {
+        if self.side.options.channel == Channel::Stdio {
             return Vec::new();
         }
         let session = self
             .state
+            .stage
             .settled()
             .and_then(|settled| settled.session.as_deref());
         let mut headers = headers(
@@ -324,28 +338,33 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Hands a message to the driver.
-    pub(super) fn send<M: Encode>(
+    pub(super) fn post(
         &mut self,
-        message: &M,
+        text: &str,
         headers: Vec<(String, String)>,
         id: Option<i64>,
-    ) -> Post {
-        self.next_post += 1;
-        let post = Post(self.next_post);
-        if self.options.channel == Channel::Http {
-            self.posts.insert(post, id);
+    ) -> Exchange {
+        self.state.last_exchange += 1;
+        let exchange = Exchange(self.state.last_exchange);
+        if self.side.options.channel == Channel::Http {
+            self.state.exchanges.insert(exchange, id);
         }
-        self.outputs.push_back(Output::Send(Send {
-            post,
+        self.send(Post {
+            exchange,
             headers,
-            text: to_line(message),
-        }));
-        post
+            text: one_line(text).into_owned(),
+        });
+        exchange
+    }
+
+    pub(super) fn new_token(&mut self) -> Token {
+        self.state.last_token += 1;
+        Token(self.state.last_token)
     }
 
     pub(super) fn fresh_id(&mut self) -> i64 {
-        self.next_id += 1;
-        self.next_id
+        self.state.next_id += 1;
+        self.state.next_id
     }
 
     /// The application's answers to the questions of a server, in its revision.
@@ -360,7 +379,7 @@ impl<App: Spoken> Client<App> {
             let Some((_, method)) = methods.iter().find(|(asked, _)| *asked == key) else {
                 continue;
             };
-            if let Ok((answer, _)) = self.translator.result_out(method, &answer, revision) {
+            if let Ok((answer, _)) = self.side.translator.result_out(method, &answer, revision) {
                 responses.insert(key, answer);
             }
         }

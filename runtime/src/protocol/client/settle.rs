@@ -3,19 +3,21 @@
 use std::time::Duration;
 
 use mcp_registry::{Era, Revision};
-use mcp_wire::{ErrorObject, Json, Map, Message};
+use mcp_wire::{ErrorObject, Json, Map, MessageKind};
 
 use super::era::{Evidence, Finding, choose, judge, supported};
-use super::output::{Answer, Event, Failure, Output, ServerFacts};
+use super::output::{Failure, ServerFacts};
 use super::send::member;
 use super::stamp::Stamp;
 use super::{Channel, Client, Pending, Purpose, Verdict};
 use crate::meta::SERVER_INFO;
+use crate::protocol::ask::outcome;
+use crate::protocol::{Answer, Connection, Event, Output};
 use crate::{RevisionSet, Spoken};
 
 /// How far the client has come with the server.
-#[derive(Debug)]
-pub(super) enum State {
+#[derive(Debug, Clone)]
+pub(super) enum Stage {
     /// Nothing is known, or what is known was handed in.
     Unknown(Option<Verdict>),
     /// The probe is on its way.
@@ -31,7 +33,7 @@ pub(super) enum State {
 }
 
 /// What was settled.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Settled {
     pub(super) revision: Revision,
     /// The `Mcp-Session-Id` of a handshake server.
@@ -56,12 +58,13 @@ impl Settled {
     }
 }
 
-impl State {
-    /// A client that may have been told what an earlier one found out.
-    pub(super) fn of(verdict: Option<Verdict>) -> Self {
-        Self::Unknown(verdict)
+impl Default for Stage {
+    fn default() -> Self {
+        Self::Unknown(None)
     }
+}
 
+impl Stage {
     pub(super) fn settled(&self) -> Option<&Settled> {
         match self {
             Self::Settled(settled) => Some(settled),
@@ -96,15 +99,15 @@ impl State {
     }
 }
 
-impl<App: Spoken> Client<App> {
+impl<App: Spoken> Connection<Client<App>> {
     /// Goes on from wherever the client is: sends what waits, or finds out how.
     pub(super) fn start(&mut self, now: Duration) {
-        match &self.state {
-            State::Unknown(Some(verdict)) if self.options.revisions.contains(verdict.0) => {
+        match &self.state.stage {
+            Stage::Unknown(Some(verdict)) if self.side.options.revisions.contains(verdict.0) => {
                 let revision = verdict.0;
                 match revision.era() {
                     Era::PerRequest => {
-                        self.state = State::Settled(Settled {
+                        self.state.stage = Stage::Settled(Settled {
                             confirmed: false,
                             ..Settled::on(revision)
                         });
@@ -114,22 +117,22 @@ impl<App: Spoken> Client<App> {
                     Era::Handshake => self.initialize(revision, RevisionSet::none()),
                 }
             }
-            State::Unknown(_) => match self.options.revisions.newest(Era::PerRequest) {
+            Stage::Unknown(_) => match self.side.options.revisions.newest(Era::PerRequest) {
                 Some(revision) => self.probe(revision, RevisionSet::none(), now),
                 None => self.fall_back(),
             },
-            State::Settled(_) => self.send_waiting(),
-            State::Probing { .. } | State::Initializing { .. } => {}
+            Stage::Settled(_) => self.send_waiting(),
+            Stage::Probing { .. } | Stage::Initializing { .. } => {}
         }
     }
 
     fn probe(&mut self, claim: Revision, tried: RevisionSet, now: Duration) {
         let tried = tried.with(claim);
-        let deadline = match self.options.channel {
-            Channel::Stdio => Some(now + self.options.probe_timeout),
+        let deadline = match self.side.options.channel {
+            Channel::Stdio => Some(now + self.side.options.probe_timeout),
             Channel::Http => None,
         };
-        self.state = State::Probing {
+        self.state.stage = Stage::Probing {
             claim,
             deadline,
             tried,
@@ -151,13 +154,13 @@ impl<App: Spoken> Client<App> {
 
     /// The probe's answer, or that there is none.
     pub(super) fn probed(&mut self, evidence: Evidence<'_>, now: Duration) {
-        let State::Probing { claim, tried, .. } = self.state else {
+        let Stage::Probing { claim, tried, .. } = self.state.stage else {
             return;
         };
         match judge(evidence) {
             Finding::Legacy => self.fall_back(),
             Finding::Nothing => {
-                self.state = State::Unknown(None);
+                self.state.stage = Stage::Unknown(None);
                 let failure = match evidence {
                     Evidence::Answer {
                         status: Some(status),
@@ -167,7 +170,7 @@ impl<App: Spoken> Client<App> {
                 };
                 self.fail_waiting(&failure);
             }
-            Finding::Modern(versions) => match choose(&versions, self.options.revisions) {
+            Finding::Modern(versions) => match choose(&versions, self.side.options.revisions) {
                 Some(revision) if revision.era() == Era::PerRequest => {
                     let facts = self.facts_of(evidence, revision);
                     self.settle(Settled::on(revision), facts);
@@ -195,7 +198,8 @@ impl<App: Spoken> Client<App> {
 
     /// The revisions that have not been tried.
     pub(super) fn left(&self, tried: RevisionSet) -> RevisionSet {
-        self.options
+        self.side
+            .options
             .revisions
             .iter()
             .filter(|&revision| !tried.contains(revision))
@@ -206,25 +210,29 @@ impl<App: Spoken> Client<App> {
     pub(super) fn probe_timeout(&mut self, now: Duration) {
         if self
             .state
+            .stage
             .deadline()
             .is_some_and(|deadline| deadline <= now)
         {
             self.drop_settling();
-            self.probed(Evidence::Silence(self.options.channel), now);
+            self.probed(Evidence::Silence(self.side.options.channel), now);
         }
     }
 
     /// The server over stdio ended.
     pub(super) fn end_of_server(&mut self, now: Duration) {
-        if matches!(self.state, State::Probing { .. }) {
+        if matches!(self.state.stage, Stage::Probing { .. }) {
             self.drop_settling();
-            self.outputs.push_back(Output::Restart);
-            self.probed(Evidence::Ended(self.options.channel), now);
+            self.put(Output::Restart);
+            self.probed(Evidence::Ended(self.side.options.channel), now);
             return;
         }
-        self.state = State::Unknown(self.verdict());
-        self.from_server.clear();
-        for (_, Pending { purpose, .. }) in std::mem::take(&mut self.pending) {
+        self.state.stage = Stage::Unknown(self.verdict());
+        let calls: Vec<_> = self.state.calls.keys().copied().collect();
+        for call in calls {
+            self.call_off(call, None);
+        }
+        for (_, Pending { purpose, .. }) in std::mem::take(&mut self.state.pending) {
             if let Purpose::Application {
                 request, losses, ..
             } = purpose
@@ -238,13 +246,14 @@ impl<App: Spoken> Client<App> {
 
     /// Forgets the probe or `initialize`; an answer that still comes is one to nothing.
     fn drop_settling(&mut self) {
-        self.pending
+        self.state
+            .pending
             .retain(|_, pending| !matches!(pending.purpose, Purpose::Probe | Purpose::Initialize));
     }
 
     /// The handshake with the newest revision that has one.
     fn fall_back(&mut self) {
-        match self.options.revisions.newest(Era::Handshake) {
+        match self.side.options.revisions.newest(Era::Handshake) {
             Some(revision) => self.initialize(revision, RevisionSet::none()),
             None => self.no_common_revision(Vec::new()),
         }
@@ -252,9 +261,13 @@ impl<App: Spoken> Client<App> {
 
     pub(super) fn initialize(&mut self, offer: Revision, tried: RevisionSet) {
         let tried = tried.with(offer);
-        self.state = State::Initializing { tried };
-        let profile = &self.options.profile;
-        let carry = |name, json: &Json| self.translator.definition_out(name, offer, json.text());
+        self.state.stage = Stage::Initializing { tried };
+        let profile = &self.side.options.profile;
+        let carry = |name, json: &Json| {
+            self.side
+                .translator
+                .definition_out(name, offer, json.text())
+        };
         let mut params = Map::new();
         params.insert("protocolVersion", Json::of(offer.wire()));
         let capabilities = carry("ClientCapabilities", &profile.capabilities);
@@ -287,6 +300,7 @@ impl<App: Spoken> Client<App> {
             return self.unsettle(&failure);
         };
         let known = self
+            .side
             .options
             .revisions
             .iter()
@@ -297,8 +311,8 @@ impl<App: Spoken> Client<App> {
         let facts = self.facts(result, revision, member(result, "serverInfo"));
         let logging =
             member(result, "capabilities").is_some_and(|it| member(&it, "logging").is_some());
-        let session = self.session_to_be.take();
-        self.state = State::Settled(Settled {
+        let session = self.state.session_to_be.take();
+        self.state.stage = Stage::Settled(Settled {
             session,
             logging,
             ..Settled::on(revision)
@@ -309,7 +323,7 @@ impl<App: Spoken> Client<App> {
 
     /// An error in answer to `initialize`: once more with a revision that it names, if there is one.
     pub(super) fn handshake_refused(&mut self, error: ErrorObject) {
-        let State::Initializing { tried } = self.state else {
+        let Stage::Initializing { tried } = self.state.stage else {
             return;
         };
         let versions = supported(&error);
@@ -330,15 +344,15 @@ impl<App: Spoken> Client<App> {
     }
 
     fn settle(&mut self, settled: Settled, facts: ServerFacts) {
-        self.state = State::Settled(settled);
+        self.state.stage = Stage::Settled(settled);
         self.settled_now(facts);
     }
 
     fn settled_now(&mut self, facts: ServerFacts) {
         self.tell(Event::Settled(facts));
-        let level = self.log_level.clone();
+        let level = self.state.log_level.clone();
         self.apply_log_level(level.as_deref());
-        if self.options.adapts {
+        if self.side.options.adapts {
             self.listen();
         }
         self.send_waiting();
@@ -354,7 +368,7 @@ impl<App: Spoken> Client<App> {
 
     /// Forgets what was settled and starts over.
     pub(super) fn start_over(&mut self, now: Duration) {
-        self.state = State::Unknown(None);
+        self.state.stage = Stage::Unknown(None);
         self.start(now);
     }
 
@@ -364,32 +378,39 @@ impl<App: Spoken> Client<App> {
 
     /// Nothing could be settled: every request that waits fails, and the next one starts over.
     pub(super) fn unsettle(&mut self, failure: &Failure) {
-        self.state = State::Unknown(None);
+        self.state.stage = Stage::Unknown(None);
         self.fail_waiting(failure);
     }
 
     fn fail_waiting(&mut self, failure: &Failure) {
-        for request in std::mem::take(&mut self.waiting) {
+        for request in std::mem::take(&mut self.state.waiting) {
             self.tell_answer(request, Answer::Failed(failure.clone()), Vec::new());
         }
     }
 
     /// What a `DiscoverResult` says of the server.
     fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
-        let Evidence::Answer {
-            message: Some(Message::Response(response)),
-            ..
-        } = evidence
-        else {
+        let result = match evidence {
+            Evidence::Answer {
+                message: Some(message),
+                ..
+            } if message.kind == MessageKind::Response => outcome(message),
+            _ => return ServerFacts::unknown(revision),
+        };
+        let Ok(result) = result else {
             return ServerFacts::unknown(revision);
         };
-        let info = member(&response.result, "_meta").and_then(|meta| member(&meta, SERVER_INFO));
-        self.facts(&response.result, revision, info)
+        let info = member(&result, "_meta").and_then(|meta| member(&meta, SERVER_INFO));
+        self.facts(&result, revision, info)
     }
 
     fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
-        self.changes.capabilities = member(result, "capabilities");
-        let carry = |name, json: Json| self.translator.definition_in(name, revision, json.text());
+        self.state.changes.capabilities = member(result, "capabilities");
+        let carry = |name, json: Json| {
+            self.side
+                .translator
+                .definition_in(name, revision, json.text())
+        };
         ServerFacts {
             revision,
             info: info.and_then(|info| carry("Implementation", info)),

@@ -6,49 +6,46 @@ use std::time::Duration;
 use mcp_registry::NeedsState;
 use mcp_wire::{ErrorObject, Json, Kind, Members, Reader};
 
-use super::call::{Cancelled, Client, Event, Exchange, Fate, Output, Token};
-use super::channel::Channel;
+use super::done::Done;
 use super::machines::Told;
+use super::state::State;
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
 use crate::adapters::questions::allowed;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, Output, Token};
 use crate::{errors, meta};
 
 impl<App: Spoken> Server<App> {
-    /// Answers a request, in the words of the application's revision.
-    ///
-    /// The answer goes out in the peer's revision; what that lost is in the output.
-    /// What the peer's revision cannot say becomes an error for the peer: a request is answered exactly once, come
-    /// what may. A token that is not known any more is not an error, for the request may just have been cancelled.
-    pub fn answer(
+    /// Answers a request; see [`Connection::answer`](crate::protocol::Connection::answer).
+    pub(super) fn answer(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         token: Token,
         result: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> Output {
-        if let Some(own) = channel.own.remove(&token) {
+    ) -> Done {
+        if let Some(own) = state.own.remove(&token) {
             let occasion = Occasion::OwnResult {
                 key: own.key,
                 result: result.as_ref(),
             };
-            let output = self.run_machine(channel, own.adapter, occasion, now);
-            return output.unwrap_or_else(|| Output::of(Fate::Adapted));
+            let output = self.run_machine(state, own.adapter, occasion, now);
+            return output.unwrap_or_else(|| Done::of(Fate::Adapted));
         }
-        if let Some(pending) = channel.get_mut(token).filter(|pending| pending.is_parked) {
+        if let Some(pending) = state.get_mut(token).filter(|pending| pending.is_parked) {
             pending.early = Some(result);
-            return Output::of(Fate::Adapted);
+            return Done::of(Fate::Adapted);
         }
-        let Some(pending) = channel.get(token) else {
-            return Output::of(Fate::Unknown);
+        let Some(pending) = state.get(token) else {
+            return Done::of(Fate::Unknown);
         };
         let (method, peer) = (pending.method, pending.peer);
-        let client = Arc::clone(&pending.client);
+        let caller = Arc::clone(&pending.caller);
         if let Some((adapter, called)) = pending.called
             && called != method
-            && let Some(told) = Told::of(channel, token, None)
+            && let Some(told) = Told::of(state, token, None)
         {
             let occasion = Occasion::Result {
                 about: crate::adapters::About {
@@ -57,7 +54,7 @@ impl<App: Spoken> Server<App> {
                 },
                 result: result.as_ref(),
             };
-            if let Some(output) = self.run_machine(channel, adapter, occasion, now) {
+            if let Some(output) = self.run_machine(state, adapter, occasion, now) {
                 return output;
             }
         }
@@ -65,7 +62,7 @@ impl<App: Spoken> Server<App> {
             Ok(result) if result.kind() != Kind::Object => {
                 Err(errors::internal("the server gave a result that is no object").error)
             }
-            Ok(result) => match undeclared(&result, &client, peer) {
+            Ok(result) => match undeclared(&result, &caller, peer) {
                 Some(refusal) => Err(refusal.error),
                 None => Ok(result),
             },
@@ -74,20 +71,20 @@ impl<App: Spoken> Server<App> {
         match result {
             Ok(result) => match self.result_out(method, result.clone(), peer) {
                 Err(Stopped::NeedsState(needs)) => {
-                    self.adapt(channel, token, &needs, Ok(result), now)
+                    self.adapt(state, token, &needs, Ok(result), now)
                 }
                 translated => self.deliver(
-                    channel,
+                    state,
                     token,
                     translated.map(|(result, losses)| (Ok(result), losses)),
                 ),
             },
             Err(error) => match self.error_out(method, error.clone(), peer) {
                 Err(Stopped::NeedsState(needs)) => {
-                    self.adapt(channel, token, &needs, Err(error), now)
+                    self.adapt(state, token, &needs, Err(error), now)
                 }
                 translated => self.deliver(
-                    channel,
+                    state,
                     token,
                     translated.map(|(error, losses)| (Err(error), losses)),
                 ),
@@ -97,64 +94,59 @@ impl<App: Spoken> Server<App> {
 
     /// Gives up a request: the peer cancelled it, closed the stream that its answer would take, or is gone.
     ///
-    /// [`receive`](Self::receive) does this by itself for `notifications/cancelled`.
-    pub fn cancel(
+    /// A `notifications/cancelled` of the peer does this by itself.
+    pub(super) fn give_up(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         token: Token,
         reason: Option<String>,
         now: Duration,
-    ) -> Output {
-        let Some(pending) = channel.take(token) else {
-            return Output::of(Fate::Unknown);
+    ) -> Done {
+        let Some(pending) = state.take(token) else {
+            return Done::of(Fate::Unknown);
         };
         let exchange = pending.exchange;
-        let mut output = Output::of(Fate::Sent);
+        let mut output = Done::of(Fate::Sent);
         if let Some(adapter) = pending
             .adapter
             .or(pending.called.map(|(adapter, _)| adapter))
-            && let Some(more) =
-                self.run_machine(channel, adapter, Occasion::Cancelled { token }, now)
+            && let Some(more) = self.run_machine(state, adapter, Occasion::Cancelled { token }, now)
         {
             output.join(more);
         }
         let rest = if pending.in_batch {
-            batch::complete(channel, exchange)
+            batch::complete(state, exchange)
         } else {
             None
         };
         let ends_exchange =
-            !pending.is_parked && rest.is_none() && !channel.batches.contains_key(&exchange);
-        output.send.extend(rest);
-        output.events.push(Event::Cancelled(Cancelled {
-            token,
-            exchange,
-            ends_exchange,
-            reason,
-        }));
+            !pending.is_parked && rest.is_none() && !state.batches.contains_key(&exchange);
+        output.send_all(rest);
+        output.tell(Event::Cancelled(Cancelled { token, reason }));
+        if ends_exchange {
+            output.outputs.push(Output::Close(exchange));
+        }
         output
     }
 
     /// The peer does not wait any more for the response to a text: what came in it is given up, in the modern era.
-    pub fn hang_up(&self, channel: &mut Channel, exchange: Exchange, now: Duration) -> Output {
-        let mut output = Output::of(Fate::Sent);
-        for token in channel.given_up_with(exchange) {
-            output.join(self.cancel(channel, token, None, now));
+    pub(super) fn hang_up(&self, state: &mut State, exchange: Exchange, now: Duration) -> Done {
+        let mut output = Done::of(Fate::Sent);
+        for token in state.given_up_with(exchange) {
+            output.join(self.give_up(state, token, None, now));
         }
         output
     }
 
     /// The peer will not say anything any more: what only it could end is given up.
-    pub fn input_ended(&self, channel: &mut Channel, now: Duration) -> Output {
-        let mut output = Output::of(Fate::Sent);
-        for token in channel.endless() {
-            output.join(self.cancel(channel, token, None, now));
+    pub(super) fn input_ended(&self, state: &mut State, now: Duration) -> Done {
+        let mut output = Done::of(Fate::Sent);
+        for token in state.endless() {
+            output.join(self.give_up(state, token, None, now));
         }
-        for token in std::mem::take(&mut channel.own).into_keys() {
-            output.events.push(Event::Cancelled(Cancelled {
+        for token in std::mem::take(&mut state.own).into_keys() {
+            output.tell(Event::Cancelled(Cancelled {
                 token,
-                exchange: Exchange::NONE,
-                ends_exchange: false,
                 reason: None,
             }));
         }
@@ -163,12 +155,12 @@ impl<App: Spoken> Server<App> {
 
     fn deliver(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         token: Token,
         translated: Translated<Result<Json, ErrorObject>>,
-    ) -> Output {
-        let Some(pending) = channel.get(token) else {
-            return Output::of(Fate::Unknown);
+    ) -> Done {
+        let Some(pending) = state.get(token) else {
+            return Done::of(Fate::Unknown);
         };
         let (method, peer) = (pending.method, pending.peer);
         let (result, losses, fate) = match translated {
@@ -206,37 +198,31 @@ impl<App: Spoken> Server<App> {
             .map_err(|problem| errors::internal(&problem.to_string()).error),
             result => result,
         };
-        let send = self
-            .answer_as_is(channel, token, result)
-            .into_iter()
-            .collect();
-        Output {
-            send,
-            events: Vec::new(),
-            losses,
-            fate,
-        }
+        let mut done = Done::of(fate);
+        done.losses = losses;
+        done.send_all(self.answer_as_is(state, token, result));
+        done
     }
 
     /// An answer that an adapter has to turn into something else.
     fn adapt(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         token: Token,
         needs: &NeedsState,
         result: Result<Json, ErrorObject>,
         now: Duration,
-    ) -> Output {
-        let Some(told) = Told::of(channel, token, None) else {
-            return Output::of(Fate::Unknown);
+    ) -> Done {
+        let Some(told) = Told::of(state, token, None) else {
+            return Done::of(Fate::Unknown);
         };
         let occasion = Occasion::Result {
             about: told.about(),
             result: result.as_ref(),
         };
-        match self.run_machine(channel, needs.adapter, occasion, now) {
+        match self.run_machine(state, needs.adapter, occasion, now) {
             Some(output) => output,
-            None => self.deliver(channel, token, Err(Stopped::NeedsState(needs.clone()))),
+            None => self.deliver(state, token, Err(Stopped::NeedsState(needs.clone()))),
         }
     }
 }
@@ -247,7 +233,7 @@ pub(super) const LISTEN: &str = "subscriptions/listen";
 /// The refusal of a result that asks the client for what it did not declare.
 fn undeclared(
     result: &Json,
-    client: &Client,
+    caller: &Caller,
     peer: mcp_registry::Revision,
 ) -> Option<Box<errors::Refusal>> {
     static RESULT: Members = Members::ignoring("result", &["resultType", "inputRequests"]);
@@ -278,7 +264,7 @@ fn undeclared(
                 }
             }
             let params = params.unwrap_or_else(crate::protocol::translate::no_params);
-            allowed(client, &method?, &params).err()
+            allowed(caller, &method?, &params).err()
         })?;
     Some(Box::new(errors::Refusal {
         error: refusal,

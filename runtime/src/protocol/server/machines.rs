@@ -8,14 +8,15 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RequestId};
 
 use super::answer::LISTEN;
-use super::call::{Call, Cancelled, Client, Event, Exchange, Fate, Outgoing, Output, PeerAnswer};
-use super::channel::{Asked, AskedBy, Channel, Own};
+use super::done::{Done, Outgoing};
 use super::receive::call_of;
-use super::{Server, Token, batch};
+use super::state::{Asked, AskedBy, Own, State};
+use super::{Server, batch};
 use crate::adapters::seal::{Bound, subject};
 use crate::adapters::{self, About, Occasion, Step, World};
 use crate::protocol::revisions::{Spoken, is_legacy};
 use crate::protocol::translate::no_params;
+use crate::protocol::{Answered, Call, Caller, Cancelled, Event, Exchange, Fate, Token};
 use crate::{errors, meta};
 
 /// What a machine is told of a request, taken out of the channel that the machine is in.
@@ -24,7 +25,7 @@ pub(super) struct Told {
     method: &'static str,
     params: Json,
     peer: Revision,
-    client: Arc<Client>,
+    caller: Arc<Caller>,
     principal: Option<String>,
     subject: Option<String>,
     rounds: u32,
@@ -32,15 +33,15 @@ pub(super) struct Told {
 
 impl Told {
     /// What is known of a request; `params` are those that the application was called with, if none are given.
-    pub(super) fn of(channel: &Channel, token: Token, params: Option<Json>) -> Option<Self> {
-        let pending = channel.get(token)?;
+    pub(super) fn of(state: &State, token: Token, params: Option<Json>) -> Option<Self> {
+        let pending = state.get(token)?;
         let params = params.or_else(|| pending.params.clone());
         Some(Self {
             token,
             method: pending.method,
             params: params.unwrap_or_else(no_params),
             peer: pending.peer,
-            client: Arc::clone(&pending.client),
+            caller: Arc::clone(&pending.caller),
             principal: pending.principal.clone(),
             subject: pending.subject.clone(),
             rounds: pending.rounds,
@@ -53,7 +54,7 @@ impl Told {
             method: self.method,
             params: &self.params,
             peer: self.peer,
-            client: &self.client,
+            caller: &self.caller,
             principal: self.principal.as_deref(),
             subject: self.subject.as_deref(),
             rounds: self.rounds,
@@ -62,16 +63,16 @@ impl Told {
 }
 
 impl<App: Spoken> Server<App> {
-    /// Wakes the adapters whose time has come; see [`Channel::wake_at`].
-    pub fn tick(&self, channel: &mut Channel, now: Duration) -> Output {
-        let mut output = Output::of(Fate::Sent);
+    /// Wakes the adapters whose time has come.
+    pub(super) fn tick(&self, state: &mut State, now: Duration) -> Done {
+        let mut output = Done::of(Fate::Sent);
         let due = |at: Duration| at <= now;
-        let adapters: Vec<Adapter> = (channel.machines.iter())
+        let adapters: Vec<Adapter> = (state.machines.iter())
             .filter(|machine| machine.wake_at().is_some_and(due))
             .map(|machine| machine.adapter())
             .collect();
         for adapter in adapters {
-            if let Some(more) = self.run_machine(channel, adapter, Occasion::Time, now) {
+            if let Some(more) = self.run_machine(state, adapter, Occasion::Time, now) {
                 output.join(more);
             }
         }
@@ -102,19 +103,14 @@ impl<App: Spoken> Server<App> {
     /// Hands an occasion to the machine of an adapter; `None` if there is none, or it does not take it.
     pub(super) fn run_machine(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         adapter: Adapter,
         occasion: Occasion<'_>,
         now: Duration,
-    ) -> Option<Output> {
+    ) -> Option<Done> {
         let is_it = |machine: &dyn adapters::StateMachine| machine.adapter() == adapter;
-        if !channel.is_bare
-            && !channel
-                .machines
-                .iter()
-                .any(|machine| is_it(machine.as_ref()))
-        {
-            channel
+        if !state.is_bare && !state.machines.iter().any(|machine| is_it(machine.as_ref())) {
+            state
                 .machines
                 .push(adapters::machine(adapter, App::REVISION)?);
         }
@@ -129,83 +125,83 @@ impl<App: Spoken> Server<App> {
             translator: self.translator(),
             seal: &self.seal,
         };
-        let machine = channel
+        let machine = state
             .machines
             .iter_mut()
             .find(|machine| is_it(machine.as_ref()))?;
         let steps = machine.on(occasion, &world)?;
-        let mut output = Output::of(Fate::Adapted);
+        let mut output = Done::of(Fate::Adapted);
         for step in steps {
-            self.carry_out(channel, adapter, step, now, &mut output);
+            self.carry_out(state, adapter, step, now, &mut output);
         }
         Some(output)
     }
 
     fn carry_out(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         adapter: Adapter,
         step: Step,
         now: Duration,
-        output: &mut Output,
+        output: &mut Done,
     ) {
         match step {
-            Step::Answer(token, result) => output
-                .send
-                .extend(self.answer_as_is(channel, token, result)),
+            Step::Answer(token, result) => {
+                output.send_all(self.answer_as_is(state, token, result));
+            }
             Step::Park {
                 token,
                 ticket,
                 result,
             } => {
-                let Some(pending) = channel.get(token) else {
+                let Some(pending) = state.get(token) else {
                     return;
                 };
                 let body = write::response(&pending.id, &self.signed(result, pending.peer));
                 let exchange = Some(pending.exchange);
-                output.send.push(Outgoing {
+                output.send(Outgoing {
                     exchange,
                     last: true,
                     status: 200,
                     body,
                 });
-                if let Some(pending) = channel.get_mut(token) {
+                if let Some(pending) = state.get_mut(token) {
                     pending.adapter = Some(adapter);
                 }
-                channel.park(token);
-                output.events.push(Event::Parked { token, ticket });
+                state.park(token);
+                output.tell(Event::Parked { token, ticket });
             }
             Step::Resume { parked, by } => {
-                let Some(exchange) = channel.resume(parked, by) else {
+                let Some(exchange) = state.resume(parked, by) else {
                     return;
                 };
-                output.events.push(Event::Resumed {
+                output.tell(Event::Resumed {
                     token: parked,
                     exchange,
                 });
-                let early = channel
+                let early = state
                     .get_mut(parked)
                     .and_then(|pending| pending.early.take());
                 if let Some(result) = early {
-                    output.join(self.answer(channel, parked, result, now));
+                    output.join(self.answer(state, parked, result, now));
                 }
             }
             Step::GiveUp(token) => {
-                output.join(self.cancel(channel, token, None, now));
+                output.join(self.give_up(state, token, None, now));
             }
             Step::Call {
                 token,
                 method,
                 params,
             } => {
-                let Some(pending) = channel.get_mut(token) else {
+                let Some(pending) = state.get_mut(token) else {
                     return;
                 };
                 pending.called = Some((adapter, method));
                 pending.rounds += 1;
                 pending.params = Some(params.clone());
-                let call = call_of(channel, token, method, params, Vec::new());
-                output.events.extend(call.map(Event::Call));
+                let call = call_of(state, token, method, params, Vec::new());
+                output.tell_all(call.map(Event::Call));
             }
             Step::Own {
                 key,
@@ -213,27 +209,19 @@ impl<App: Spoken> Server<App> {
                 params,
                 peer,
             } => {
-                output.events.push(self.own_call(
-                    channel,
-                    Own { adapter, key },
-                    method,
-                    params,
-                    peer,
-                ));
+                output.tell(self.own_call(state, Own { adapter, key }, method, params, peer));
             }
             Step::CancelOwn { key } => {
                 let is_it = |own: &Own| own.adapter == adapter && own.key == key;
-                let token = channel
+                let token = state
                     .own
                     .iter()
                     .find(|(_, own)| is_it(own))
                     .map(|(token, _)| *token);
                 if let Some(token) = token {
-                    channel.own.remove(&token);
-                    output.events.push(Event::Cancelled(Cancelled {
+                    state.own.remove(&token);
+                    output.tell(Event::Cancelled(Cancelled {
                         token,
-                        exchange: Exchange::NONE,
-                        ends_exchange: false,
                         reason: None,
                     }));
                 }
@@ -245,12 +233,12 @@ impl<App: Spoken> Server<App> {
                 params,
             } => {
                 let by = AskedBy::Machine(adapter, key);
-                match self.send_request(channel, by, about, method, &params) {
+                match self.send_request(state, by, about, method, &params) {
                     Some(send) => {
-                        if let Some(pending) = about.and_then(|token| channel.get_mut(token)) {
+                        if let Some(pending) = about.and_then(|token| state.get_mut(token)) {
                             pending.adapter = Some(adapter);
                         }
-                        output.send.push(send);
+                        output.send(send);
                     }
                     None => {
                         let error = errors::too_many_pending(self.limits.pending).error;
@@ -258,7 +246,7 @@ impl<App: Spoken> Server<App> {
                             key,
                             result: Err(&error),
                         };
-                        if let Some(more) = self.run_machine(channel, adapter, occasion, now) {
+                        if let Some(more) = self.run_machine(state, adapter, occasion, now) {
                             output.join(more);
                         }
                     }
@@ -266,14 +254,14 @@ impl<App: Spoken> Server<App> {
             }
             Step::Unask { key } => {
                 let by = AskedBy::Machine(adapter, key);
-                output.send.extend(unask(channel, by));
+                output.send_all(unask(state, by, None));
             }
             Step::Notify {
                 about,
                 method,
                 params,
             } => {
-                let pending = about.and_then(|token| channel.get(token));
+                let pending = about.and_then(|token| state.get(token));
                 let params = match pending {
                     Some(pending) if pending.method == LISTEN => {
                         meta::with(params.text(), meta::SUBSCRIPTION_ID, &Json::of(&pending.id))
@@ -282,18 +270,18 @@ impl<App: Spoken> Server<App> {
                 };
                 let exchange = pending.map(|pending| pending.exchange);
                 let body = write::notification(method, Some(&params));
-                output.send.push(Outgoing {
+                output.send(Outgoing {
                     exchange,
                     last: false,
                     status: 200,
                     body,
                 });
             }
-            Step::Listens => output.events.push(Event::Listens),
+            Step::Listens => output.tell(Event::Listens),
             Step::Deliver { key, result } => {
-                output.events.push(Event::Answered(PeerAnswer {
-                    key,
-                    result,
+                output.tell(Event::Answered(Answered {
+                    token: Token(key),
+                    answer: result.into(),
                     losses: Vec::new(),
                 }));
             }
@@ -303,14 +291,14 @@ impl<App: Spoken> Server<App> {
     /// A call of the application on behalf of the session, with what a request of its own era says.
     fn own_call(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         own: Own,
         method: &'static str,
         params: Json,
         peer: Revision,
     ) -> Event {
-        let session = channel.session.as_deref().filter(|_| is_legacy(peer));
-        let client = session.map(|session| Arc::clone(&session.client));
+        let session = state.session.as_deref().filter(|_| is_legacy(peer));
+        let caller = session.map(|session| Arc::clone(&session.caller));
         let mut text = params.into_text();
         if let (true, Some(session)) = (self.modern, session) {
             let revision = Json::of(App::REVISION.wire());
@@ -328,15 +316,15 @@ impl<App: Spoken> Server<App> {
                 }
             }
         }
-        let token = channel.new_token();
-        channel.own.insert(token, own);
+        let token = state.new_token();
+        state.own.insert(token, own);
         Event::Call(Call {
             token,
             exchange: Exchange::NONE,
             method,
             params: Json::from_text(&text).unwrap_or_else(|_| no_params()),
             peer,
-            client: client.unwrap_or_else(|| Arc::new(Client::unknown(peer))),
+            caller: caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer))),
             log_level: None,
             progress_token: None,
             losses: Vec::new(),
@@ -346,11 +334,11 @@ impl<App: Spoken> Server<App> {
     /// Answers a request in the words of its peer.
     pub(super) fn answer_as_is(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         token: Token,
         result: Result<Json, ErrorObject>,
     ) -> Option<Outgoing> {
-        let pending = channel.take(token)?;
+        let pending = state.take(token)?;
         if pending.is_parked {
             return None;
         }
@@ -365,28 +353,28 @@ impl<App: Spoken> Server<App> {
                 (write::error(Some(&pending.id), &error), status)
             }
         };
-        batch::deliver(channel, &pending, body, status)
+        batch::deliver(state, &pending, body, status)
     }
 
     /// Sends the peer a request in its own words; `None` if too many wait for their answer.
     pub(super) fn send_request(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         by: AskedBy,
         about: Option<Token>,
         method: &'static str,
         params: &Json,
     ) -> Option<Outgoing> {
-        if channel.asked.len() >= self.limits.pending {
+        if state.asked.len() >= self.limits.pending {
             return None;
         }
-        let about = about.and_then(|token| channel.get(token));
+        let about = about.and_then(|token| state.get(token));
         let exchange = about.map(|pending| pending.exchange);
         let peer = about
             .map(|pending| pending.peer)
-            .or(channel.session_revision())?;
-        let id = channel.next_ask();
-        channel.asked.insert(
+            .or(state.session_revision())?;
+        let id = state.next_ask();
+        state.asked.insert(
             id,
             Asked {
                 method,
@@ -405,17 +393,21 @@ impl<App: Spoken> Server<App> {
     }
 
     /// The application does not wait any more for the answer to its request of this key: the peer is told so.
-    pub fn forget(&self, channel: &mut Channel, key: u64, now: Duration) -> Output {
-        let mut output = Output::of(Fate::Sent);
-        output
-            .send
-            .extend(unask(channel, AskedBy::Application(key)));
+    pub(super) fn forget(
+        &self,
+        state: &mut State,
+        key: u64,
+        reason: Option<&str>,
+        now: Duration,
+    ) -> Done {
+        let mut output = Done::of(Fate::Sent);
+        output.send_all(unask(state, AskedBy::Application(key), reason));
         let adapter = Adapter::MultiRoundTrip;
-        if channel
+        if state
             .machines
             .iter()
             .any(|machine| machine.adapter() == adapter)
-            && let Some(more) = self.run_machine(channel, adapter, Occasion::Forgotten { key }, now)
+            && let Some(more) = self.run_machine(state, adapter, Occasion::Forgotten { key }, now)
         {
             output.join(more);
         }
@@ -424,16 +416,17 @@ impl<App: Spoken> Server<App> {
 }
 
 /// Takes back a request of the server, and tells the peer.
-fn unask(channel: &mut Channel, by: AskedBy) -> Option<Outgoing> {
-    let id = channel
+fn unask(state: &mut State, by: AskedBy, reason: Option<&str>) -> Option<Outgoing> {
+    let id = state
         .asked
         .iter()
         .find(|(_, asked)| asked.by == by)
         .map(|(id, _)| *id)?;
-    let asked = channel.asked.remove(&id)?;
+    let asked = state.asked.remove(&id)?;
     let mut params: Map<Json> = Map::new();
     params.insert("requestId", Json::from(id));
-    params.insert("reason", Json::of("the answer is not waited for any more"));
+    let reason = reason.unwrap_or("the answer is not waited for any more");
+    params.insert("reason", Json::of(reason));
     let body = write::notification("notifications/cancelled", Some(Json::of(&params).text()));
     Some(Outgoing {
         exchange: asked.exchange,

@@ -1,49 +1,49 @@
 //! A server whose handlers speak one revision, and whose clients may speak any.
 //!
-//! [`Server`] holds what does not change: the profile, the revisions that are served, limits. [`Channel`] holds what
-//! does. [`Server::receive`] takes a text and says what to do: send something back, call the application, tell it
-//! something. The application answers with [`Server::answer`].
+//! [`Server`] holds what does not change: the profile, the revisions that are served, limits. A [`Connection`] of it
+//! takes the texts of one client and says what to do: send something back, call the application, tell it something.
 //!
 //! ```
 //! use mcp_revisions::mcp_wire::Json;
-//! use mcp_revisions::server::{Channel, Event, Profile, Server};
+//! use mcp_revisions::server::{Connection, Event, Output, Profile, Server};
 //! use mcp_revisions::{V2025_11_25, v2025_11_25 as mcp};
 //! use std::time::Duration;
 //!
 //! let capabilities = mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
 //! let profile = Profile::new(&mcp::Implementation::new("adder", "1.0"), &capabilities);
-//! let server = Server::<V2025_11_25>::new(profile)?;
+//! let mut connection = Connection::new(Server::<V2025_11_25>::new(profile)?);
 //!
 //! // A client of 2026-07-28 asks; the handlers see a request of 2025-11-25.
-//! let mut channel = Channel::new();
 //! let text = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2},
 //!     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-//! let received = server.receive(&mut channel, None, text, Duration::ZERO);
-//! let Some(Event::Call(call)) = received.events.first() else { panic!() };
+//! let now = Duration::ZERO; // since whenever you like
+//! connection.receive(None, text, now);
+//! let Some(Output::Event(Event::Call(call))) = connection.poll() else { panic!() };
 //! let params: mcp::CallToolRequestParams = call.read()?;
 //! assert_eq!(params.name, "add");
 //!
 //! let result = mcp::CallToolResult::new(vec![mcp::TextContent::new("3").into()]);
-//! let output = server.answer(&mut channel, call.token, Ok(Json::of(&result)), Duration::ZERO);
-//! assert!(output.send[0].body.contains(r#""resultType":"complete""#));
+//! let _ = connection.answer(call.token, Ok(Json::of(&result)), now);
+//! let Some(Output::Send(answer)) = connection.poll() else { panic!() };
+//! assert!(answer.body.contains(r#""resultType":"complete""#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Locks
-//! `Server` is shared by reference and never written to, and a channel belongs to whoever holds it. A modern request
-//! needs nothing of another one, so over HTTP each gets a [`Channel`] of its own: nothing is locked on its path. What
-//! a handshake opened lives in its own channel, and only messages of that session meet there.
+//! `Server` is shared by reference and never written to, and a connection belongs to whoever holds it. A modern request
+//! needs nothing of another one, so over HTTP each gets a [`Connection`] of its own: nothing is locked on its path. What
+//! a handshake opened lives in its own connection, and only messages of that session meet there.
 
 mod answer;
 mod batch;
-mod call;
-mod channel;
+mod connection;
+mod done;
 mod machines;
 mod notify;
-mod profile;
 mod protocol;
 mod receive;
 mod sessions;
+mod state;
 mod translate;
 mod unasked;
 
@@ -52,22 +52,19 @@ use std::sync::Arc;
 
 use mcp_registry::{Era, Loss, Policy, Revision};
 
-pub use crate::adapters::{About, NeedsAdapter, Occasion, StateMachine, Step, World};
-pub use call::{
-    Call, Cancelled, Client, Event, Exchange, Fate, Ignored, LogLevel, Notice, Outgoing, Output,
-    PeerAnswer, Received, Reply, Token,
+pub use super::{
+    Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
+    LogLevel, Notice, Output, Profile, ProfileError, Said, To, Token,
 };
-pub use channel::Channel;
-pub use notify::To;
-pub use profile::{Profile, ProfileError};
+pub use crate::adapters::{About, NeedsAdapter, Occasion, StateMachine, Step, World};
+pub use done::Outgoing;
 pub use receive::Looked;
 pub use sessions::{Sessions, SessionsFull};
 
+use super::profile::Introductions;
 use crate::adapters::seal::Seal;
 use crate::protocol::limits::Limits;
-use crate::protocol::revisions::RevisionSet;
-use crate::protocol::revisions::Spoken;
-use profile::Introductions;
+use crate::protocol::revisions::{RevisionSet, Spoken};
 
 /// What is told of each loss: the method, who it is lost to, and what.
 type LossHook = Arc<dyn Fn(&str, Revision, &[Loss]) + Send + Sync>;

@@ -9,38 +9,27 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind};
 
 use super::Server;
 use super::answer::LISTEN;
-use super::call::{Client, Fate, LogLevel, Outgoing, Output, Token};
-use super::channel::{AskedBy, Channel, Pending};
+use super::done::{Done, Outgoing};
 use super::machines::Told;
+use super::state::{AskedBy, Pending, State};
 use super::translate::Stopped;
 use crate::adapters::questions::allowed;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::{Ask, Caller, Fate, LogLevel, To};
 use crate::settle::find_method;
 use crate::{errors, meta};
 
-/// Whom a notification is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum To {
-    /// Who waits for the answer to this request: progress, logs, and what a `subscriptions/listen` is told.
-    Request(Token),
-    /// Whoever is at the other end of the channel.
-    Session,
-}
-
 impl<App: Spoken> Server<App> {
-    /// Sends a notification, in the words of the application's revision.
-    ///
-    /// What the peer did not ask for is swallowed: logs below its level, or any if a modern request names no level;
-    /// progress of a request without a token; anything but logs before the client is initialized.
-    pub fn notify(
+    /// Sends a notification; see [`Connection::notify`](crate::protocol::Connection::notify).
+    pub(super) fn notify(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         to: To,
         method: &str,
         params: Option<&Json>,
         now: Duration,
-    ) -> Output {
+    ) -> Done {
         if find_method(
             App::REVISION,
             method,
@@ -51,10 +40,10 @@ impl<App: Spoken> Server<App> {
         {
             let error =
                 errors::internal("the application's revision has no such notification of a server");
-            return Output::of(Fate::Refused(Box::new(error.error)));
+            return Done::of(Fate::Refused(Box::new(error.error)));
         }
         if let To::Request(token) = to
-            && let Some(own) = channel.own.get(&token).copied()
+            && let Some(own) = state.own.get(&token).copied()
         {
             let empty = super::translate::no_params();
             let (key, params) = (own.key, params.unwrap_or(&empty));
@@ -63,10 +52,10 @@ impl<App: Spoken> Server<App> {
                 method,
                 params,
             };
-            let output = self.run_machine(channel, own.adapter, occasion, now);
-            return output.unwrap_or_else(|| Output::of(Fate::Swallowed("own-call")));
+            let output = self.run_machine(state, own.adapter, occasion, now);
+            return output.unwrap_or_else(|| Done::of(Fate::Swallowed("own-call")));
         }
-        let peer = match self.peer_of(channel, to, method, params) {
+        let peer = match self.peer_of(state, to, method, params) {
             Ok(peer) => peer,
             Err(Fate::NeedsAdapter(needs)) => {
                 let empty = super::translate::no_params();
@@ -74,37 +63,38 @@ impl<App: Spoken> Server<App> {
                     method,
                     params: params.unwrap_or(&empty),
                 };
-                let adapted = self.run_machine(channel, needs.adapter, occasion, now);
-                return adapted.unwrap_or_else(|| Output::of(Fate::NeedsAdapter(needs)));
+                let adapted = self.run_machine(state, needs.adapter, occasion, now);
+                return adapted.unwrap_or_else(|| Done::of(Fate::NeedsAdapter(needs)));
             }
-            Err(fate) => return Output::of(fate),
+            Err(fate) => return Done::of(fate),
         };
         let (text, losses) = match self.params_out(method, params, peer) {
             Ok((text, losses)) => (text, losses),
-            Err(Stopped::Swallowed(rule)) => return Output::of(Fate::Swallowed(rule)),
+            Err(Stopped::Swallowed(rule)) => return Done::of(Fate::Swallowed(rule)),
             Err(Stopped::NeedsState(needs)) => {
                 let empty = super::translate::no_params();
                 let occasion = Occasion::Notification {
                     method,
                     params: params.unwrap_or(&empty),
                 };
-                let adapted = self.run_machine(channel, needs.adapter, occasion, now);
+                let adapted = self.run_machine(state, needs.adapter, occasion, now);
                 let needs = NeedsAdapter::new(&needs, method, peer);
-                return adapted.unwrap_or_else(|| Output::of(Fate::NeedsAdapter(needs)));
+                return adapted.unwrap_or_else(|| Done::of(Fate::NeedsAdapter(needs)));
             }
             Err(stopped) => return refused(stopped),
         };
         self.report(method, peer, &losses);
         let mut exchange = None;
-        let mut send = Vec::new();
+        let mut done = Done::of(Fate::Sent);
+        done.losses = losses;
         let mut given = params.is_some().then_some(text);
         if let To::Request(token) = to
-            && let Some(pending) = channel.get_mut(token)
+            && let Some(pending) = state.get_mut(token)
         {
             exchange = Some(pending.exchange);
             // Only the runtime knows the id that ties a notification to its stream.
             if pending.method == LISTEN {
-                send.extend(acknowledgement(pending, method));
+                done.send_all(acknowledgement(pending, method));
                 let text = given.as_ref().map_or("{}", Json::text);
                 given = Json::from_text(&meta::with(
                     text,
@@ -115,24 +105,19 @@ impl<App: Spoken> Server<App> {
             }
         }
         let body = write::notification(method, given.as_ref().map(Json::text));
-        send.push(Outgoing {
+        done.send(Outgoing {
             exchange,
             last: false,
             status: 200,
             body,
         });
-        Output {
-            send,
-            events: Vec::new(),
-            losses,
-            fate: Fate::Sent,
-        }
+        done
     }
 
     /// The revision of whom a notification is for, if it is to be sent at all.
     fn peer_of(
         &self,
-        channel: &Channel,
+        state: &State,
         to: To,
         method: &str,
         params: Option<&Json>,
@@ -140,7 +125,7 @@ impl<App: Spoken> Server<App> {
         let is_log = method == "notifications/message";
         match to {
             To::Request(token) => {
-                let pending = channel.get(token).ok_or(Fate::Unknown)?;
+                let pending = state.get(token).ok_or(Fate::Unknown)?;
                 if pending.is_parked {
                     return Err(Fate::Swallowed("parked"));
                 }
@@ -153,7 +138,7 @@ impl<App: Spoken> Server<App> {
                 }
                 Ok(pending.peer)
             }
-            To::Session => match &channel.session {
+            To::Session => match &state.session {
                 Some(session) if is_log && is_below(session.log_level, params) => {
                     Err(Fate::Swallowed("log-level"))
                 }
@@ -168,20 +153,18 @@ impl<App: Spoken> Server<App> {
         }
     }
 
-    /// Sends the peer a request, in the words of the application's revision; `key` comes back with its answer, in
-    /// [`Event::Answered`](super::Event::Answered).
+    /// Sends the peer a request, in the words of the application's revision; `key` comes back with its answer.
     ///
     /// A client of the modern era takes none: it is asked in results, which is the business of an adapter.
     /// `about` is the request of the peer for whose sake it is asked.
-    pub fn ask(
-        &self,
-        channel: &mut Channel,
-        key: u64,
-        about: Option<Token>,
-        method: &str,
-        params: Option<&Json>,
-        now: Duration,
-    ) -> Output {
+    pub(super) fn ask(&self, state: &mut State, key: u64, ask: &Ask, now: Duration) -> Done {
+        let Ask {
+            method,
+            params,
+            about,
+            ..
+        } = ask;
+        let (about, params) = (*about, params.as_ref());
         let Some(row) = find_method(
             App::REVISION,
             method,
@@ -190,16 +173,16 @@ impl<App: Spoken> Server<App> {
         ) else {
             let error =
                 errors::internal("the application's revision has no such request of a server");
-            return Output::of(Fate::Refused(Box::new(error.error)));
+            return Done::of(Fate::Refused(Box::new(error.error)));
         };
-        let about = about.filter(|token| !channel.own.contains_key(token));
-        let told = match about.map(|token| Told::of(channel, token, None)) {
-            Some(None) => return Output::of(Fate::Unknown),
+        let about = about.filter(|token| !state.own.contains_key(token));
+        let told = match about.map(|token| Told::of(state, token, None)) {
+            Some(None) => return Done::of(Fate::Unknown),
             Some(told) => told,
             None => None,
         };
         let about_peer = told.as_ref().map(|told| told.about().peer);
-        let peer = about_peer.or(channel.session_revision());
+        let peer = about_peer.or(state.session_revision());
         let empty = super::translate::no_params();
         let given = params.unwrap_or(&empty);
         let Some(peer) = peer.filter(|&peer| is_legacy(peer)) else {
@@ -209,35 +192,35 @@ impl<App: Spoken> Server<App> {
                 method: row.name,
                 params: given,
             };
-            let adapted = self.run_machine(channel, Adapter::MultiRoundTrip, occasion, now);
+            let adapted = self.run_machine(state, Adapter::MultiRoundTrip, occasion, now);
             return adapted.unwrap_or_else(|| {
-                Output::of(self.needs(Adapter::MultiRoundTrip, "input-required", method))
+                Done::of(self.needs(Adapter::MultiRoundTrip, "input-required", method))
             });
         };
-        let client = channel.session.as_ref().map(|session| &session.client);
-        let unknown = Client::unknown(peer);
-        if let Err(error) = allowed(client.map_or(&unknown, |client| client), method, given) {
-            return Output::of(Fate::Refused(Box::new(error)));
+        let caller = state.session.as_ref().map(|session| &session.caller);
+        let unknown = Caller::unknown(peer);
+        if let Err(error) = allowed(caller.map_or(&unknown, |caller| caller), method, given) {
+            return Done::of(Fate::Refused(Box::new(error)));
         }
         match self.params_out(row.name, params, peer) {
             Ok((text, losses)) => {
                 self.report(row.name, peer, &losses);
                 let send =
-                    self.send_request(channel, AskedBy::Application(key), about, row.name, &text);
+                    self.send_request(state, AskedBy::Application(key), about, row.name, &text);
                 match send {
-                    Some(send) => Output {
-                        send: vec![send],
-                        events: Vec::new(),
-                        losses,
-                        fate: Fate::Sent,
-                    },
+                    Some(send) => {
+                        let mut done = Done::of(Fate::Sent);
+                        done.losses = losses;
+                        done.send(send);
+                        done
+                    }
                     None => {
                         let error = errors::too_many_pending(self.limits.pending).error;
-                        Output::of(Fate::Refused(Box::new(error)))
+                        Done::of(Fate::Refused(Box::new(error)))
                     }
                 }
             }
-            Err(Stopped::Swallowed(rule)) => Output::of(Fate::Swallowed(rule)),
+            Err(Stopped::Swallowed(rule)) => Done::of(Fate::Swallowed(rule)),
             Err(Stopped::NeedsState(needs)) => {
                 let occasion = Occasion::ServerRequest {
                     key,
@@ -245,9 +228,9 @@ impl<App: Spoken> Server<App> {
                     method: row.name,
                     params: given,
                 };
-                let adapted = self.run_machine(channel, needs.adapter, occasion, now);
+                let adapted = self.run_machine(state, needs.adapter, occasion, now);
                 let needs = NeedsAdapter::new(&needs, method, peer);
-                adapted.unwrap_or_else(|| Output::of(Fate::NeedsAdapter(needs)))
+                adapted.unwrap_or_else(|| Done::of(Fate::NeedsAdapter(needs)))
             }
             Err(stopped) => refused(stopped),
         }
@@ -287,9 +270,9 @@ fn acknowledgement(pending: &mut Pending, method: &str) -> Option<Outgoing> {
     })
 }
 
-fn refused(stopped: Stopped) -> Output {
+fn refused(stopped: Stopped) -> Done {
     let error = stopped.into_error(ErrorObject::INTERNAL_ERROR);
-    Output::of(Fate::Refused(Box::new(error)))
+    Done::of(Fate::Refused(Box::new(error)))
 }
 
 /// Whether a log notification is less severe than what was asked for.

@@ -6,11 +6,11 @@ use mcp_registry::{Context, Era, Failure, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, RequestId};
 
 use super::Server;
-use super::call::{Client, Event, LogLevel};
-use super::channel::{Channel, Opened};
 use super::receive::Handled;
+use super::state::{Opened, State};
 use crate::errors::{self, Refusal};
 use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::{Caller, Event, LogLevel, Output};
 use mcp_wire::{Peeked, Raw};
 
 /// The result that says nothing.
@@ -20,7 +20,7 @@ impl<App: Spoken> Server<App> {
     /// Answers a request of the protocol; `None` if it is one of the application.
     pub(super) fn protocol_request(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         message: &Peeked<'_>,
         id: &RequestId,
         method: &str,
@@ -32,7 +32,7 @@ impl<App: Spoken> Server<App> {
                 let result = self.introductions.discovery(peer, self.served)?;
                 Some(Handled::answered(id, &result))
             }
-            "logging/setLevel" => Some(match self.set_level(channel, message, peer) {
+            "logging/setLevel" => Some(match self.set_level(state, message, peer) {
                 Ok(()) => Handled::answered(id, EMPTY),
                 Err(refusal) => Handled::refused(Some(id), &refusal),
             }),
@@ -42,7 +42,7 @@ impl<App: Spoken> Server<App> {
 
     fn set_level(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         message: &Peeked<'_>,
         peer: Revision,
     ) -> Result<(), Box<Refusal>> {
@@ -54,7 +54,7 @@ impl<App: Spoken> Server<App> {
         let level = level.as_str().and_then(|name| LogLevel::from_name(&name));
         let level = level
             .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
-        if let Some(session) = &mut channel.session {
+        if let Some(session) = &mut state.session {
             session.log_level = Some(level);
         }
         Ok(())
@@ -63,7 +63,7 @@ impl<App: Spoken> Server<App> {
     /// Answers `initialize`: the revision that was asked for, else the newest that has a handshake.
     pub(super) fn initialize(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         message: &Peeked<'_>,
         id: &RequestId,
     ) -> Handled {
@@ -82,36 +82,35 @@ impl<App: Spoken> Server<App> {
         let Some(revision) = settled else {
             return Handled::refused(Some(id), &errors::unsupported_version(&asked, self.served));
         };
-        let client = match introduced(message, revision) {
-            Ok(client) => client,
+        let caller = match introduced(message, revision) {
+            Ok(caller) => caller,
             Err(refusal) => return Handled::refused(Some(id), &refusal),
         };
         let Some(result) = self.introductions.handshake(revision) else {
             return Handled::refused(Some(id), &errors::internal("no profile for this revision"));
         };
-        channel.session = Some(Box::new(self.opened(revision, client)));
+        state.session = Some(Box::new(self.opened(revision, caller)));
         let mut handled = Handled::answered(id, &result);
-        handled.opens_session = true;
-        handled.events.push(Event::Opened(revision));
+        (handled.outputs).push(Output::Event(Event::Opened(revision)));
         handled
     }
 
-    fn opened(&self, revision: Revision, client: Client) -> Opened {
+    fn opened(&self, revision: Revision, caller: Caller) -> Opened {
         let mut opened = Opened {
             revision,
-            client: Arc::new(client),
+            caller: Arc::new(caller),
             log_level: None,
             is_initialized: false,
             upgraded: mcp_registry::Session::default(),
             client_info: None,
         };
         if self.modern {
-            let capabilities = opened.client.capabilities_in(App::REVISION);
+            let capabilities = opened.caller.capabilities_in(App::REVISION);
             opened.upgraded = mcp_registry::Session {
                 client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
                 ..mcp_registry::Session::default()
             };
-            opened.client_info = said(opened.client.info_in(App::REVISION));
+            opened.client_info = said(opened.caller.info_in(App::REVISION));
         }
         opened
     }
@@ -138,7 +137,7 @@ fn member(message: &Peeked<'_>, name: &str) -> Option<Json> {
 }
 
 /// Who the client says it is, once its params prove to be those of the revision.
-fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Client, Box<Refusal>> {
+fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Caller, Box<Refusal>> {
     let text = message.params.map_or(EMPTY, Raw::text);
     let subject = Subject::Method("initialize", Part::Params, Some(Direction::ClientToServer));
     let cx = Context::new(mcp_registry::Policy::Strict);
@@ -150,7 +149,7 @@ fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Client, Box<Re
             status: 200,
         }));
     }
-    Ok(Client {
+    Ok(Caller {
         revision,
         info: member(message, "clientInfo"),
         capabilities: member(message, "capabilities"),

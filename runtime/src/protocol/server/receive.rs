@@ -8,9 +8,9 @@ use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::answer::LISTEN;
-use super::call::{Call, Client, Event, Exchange, Ignored, LogLevel, Received, Reply, Token};
-use super::channel::{Channel, Pending};
+use super::done::{Outgoing, Received};
 use super::machines::Told;
+use super::state::{Pending, State};
 use super::translate::Stopped;
 use super::{Server, batch};
 use crate::adapters::questions::may_ask_back;
@@ -19,12 +19,19 @@ use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::protocol::revisions::{Spoken, is_legacy, same};
-use crate::settle::{self, Circumstances, Settled, find_method};
+use crate::protocol::{Call, Caller, Event, Exchange, Ignored, LogLevel, Output, Token};
+use crate::settle::{self, Settled, Settlement, find_method};
 use mcp_wire::{MessageKind, Peeked, Raw, Unreadable, peek};
 
-/// What one look at a text has shown.
+/// What one look at a text has shown: the message, and what it says of its revision.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Looked<'a>(Result<Peeked<'a>, Unlooked>);
+pub struct Looked<'a>(Result<Seen<'a>, Unlooked>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Seen<'a> {
+    message: Peeked<'a>,
+    settlement: Result<Settlement, Box<Refusal>>,
+}
 
 #[derive(Debug, Clone, PartialEq)]
 enum Unlooked {
@@ -36,7 +43,13 @@ impl<'a> Looked<'a> {
     /// The message, if the text is one.
     #[must_use]
     pub fn message(&self) -> Option<&Peeked<'a>> {
-        self.0.as_ref().ok()
+        self.0.as_ref().ok().map(|seen| &seen.message)
+    }
+
+    /// What the message says of its revision by itself, if it is not refused for that.
+    #[must_use]
+    pub fn settlement(&self) -> Option<Settlement> {
+        self.0.as_ref().ok()?.settlement.as_ref().ok().copied()
     }
 }
 
@@ -45,11 +58,9 @@ impl<'a> Looked<'a> {
 pub(super) struct Handled {
     /// What answers it at once, and the status beside it.
     pub(super) answer: Option<(String, u16)>,
-    pub(super) events: Vec<Event>,
+    pub(super) outputs: Vec<Output<Outgoing>>,
     /// Whether a request waits for the application.
     pub(super) waits: bool,
-    /// Whether a session was opened.
-    pub(super) opens_session: bool,
     /// The status of an empty response.
     pub(super) status: u16,
 }
@@ -71,7 +82,7 @@ impl Handled {
 
     pub(super) fn told(event: Event) -> Self {
         Self {
-            events: vec![event],
+            outputs: vec![Output::Event(event)],
             status: 202,
             ..Self::default()
         }
@@ -79,7 +90,7 @@ impl Handled {
 
     pub(super) fn put_aside(ignored: Ignored, status: u16) -> Self {
         Self {
-            events: vec![Event::Ignored(ignored)],
+            outputs: vec![Output::Event(Event::Ignored(ignored))],
             status,
             ..Self::default()
         }
@@ -87,41 +98,33 @@ impl Handled {
 }
 
 impl<App: Spoken> Server<App> {
-    /// Takes a text of the peer: a message, or a batch where the revision has them.
-    ///
-    /// `headers` are those of its POST, and `None` on stdio. `now` counts from whenever the caller likes.
-    /// Whatever comes, this neither fails nor panics: what cannot be read is answered with an error.
-    pub fn receive(
-        &self,
-        channel: &mut Channel,
-        headers: Option<&Headers<'_>>,
-        bytes: &[u8],
-        now: Duration,
-    ) -> Received {
-        self.take(channel, headers, self.look(bytes), now)
-    }
-
-    /// One look at a text, by which a transport can tell whose it is before it hands it in.
+    /// One look at a text, by which a transport can tell whose it is before it hands it in
+    /// ([`Connection::take`](crate::protocol::Connection::take)); `headers` are those of its POST, and `None` on stdio.
     #[must_use]
-    pub fn look<'a>(&self, bytes: &'a [u8]) -> Looked<'a> {
+    pub fn look<'a>(&self, headers: Option<&Headers<'_>>, bytes: &'a [u8]) -> Looked<'a> {
         Looked(match bytes.len() > self.limits.message_bytes {
             true => Err(Unlooked::TooLarge(bytes.len())),
-            false => peek(bytes).map_err(Unlooked::Unreadable),
+            false => (peek(bytes).map_err(Unlooked::Unreadable)).map(|message| Seen {
+                settlement: settle::settle(&message, headers, self.served),
+                message,
+            }),
         })
     }
 
-    /// As [`receive`](Self::receive), of a text that was looked at.
-    pub fn take(
+    /// What a text comes to.
+    pub(super) fn receive(
         &self,
-        channel: &mut Channel,
-        headers: Option<&Headers<'_>>,
+        state: &mut State,
+        exchange: Exchange,
         looked: Looked<'_>,
+        principal: Option<&str>,
         now: Duration,
     ) -> Received {
-        let exchange = channel.next_exchange();
-        channel.last_heard = now;
-        let message = match looked.0 {
-            Ok(message) => message,
+        let Seen {
+            message,
+            settlement,
+        } = match looked.0 {
+            Ok(seen) => seen,
             Err(Unlooked::TooLarge(bytes)) => {
                 let refusal = errors::message_too_large(bytes, self.limits.message_bytes);
                 return single(exchange, Handled::refused(None, &refusal));
@@ -130,19 +133,14 @@ impl<App: Spoken> Server<App> {
                 return single(exchange, refuse_unreadable(&unreadable));
             }
         };
-        let principal = headers.and_then(|headers| headers.principal);
-        let around = Circumstances {
-            headers,
-            session: channel.session_revision(),
-            served: self.served,
-        };
-        match settle::settle(&message, &around) {
+        let session = state.session_revision();
+        match settlement.and_then(|it| it.within(session, self.served)) {
             Ok(Settled::Batch(revision)) => {
-                batch::receive(self, channel, exchange, &message, revision, principal, now)
+                batch::receive(self, state, exchange, &message, revision, principal, now)
             }
             settled => single(
                 exchange,
-                self.handle(channel, exchange, &message, settled, principal, false, now),
+                self.handle(state, exchange, &message, settled, principal, false, now),
             ),
         }
     }
@@ -151,7 +149,7 @@ impl<App: Spoken> Server<App> {
     #[allow(clippy::too_many_arguments, reason = "all of them are what came")]
     pub(super) fn handle(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         exchange: Exchange,
         message: &Peeked<'_>,
         settled: Result<Settled, Box<Refusal>>,
@@ -180,18 +178,22 @@ impl<App: Spoken> Server<App> {
                 &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
             ),
             (MessageKind::Request, Some(id), Err(refusal)) => Handled::refused(Some(&id), &refusal),
-            (MessageKind::Request, Some(id), Ok(Settled::Speaks(peer))) => self.request(
-                channel, exchange, message, id, peer, principal, in_batch, now,
-            ),
-            (MessageKind::Request, Some(id), Ok(_)) => self.initialize(channel, message, &id),
+            (MessageKind::Request, Some(id), Ok(Settled::Speaks(peer))) => {
+                self.request(state, exchange, message, id, peer, principal, in_batch, now)
+            }
+            (MessageKind::Request, Some(id), Ok(_)) => self.initialize(state, message, &id),
             (MessageKind::Notification, _, Ok(Settled::Speaks(peer))) => {
-                self.notification(channel, message, peer, now)
+                self.notification(state, message, peer, now)
             }
             (MessageKind::Notification, _, Err(refusal)) => {
-                Handled::put_aside(Ignored::Notification(refusal.error.message), refusal.status)
+                let method = message.method.as_deref().unwrap_or_default().to_owned();
+                Handled::put_aside(
+                    Ignored::Invalid(method, refusal.error.message),
+                    refusal.status,
+                )
             }
             (MessageKind::Response | MessageKind::Error, id, _) => {
-                self.peer_answer(channel, message, id, now)
+                self.peer_answer(state, message, id, now)
             }
             (_, id, Err(refusal)) => Handled::refused(id.as_ref(), &refusal),
             (_, id, Ok(_)) => {
@@ -203,7 +205,7 @@ impl<App: Spoken> Server<App> {
     #[allow(clippy::too_many_arguments, reason = "all of them are what came")]
     fn request(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         exchange: Exchange,
         message: &Peeked<'_>,
         id: RequestId,
@@ -219,27 +221,27 @@ impl<App: Spoken> Server<App> {
             return Handled::refused(Some(&id), &errors::method_not_found(name, era));
         };
         let method = row.name;
-        if channel.token_of(&id).is_some() {
+        if state.token_of(&id).is_some() {
             let refusal =
                 errors::invalid_request("the id is that of a request which is not answered yet");
             return Handled::refused(Some(&id), &refusal);
         }
-        if let Some(handled) = self.protocol_request(channel, message, &id, method, peer) {
+        if let Some(handled) = self.protocol_request(state, message, &id, method, peer) {
             return handled;
         }
-        if channel.pending() >= self.limits.pending {
+        if state.pending() >= self.limits.pending {
             return Handled::refused(Some(&id), &errors::too_many_pending(self.limits.pending));
         }
         let bytes = message.text.len();
-        if channel.pending_bytes().saturating_add(bytes) > self.limits.pending_bytes {
+        if state.pending_bytes().saturating_add(bytes) > self.limits.pending_bytes {
             let refusal = errors::too_much_pending(self.limits.pending_bytes);
             return Handled::refused(Some(&id), &refusal);
         }
-        let session = channel.session.as_deref().filter(|_| is_legacy(peer));
+        let session = state.session.as_deref().filter(|_| is_legacy(peer));
         let params = message.params.map(Raw::text);
         let translated = self.params_in(method, params, peer, session);
-        let client = match session {
-            Some(session) => Arc::clone(&session.client),
+        let caller = match session {
+            Some(session) => Arc::clone(&session.caller),
             None => Arc::new(client_of(message, peer)),
         };
         let log_level = match session {
@@ -252,7 +254,7 @@ impl<App: Spoken> Server<App> {
             peer,
             exchange,
             in_batch,
-            client,
+            caller,
             log_level,
             progress_token: message.meta.progress_token.and_then(json),
             params: None,
@@ -273,15 +275,18 @@ impl<App: Spoken> Server<App> {
         match translated {
             Ok((params, losses)) => {
                 self.report(method, peer, &losses);
-                let plugged = channel.machines.iter().map(|machine| machine.adapter());
+                let plugged = state.machines.iter().map(|machine| machine.adapter());
                 let keeps = asks_back
                     || method == LISTEN
                     || plugged.into_iter().any(|it| it != Adapter::Subscription);
                 pending.params = keeps.then(|| params.clone());
-                let token = channel.add(pending);
-                let call = call_of(channel, token, method, params, losses);
+                let token = state.add(pending);
+                let call = call_of(state, token, method, params, losses);
                 Handled {
-                    events: call.map(Event::Call).into_iter().collect(),
+                    outputs: call
+                        .map(|call| Output::Event(Event::Call(call)))
+                        .into_iter()
+                        .collect(),
                     waits: true,
                     ..Handled::default()
                 }
@@ -291,26 +296,26 @@ impl<App: Spoken> Server<App> {
             }
             Err(Stopped::NeedsState(needs)) => {
                 let id = pending.id.clone();
-                let token = channel.add(pending);
+                let token = state.add(pending);
                 let params = params
                     .and_then(|text| Json::from_text(text).ok())
                     .unwrap_or_else(super::translate::no_params);
-                if let Some(pending) = channel.get_mut(token) {
+                if let Some(pending) = state.get_mut(token) {
                     pending.adapter = Some(needs.adapter);
                 }
-                let told = Told::of(channel, token, Some(params));
+                let told = Told::of(state, token, Some(params));
                 let occasion = told.as_ref().map(|told| Occasion::Request(told.about()));
                 if let Some(occasion) = occasion
-                    && let Some(output) = self.run_machine(channel, needs.adapter, occasion, now)
+                    && let Some(output) = self.run_machine(state, needs.adapter, occasion, now)
                 {
                     return batch::of_output(output, true);
                 }
-                channel.take(token);
+                state.take(token);
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 let mut refusal = errors::method_not_found(method, era);
                 refusal.error.message = needs.to_string();
                 let mut handled = Handled::refused(Some(&id), &refusal);
-                handled.events.push(Event::NeedsAdapter(needs));
+                (handled.outputs).push(Output::Event(Event::NeedsAdapter(needs)));
                 handled
             }
             Err(stopped) => {
@@ -324,20 +329,20 @@ impl<App: Spoken> Server<App> {
 
 /// The call of a request that waits.
 pub(super) fn call_of(
-    channel: &Channel,
+    state: &State,
     token: Token,
     method: &'static str,
     params: Json,
     losses: Vec<mcp_registry::Loss>,
 ) -> Option<Call> {
-    let pending = channel.get(token)?;
+    let pending = state.get(token)?;
     Some(Call {
         token,
         exchange: pending.exchange,
         method,
         params,
         peer: pending.peer,
-        client: Arc::clone(&pending.client),
+        caller: Arc::clone(&pending.caller),
         log_level: pending.log_level,
         progress_token: pending.progress_token.clone(),
         losses,
@@ -349,10 +354,10 @@ pub(super) fn json(raw: Raw<'_>) -> Option<Json> {
 }
 
 /// What a modern request says of its client.
-fn client_of(message: &Peeked<'_>, peer: Revision) -> Client {
+fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
     match peer.era() {
-        Era::Handshake => Client::unknown(peer),
-        Era::PerRequest => Client {
+        Era::Handshake => Caller::unknown(peer),
+        Era::PerRequest => Caller {
             revision: peer,
             info: message.meta.client_info.and_then(json),
             capabilities: message.meta.client_capabilities.and_then(json),
@@ -380,27 +385,17 @@ fn refuse_unreadable(unreadable: &Unreadable) -> Handled {
 fn single(exchange: Exchange, handled: Handled) -> Received {
     let Handled {
         answer,
-        events,
+        outputs,
         waits,
-        opens_session,
         status,
     } = handled;
     let reply = match answer {
-        Some((body, status)) => Some(Reply {
-            status,
-            body: Some(body),
-            opens_session,
-        }),
+        Some((body, status)) => Some(Outgoing::last(exchange, status, body)),
         None if waits => None,
-        None => Some(Reply {
-            status: if status == 0 { 202 } else { status },
-            body: None,
-            opens_session,
-        }),
+        None => {
+            let status = if status == 0 { 202 } else { status };
+            Some(Outgoing::last(exchange, status, String::new()))
+        }
     };
-    Received {
-        exchange,
-        reply,
-        events,
-    }
+    Received { outputs, reply }
 }

@@ -6,13 +6,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use super::channel::Channel;
-
-/// Sessions by the id that the transport minted; of [`Channel`]s, or of what the transport keeps them in.
+/// Sessions by the id that the transport minted, of whatever the transport keeps their connections in.
 ///
 /// Ids come from outside: this crate has no randomness of its own.
 #[derive(Debug)]
-pub struct Sessions<T = Channel> {
+pub struct Sessions<T> {
     open: HashMap<String, Entry<T>>,
     /// Who goes first: those that were never used, then the longest unused.
     order: BTreeMap<(bool, u64), String>,

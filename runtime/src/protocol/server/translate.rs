@@ -4,7 +4,7 @@ use mcp_registry::Revision;
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::Server;
-use super::channel::Opened;
+use super::state::Opened;
 use crate::meta;
 use crate::protocol::revisions::{Spoken, is_legacy, same};
 pub(super) use crate::protocol::translate::{NO_PARAMS, Stopped, Translated, no_params};

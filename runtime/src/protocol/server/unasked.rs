@@ -5,29 +5,29 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
-use super::call::{Event, Ignored, Notice, PeerAnswer};
-use super::channel::{AskedBy, Channel};
 use super::receive::{Handled, json};
+use super::state::{AskedBy, State};
 use super::translate::Stopped;
 use super::{Server, batch};
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::{Answered, Event, Ignored, Notice, Token};
 use crate::settle::find_method;
 use mcp_wire::{Peeked, Raw};
 
 impl<App: Spoken> Server<App> {
     pub(super) fn notification(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         message: &Peeked<'_>,
         peer: Revision,
         now: Duration,
     ) -> Handled {
         let name = message.method.as_deref().unwrap_or_default();
         match name {
-            "notifications/cancelled" => return self.cancelled(channel, message, now),
+            "notifications/cancelled" => return self.cancelled(state, message, now),
             "notifications/initialized" if is_legacy(peer) => {
-                return match &mut channel.session {
+                return match &mut state.session {
                     Some(session) => {
                         let first = !std::mem::replace(&mut session.is_initialized, true);
                         let mut handled = Handled::told(Event::Initialized);
@@ -35,15 +35,13 @@ impl<App: Spoken> Server<App> {
                         if first
                             && self.modern
                             && let Some(output) = self.run_machine(
-                                channel,
+                                state,
                                 adapter,
                                 Occasion::Initialized { peer },
                                 now,
                             )
                         {
-                            handled
-                                .events
-                                .extend(batch::of_output(output, false).events);
+                            handled.outputs.extend(output.outputs);
                         }
                         handled
                     }
@@ -63,9 +61,9 @@ impl<App: Spoken> Server<App> {
             MethodKind::Notification,
         ) else {
             let why = format!("revision {peer} has no notification of that method");
-            return Handled::put_aside(Ignored::Notification(why), 202);
+            return Handled::put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };
-        let session = channel.session.as_deref().filter(|_| is_legacy(peer));
+        let session = state.session.as_deref().filter(|_| is_legacy(peer));
         match self.params_in(row.name, message.params.map(Raw::text), peer, session) {
             Ok((params, losses)) => {
                 self.report(row.name, peer, &losses);
@@ -73,21 +71,24 @@ impl<App: Spoken> Server<App> {
                     method: row.name,
                     params,
                     peer,
+                    about: None,
                     losses,
                 }))
             }
-            Err(Stopped::Swallowed(rule)) => Handled::put_aside(Ignored::Swallowed(rule), 202),
+            Err(Stopped::Swallowed(rule)) => {
+                Handled::put_aside(Ignored::Swallowed(name.to_owned(), rule), 202)
+            }
             Err(Stopped::NeedsState(needs)) => Handled::told(Event::NeedsAdapter(
                 NeedsAdapter::new(&needs, row.name, peer),
             )),
             Err(stopped) => {
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
-                Handled::put_aside(Ignored::Notification(error.message), 202)
+                Handled::put_aside(Ignored::Invalid(name.to_owned(), error.message), 202)
             }
         }
     }
 
-    fn cancelled(&self, channel: &mut Channel, message: &Peeked<'_>, now: Duration) -> Handled {
+    fn cancelled(&self, state: &mut State, message: &Peeked<'_>, now: Duration) -> Handled {
         let params = message
             .params
             .and_then(json)
@@ -95,15 +96,18 @@ impl<App: Spoken> Server<App> {
         let id: Option<RequestId> = params
             .as_ref()
             .and_then(|params| params.get("requestId")?.read().ok());
-        let Some(token) = id.and_then(|id| channel.token_of(&id)) else {
+        let Some(token) = id.and_then(|id| state.token_of(&id)) else {
             // It may have crossed the answer on its way.
             return Handled::put_aside(
-                Ignored::Notification("no such request waits".to_owned()),
+                Ignored::Invalid(
+                    "notifications/cancelled".to_owned(),
+                    "no such request waits".to_owned(),
+                ),
                 202,
             );
         };
         let reason = params.and_then(|params| params.get("reason")?.as_str().map(String::from));
-        let output = self.cancel(channel, token, reason, now);
+        let output = self.give_up(state, token, reason, now);
         Handled {
             status: 202,
             ..batch::of_output(output, false)
@@ -112,7 +116,7 @@ impl<App: Spoken> Server<App> {
 
     pub(super) fn peer_answer(
         &self,
-        channel: &mut Channel,
+        state: &mut State,
         message: &Peeked<'_>,
         id: Option<RequestId>,
         now: Duration,
@@ -121,7 +125,7 @@ impl<App: Spoken> Server<App> {
             Some(RequestId::Integer(number)) => number.as_i64(),
             _ => None,
         };
-        let Some(asked) = number.and_then(|number| channel.asked.remove(&number)) else {
+        let Some(asked) = number.and_then(|number| state.asked.remove(&number)) else {
             return Handled::put_aside(Ignored::AnswerToNothing(id), 202);
         };
         let result: Result<Json, ErrorObject> = match (message.result.and_then(json), message.error)
@@ -139,7 +143,7 @@ impl<App: Spoken> Server<App> {
                     key,
                     result: result.as_ref(),
                 };
-                let output = self.run_machine(channel, adapter, occasion, now);
+                let output = self.run_machine(state, adapter, occasion, now);
                 let mut handled = output
                     .map(|output| batch::of_output(output, false))
                     .unwrap_or_default();
@@ -149,9 +153,9 @@ impl<App: Spoken> Server<App> {
             AskedBy::Application(key) => {
                 let (result, losses) =
                     self.answer_for_application(asked.method, result, asked.peer);
-                Handled::told(Event::Answered(PeerAnswer {
-                    key,
-                    result,
+                Handled::told(Event::Answered(Answered {
+                    token: Token(key),
+                    answer: result.into(),
                     losses,
                 }))
             }

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use http_body::Frame;
 use tokio::time::{Instant, Sleep};
 
-use crate::serve::{Queue, line};
+use crate::protocol::translate::one_line;
+use crate::serve::Queue;
 use crate::server::Outgoing;
 
 /// The body of a response.
@@ -193,7 +194,7 @@ const STILL_HERE: &[u8] = b":\n\n";
 
 /// A text as a server-sent event.
 fn event(text: &str) -> Bytes {
-    Bytes::from(format!("event: message\ndata: {}\n\n", line(text)))
+    Bytes::from(format!("event: message\ndata: {}\n\n", one_line(text)))
 }
 
 impl std::fmt::Debug for Body {

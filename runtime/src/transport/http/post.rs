@@ -15,8 +15,8 @@ use super::service::{Inner, events, status};
 use super::{Body, Principal};
 use crate::errors::{self, Refusal};
 use crate::serve::{Facts, Handler, Lane, Queue, Taken, route};
-use crate::server::{Looked, Reply};
-use crate::settle::needs_session;
+use crate::server::Looked;
+use crate::settle::Settlement;
 use crate::{Headers, Spoken, headers};
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
@@ -27,7 +27,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let mut told = Headers::from_pairs(pairs);
         let principal = parts.extensions.get::<Principal>();
         told.principal = principal.map(|principal| principal.0.as_str());
-        let looked = self.server.look(bytes);
+        let looked = self.server.look(Some(&told), bytes);
         if let Some(message) = looked.message()
             && let Err(refused) = self.params_agree(message, &parts).await
         {
@@ -44,16 +44,25 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let facts = Facts {
             parts: Some(Arc::clone(&parts)),
         };
-        let Taken { reply, hangs_up } = lane.take(Some(&told), looked, &texts, facts);
+        let Taken {
+            opens_session,
+            hangs_up,
+        } = lane.take(Some(&told), looked, &texts, facts);
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
-        match reply {
-            Some(reply) => self.answered(reply, &lane),
-            None => {
-                let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
-                worked_on(queue, guard, id, self.options.keep_alive).await
-            }
+        let session = match opens_session && self.options.sessions {
+            true => match self.open(&lane) {
+                Ok(id) => Some(id),
+                Err(response) => return *response,
+            },
+            false => None,
+        };
+        let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
+        let mut response = worked_on(queue, guard, id, self.options.keep_alive).await;
+        if let Some(Ok(id)) = session.map(HeaderValue::try_from) {
+            response.headers_mut().insert(headers::SESSION_ID, id);
         }
+        response
     }
 
     /// Where a message belongs: to a session, to a call that is parked, or to nothing but itself.
@@ -65,7 +74,8 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
-        if message.is_some_and(|message| needs_session(message, told, has_session))
+        let needs_session = |settlement: Settlement| settlement.needs_session(has_session);
+        if looked.settlement().is_some_and(needs_session)
             && self.options.sessions
             && self.server.served().has(Era::Handshake)
         {
@@ -81,29 +91,6 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
         // Nothing else of a modern request is taken from an earlier one: its lane is its own.
         Ok(self.new_lane())
-    }
-
-    /// A reply that is there at once; the one to `initialize` opens a session.
-    fn answered(&self, reply: Reply, lane: &Arc<Lane<App, H>>) -> Response<Body> {
-        let session = match reply.opens_session && self.options.sessions {
-            true => match self.open(lane) {
-                Ok(id) => Some(id),
-                Err(response) => return *response,
-            },
-            false => None,
-        };
-        let Reply {
-            status: code, body, ..
-        } = reply;
-        let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = match body {
-            Some(body) => json(code, body),
-            None => status(code),
-        };
-        if let Some(Ok(id)) = session.map(HeaderValue::try_from) {
-            response.headers_mut().insert(headers::SESSION_ID, id);
-        }
-        response
     }
 
     fn open(&self, lane: &Arc<Lane<App, H>>) -> Result<String, Box<Response<Body>>> {
@@ -151,7 +138,10 @@ async fn worked_on(
                 guard.disarm();
             }
             let code = StatusCode::from_u16(text.status).unwrap_or(StatusCode::OK);
-            json(code, text.body)
+            match text.body.is_empty() {
+                true => status(code),
+                false => json(code, text.body),
+            }
         }
         Some(text) => events(Body::exchange(text, queue, guard, keep_alive)),
         // Cancelled meanwhile, or the session is over.

@@ -17,7 +17,6 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use mcp_registry::{Era, Revision};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::tools::Tools;
@@ -27,9 +26,9 @@ use crate::server::{Server, Sessions};
 use crate::{Spoken, headers, settle};
 
 /// A server as a tower service; clones serve the same sessions.
-pub struct Service<App, H>(Arc<Inner<App, H>>);
+pub struct Service<App: Spoken, H>(Arc<Inner<App, H>>);
 
-pub(super) struct Inner<App, H> {
+pub(super) struct Inner<App: Spoken, H> {
     pub(super) server: Arc<Server<App>>,
     pub(super) handler: Arc<H>,
     pub(super) options: Options,
@@ -46,13 +45,13 @@ pub(super) struct Inner<App, H> {
 /// Bodies are counted in these: a semaphore does not count as far as a budget goes.
 const UNIT: usize = 1 << 10;
 
-impl<App, H> Clone for Service<App, H> {
+impl<App: Spoken, H> Clone for Service<App, H> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<App, H> std::fmt::Debug for Service<App, H> {
+impl<App: Spoken, H> std::fmt::Debug for Service<App, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Service")
             .field("options", &self.0.options)
@@ -272,20 +271,18 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
 
     /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
     fn has_session_operations(&self, headers: &HeaderMap) -> bool {
-        let named = text(headers, headers::PROTOCOL_VERSION).and_then(Revision::from_wire);
-        let is_modern = named.is_some_and(|revision| revision.era() == Era::PerRequest);
-        self.options.sessions
-            && !is_modern
-            && settle::takes_session_operations(self.server.served())
+        let named = text(headers, headers::PROTOCOL_VERSION);
+        self.options.sessions && settle::takes_session_operations(named, self.server.served())
     }
 
     fn wrong_method(&self) -> Response<Body> {
         let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
-        let allowed =
-            match self.options.sessions && settle::takes_session_operations(self.server.served()) {
-                true => "GET, POST, DELETE",
-                false => "POST",
-            };
+        let allowed = match self.options.sessions
+            && settle::takes_session_operations(None, self.server.served())
+        {
+            true => "GET, POST, DELETE",
+            false => "POST",
+        };
         response
             .headers_mut()
             .insert(ALLOW, HeaderValue::from_static(allowed));

@@ -153,14 +153,11 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let lane = self.new_lane();
         let taken = lane.take(
             Some(&headers),
-            self.server.look(text.as_bytes()),
+            self.server.look(Some(&headers), text.as_bytes()),
             &texts,
             facts,
         );
         drop(texts);
-        if taken.reply.is_some() {
-            return None;
-        }
         // Who asked may hang up, or it may take too long: then nobody reads the page.
         let guard = taken
             .hangs_up

@@ -13,10 +13,10 @@ use super::route::{Route, Turn};
 use super::{Facts, Handler, Line, Peer, Session};
 use crate::Spoken;
 use crate::headers::Headers;
-use crate::server::{
-    Call, Channel, Event, Exchange, Fate, Looked, Outgoing, Output, PeerAnswer, Reply, Server, To,
-    Token,
+use crate::protocol::{
+    Answered, Ask, Call, Connection, Event, Exchange, Fate, Output, Said, To, Token,
 };
+use crate::server::{Looked, Outgoing, Server};
 
 /// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
 const BACKLOG: usize = 64;
@@ -27,19 +27,17 @@ const BACKLOG_BYTES: usize = 256 << 10;
 pub(crate) type Parked<App, H> = Mutex<HashMap<u64, Weak<Lane<App, H>>>>;
 
 /// A channel, who serves it, and who waits for what on it.
-pub(crate) struct Lane<App, H> {
-    server: Arc<Server<App>>,
+pub(crate) struct Lane<App: Spoken, H> {
     handler: Arc<H>,
     start: Instant,
     /// Where calls are to be found by other lanes' requests; over stdio there are no others.
     parked: Option<Arc<Parked<App, H>>>,
     me: Weak<Self>,
-    state: Mutex<State>,
+    state: Mutex<State<App>>,
 }
 
-#[derive(Default)]
-struct State {
-    channel: Channel,
+struct State<App: Spoken> {
+    connection: Connection<Server<App>>,
     /// Where the texts of an exchange go, and what is known of who began it.
     open: HashMap<Exchange, Open>,
     /// Where texts go that belong to no exchange.
@@ -47,8 +45,7 @@ struct State {
     /// Those that came while nobody read them.
     backlog: VecDeque<Outgoing>,
     tasks: HashMap<Token, AbortHandle>,
-    asked: HashMap<u64, oneshot::Sender<PeerAnswer>>,
-    last_key: u64,
+    asked: HashMap<Token, oneshot::Sender<Answered>>,
     /// When the channel is woken next, and what does it.
     alarm: Option<(Duration, AbortHandle)>,
     tickets: Vec<u64>,
@@ -63,8 +60,12 @@ struct Open {
 
 /// What became of a text that came in.
 pub(crate) struct Taken {
-    /// What to send back at once; none while calls are at work.
-    pub(crate) reply: Option<Reply>,
+    /// Whether it opened a session: over HTTP the moment to mint its id.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "standard streams are one session")
+    )]
+    pub(crate) opens_session: bool,
     /// The exchange, if its peer gives it up by hanging up.
     #[cfg_attr(
         not(feature = "http"),
@@ -81,13 +82,23 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         start: Instant,
         parked: Option<Arc<Parked<App, H>>>,
     ) -> Arc<Self> {
+        let state = State {
+            connection: Connection::new(server),
+            open: HashMap::new(),
+            at_large: None,
+            backlog: VecDeque::new(),
+            tasks: HashMap::new(),
+            asked: HashMap::new(),
+            alarm: None,
+            tickets: Vec::new(),
+            is_silent: false,
+        };
         Arc::new_cyclic(|me| Self {
-            server,
             handler,
             start,
             parked,
             me: Weak::clone(me),
-            state: Mutex::default(),
+            state: Mutex::new(state),
         })
     }
 
@@ -112,7 +123,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         let state = self.state();
         let mut at_large = state.at_large.iter();
         // Calls of adapters go on as long as the session does.
-        state.channel.pending() == 0 && !at_large.any(|route| !route.is_closed())
+        state.connection.pending() == 0 && !at_large.any(|route| !route.is_closed())
     }
 
     /// Takes a text; calls in it start to work, and what they say goes to `route`.
@@ -124,74 +135,74 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         facts: Facts,
     ) -> Taken {
         let mut state = self.state();
-        let now = self.now();
-        let received = self.server.take(&mut state.channel, headers, looked, now);
-        let exchange = received.exchange;
-        if received.reply.is_none() {
-            let route = route.clone();
-            state.open.insert(exchange, Open { route, facts });
-        }
-        self.carry(&mut state, received.events);
-        let is_modern = state.channel.is_given_up_by_hanging_up(exchange);
-        self.arm(&mut state);
+        let exchange = state.connection.take(headers, looked, self.now());
+        let route = route.clone();
+        state.open.insert(exchange, Open { route, facts });
+        let opens_session = self.carry(&mut state);
+        let is_modern = state.connection.is_given_up_by_hanging_up(exchange);
         Taken {
-            reply: received.reply,
+            opens_session,
             hangs_up: is_modern.then_some(exchange),
         }
     }
 
-    /// Sends what an operation gave, and does what else it asks for.
-    fn put(&self, state: &mut State, output: Output) -> Fate {
-        for text in output.send {
-            state.send(text);
+    /// Does what the connection wants done; whether a session was opened.
+    fn carry(&self, state: &mut State<App>) -> bool {
+        let mut opens_session = false;
+        while let Some(output) = state.connection.poll() {
+            match output {
+                Output::Send(text) => state.send(text),
+                Output::Close(exchange) => {
+                    state.open.remove(&exchange);
+                }
+                Output::Event(event) => {
+                    opens_session |= matches!(event, Event::Opened(_));
+                    self.heed(state, event);
+                }
+                // A client's alone.
+                Output::Restart => {}
+            }
         }
-        self.carry(state, output.events);
         self.arm(state);
-        output.fate
+        opens_session
     }
 
-    fn carry(&self, state: &mut State, events: Vec<Event>) {
-        for event in events {
-            match event {
-                Event::Call(call) => self.start(state, call),
-                Event::Send(text) => state.send(text),
-                Event::Notice(notice) => {
-                    let session = self.session();
-                    // What fails in there is the handler's business, and nobody waits for it.
-                    let _ = catch_unwind(AssertUnwindSafe(|| self.handler.notice(notice, session)));
-                }
-                Event::Initialized | Event::Listens => {
-                    let session = self.session();
-                    let _ = catch_unwind(AssertUnwindSafe(|| self.handler.opened(session)));
-                }
-                Event::Cancelled(cancelled) => {
-                    if let Some(task) = state.tasks.remove(&cancelled.token) {
-                        task.abort();
-                    }
-                    if cancelled.ends_exchange {
-                        state.open.remove(&cancelled.exchange);
-                    }
-                }
-                Event::Answered(answer) => {
-                    if let Some(waits) = state.asked.remove(&answer.key) {
-                        // Whoever asked may have been cancelled since.
-                        let _ = waits.send(answer);
-                    }
-                }
-                Event::Parked { ticket, .. } => {
-                    if let Some(parked) = &self.parked {
-                        state.tickets.push(ticket);
-                        let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
-                        parked.insert(ticket, Weak::clone(&self.me));
-                    }
-                }
-                _ => {}
+    fn heed(&self, state: &mut State<App>, event: Event) {
+        match event {
+            Event::Call(call) => self.start(state, call),
+            Event::Notice(notice) => {
+                let session = self.session();
+                // What fails in there is the handler's business, and nobody waits for it.
+                let _ = catch_unwind(AssertUnwindSafe(|| self.handler.notice(notice, session)));
             }
+            Event::Initialized | Event::Listens => {
+                let session = self.session();
+                let _ = catch_unwind(AssertUnwindSafe(|| self.handler.opened(session)));
+            }
+            Event::Cancelled(cancelled) => {
+                if let Some(task) = state.tasks.remove(&cancelled.token) {
+                    task.abort();
+                }
+            }
+            Event::Answered(answer) => {
+                if let Some(waits) = state.asked.remove(&answer.token) {
+                    // Whoever asked may have been cancelled since.
+                    let _ = waits.send(answer);
+                }
+            }
+            Event::Parked { ticket, .. } => {
+                if let Some(parked) = &self.parked {
+                    state.tickets.push(ticket);
+                    let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
+                    parked.insert(ticket, Weak::clone(&self.me));
+                }
+            }
+            _ => {}
         }
     }
 
     /// Lets the handler work on a call.
-    fn start(&self, state: &mut State, call: Call) {
+    fn start(&self, state: &mut State<App>, call: Call) {
         let Some(lane) = self.me.upgrade() else {
             return;
         };
@@ -225,10 +236,8 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         let _turn = self.turn(token).await;
         let mut state = self.state();
         state.tasks.remove(&token);
-        let output = self
-            .server
-            .answer(&mut state.channel, token, result, self.now());
-        let _ = self.put(&mut state, output);
+        let _ = state.connection.answer(token, result, self.now());
+        self.carry(&mut state);
     }
 
     /// Waits until what is said about a request has room on its way; nobody holds the lane meanwhile.
@@ -241,8 +250,8 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     #[cfg(feature = "http")]
     pub(crate) fn hung_up(&self, exchange: Exchange) {
         let mut state = self.state();
-        let output = (self.server).hang_up(&mut state.channel, exchange, self.now());
-        let _ = self.put(&mut state, output);
+        state.connection.ended(exchange, self.now());
+        self.carry(&mut state);
         state.open.remove(&exchange);
     }
 
@@ -253,14 +262,15 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         state.is_silent = true;
         state.asked.clear();
         // Calls that only end when the peer says so end now.
-        let output = self.server.input_ended(&mut state.channel, self.now());
-        let _ = self.put(&mut state, output);
+        state.connection.closed(self.now());
+        self.carry(&mut state);
     }
 
     /// The session ended: every call on it is given up.
     pub(crate) fn close(&self) {
         let mut state = self.state();
-        state.channel.close();
+        let server = Arc::clone(state.connection.side());
+        state.connection = Connection::new(server);
         state.open.clear();
         state.at_large = None;
         state.backlog.clear();
@@ -274,8 +284,8 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     /// Sees to it that the channel is woken when it wants to be.
-    fn arm(&self, state: &mut State) {
-        let wake = state.channel.wake_at();
+    fn arm(&self, state: &mut State<App>) {
+        let wake = state.connection.wake_at();
         if wake == state.alarm.as_ref().map(|(at, _)| *at) {
             return;
         }
@@ -297,8 +307,8 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     fn wake(&self) {
         let mut state = self.state();
         state.alarm = None;
-        let output = self.server.tick(&mut state.channel, self.now());
-        let _ = self.put(&mut state, output);
+        state.connection.wake(self.now());
+        self.carry(&mut state);
     }
 
     fn session(&self) -> Session {
@@ -310,13 +320,13 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         self.start.elapsed()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<App>> {
         // Nothing that is done under the lock leaves it half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl<App: Spoken> State<App> {
     fn send(&mut self, text: Outgoing) {
         let route = match text.exchange {
             Some(exchange) if text.last => self.open.remove(&exchange).map(|open| open.route),
@@ -344,16 +354,16 @@ impl State {
 impl<App: Spoken, H: Handler> Line for Lane<App, H> {
     fn route(&self, token: Token) -> Option<Route> {
         let state = self.state();
-        let exchange = state.channel.exchange_of(token)?;
+        let exchange = state.connection.exchange_of(token)?;
         let open = state.open.get(&exchange).map(|open| open.route.clone());
         open.or_else(|| state.at_large.clone())
     }
 
     fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate {
         let mut state = self.state();
-        let now = self.now();
-        let output = (self.server).notify(&mut state.channel, to, method, params, now);
-        self.put(&mut state, output)
+        let Said { fate, .. } = state.connection.notify(to, method, params, self.now());
+        self.carry(&mut state);
+        fate
     }
 
     fn ask(
@@ -361,40 +371,39 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
         about: Option<Token>,
         method: &str,
         params: Option<&Json>,
-    ) -> Result<(u64, oneshot::Receiver<PeerAnswer>), Fate> {
+    ) -> Result<(Token, oneshot::Receiver<Answered>), Fate> {
         let mut state = self.state();
         if state.is_silent {
             return Err(Fate::Unknown);
         }
-        state.last_key += 1;
-        let (key, now) = (state.last_key, self.now());
-        let (answer, waits) = oneshot::channel();
-        // Before it is asked: an adapter may have the answer at once.
-        state.asked.insert(key, answer);
-        let output = (self.server).ask(&mut state.channel, key, about, method, params, now);
-        match self.put(&mut state, output) {
-            Fate::Sent | Fate::Adapted => Ok((key, waits)),
-            fate => {
-                state.asked.remove(&key);
-                Err(fate)
-            }
+        let mut ask = Ask::new(method, params.cloned());
+        if let Some(call) = about {
+            ask = ask.about(call);
         }
+        let asked = state.connection.ask(ask, self.now());
+        let (answer, waits) = oneshot::channel();
+        if let Ok(token) = asked {
+            state.asked.insert(token, answer);
+        }
+        // An adapter may have the answer at once.
+        self.carry(&mut state);
+        asked.map(|token| (token, waits))
     }
 
     fn handle(self: Arc<Self>) -> Session {
         self.session()
     }
 
-    fn forget(&self, key: u64) {
+    fn forget(&self, ask: Token) {
         let mut state = self.state();
-        if state.asked.remove(&key).is_some() {
-            let output = (self.server).forget(&mut state.channel, key, self.now());
-            let _ = self.put(&mut state, output);
+        if state.asked.remove(&ask).is_some() {
+            state.connection.cancel(ask, None, self.now());
+            self.carry(&mut state);
         }
     }
 }
 
-impl<App, H> Drop for Lane<App, H> {
+impl<App: Spoken, H> Drop for Lane<App, H> {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, alarm)) = state.alarm.take() {

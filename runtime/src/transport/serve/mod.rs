@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::oneshot;
 
-use crate::server::{Call, Fate, Notice, PeerAnswer, To, Token};
+use crate::protocol::{Answer, Answered, Call, Fate, Notice, To, Token};
 
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
@@ -93,9 +93,9 @@ pub(crate) trait Line: Send + Sync {
         about: Option<Token>,
         method: &str,
         params: Option<&Json>,
-    ) -> Result<(u64, oneshot::Receiver<PeerAnswer>), Fate>;
-    /// The answer of this key is not waited for any more.
-    fn forget(&self, key: u64);
+    ) -> Result<(Token, oneshot::Receiver<Answered>), Fate>;
+    /// The answer to this request is not waited for any more.
+    fn forget(&self, ask: Token);
     fn handle(self: Arc<Self>) -> Session;
 }
 
@@ -192,9 +192,14 @@ async fn ask(
 ) -> Result<Json, ErrorObject> {
     let gone = || crate::errors::internal("the client is gone").error;
     match line.ask(about, method, params) {
-        Ok((key, answer)) => {
-            let _forget = Forget { line, key };
-            answer.await.map_err(|_| gone())?.result
+        Ok((ask, answer)) => {
+            let _forget = Forget { line, ask };
+            match answer.await.map_err(|_| gone())?.answer {
+                Answer::Result(result) => Ok(result),
+                Answer::Error(error) => Err(error),
+                // A client's alone.
+                Answer::InputRequired(_) | Answer::Failed(_) => Err(gone()),
+            }
         }
         Err(Fate::Refused(error)) => Err(*error),
         Err(Fate::NeedsAdapter(needs)) => Err(crate::errors::internal(&needs.to_string()).error),
@@ -205,12 +210,12 @@ async fn ask(
 /// Says that an answer is not waited for any more; once it has come, that changes nothing.
 struct Forget<'a> {
     line: &'a Arc<dyn Line>,
-    key: u64,
+    ask: Token,
 }
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        self.line.forget(self.key);
+        self.line.forget(self.ask);
     }
 }
 
@@ -227,13 +232,5 @@ impl std::fmt::Debug for Session {
         f.debug_struct("Session")
             .field("is_over", &self.is_over())
             .finish()
-    }
-}
-
-/// A text as one line: line breaks between its tokens become blanks; inside strings they are escaped anyway.
-pub(crate) fn line(text: &str) -> std::borrow::Cow<'_, str> {
-    match text.contains(['\n', '\r']) {
-        true => text.replace(['\n', '\r'], " ").into(),
-        false => text.into(),
     }
 }

@@ -1,4 +1,4 @@
-//! Who the server is and what it can do, as each revision says it: worked out once, when the server is made.
+//! Who an end is and what it can do, as each revision says it.
 
 use mcp_registry::{Context, Failure, Outcome, Policy, Revision, Subject};
 use mcp_wire::{Encode, Json, JsonObject, Writer};
@@ -6,16 +6,17 @@ use mcp_wire::{Encode, Json, JsonObject, Writer};
 use crate::meta;
 use crate::protocol::revisions::RevisionSet;
 
-/// Who the server is and what it can do, in the words of the application's revision.
+/// Who an end is and what it can do, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    info: Json,
-    capabilities: Json,
+    pub(crate) info: Json,
+    pub(crate) capabilities: Json,
     instructions: Option<String>,
 }
 
 impl Profile {
-    /// A profile of the `Implementation` and `ServerCapabilities` of the application's revision.
+    /// A profile of the `Implementation` and the capabilities of the application's revision: `ServerCapabilities` of a
+    /// server, `ClientCapabilities` of a client.
     #[must_use]
     pub fn new(info: &impl Encode, capabilities: &impl Encode) -> Self {
         Self {
@@ -25,7 +26,7 @@ impl Profile {
         }
     }
 
-    /// The profile with guidance for the model of the client.
+    /// The profile of a server with guidance for the model of its client.
     #[must_use]
     pub fn with_instructions(self, instructions: impl Into<String>) -> Self {
         Self {
@@ -44,9 +45,9 @@ pub struct ProfileError {
     why: String,
 }
 
-/// The profile in the words of each revision.
+/// The profile of a server in the words of each revision: worked out once, when the server is made.
 #[derive(Debug)]
-pub(super) struct Introductions {
+pub(crate) struct Introductions {
     all: Vec<Introduction>,
     instructions: Option<String>,
 }
@@ -60,7 +61,7 @@ struct Introduction {
 }
 
 impl Introductions {
-    pub(super) fn new(profile: Profile, app: Revision) -> Result<Self, ProfileError> {
+    pub(crate) fn new(profile: Profile, app: Revision) -> Result<Self, ProfileError> {
         let Profile {
             info,
             capabilities,
@@ -90,22 +91,22 @@ impl Introductions {
     }
 
     /// `ServerCapabilities` in a revision.
-    pub(super) fn capabilities(&self, revision: Revision) -> Option<&Json> {
+    pub(crate) fn capabilities(&self, revision: Revision) -> Option<&Json> {
         self.in_revision(revision).map(|one| &one.capabilities)
     }
 
     /// Whether the server offers log notifications, as a revision has it.
-    pub(super) fn logs(&self, revision: Revision) -> bool {
+    pub(crate) fn logs(&self, revision: Revision) -> bool {
         self.in_revision(revision).is_some_and(|one| one.logs)
     }
 
     /// The server as `Implementation` of a revision.
-    pub(super) fn info(&self, revision: Revision) -> Option<&Json> {
+    pub(crate) fn info(&self, revision: Revision) -> Option<&Json> {
         self.in_revision(revision).map(|one| &one.info)
     }
 
     /// The result of `initialize`.
-    pub(super) fn handshake(&self, revision: Revision) -> Option<String> {
+    pub(crate) fn handshake(&self, revision: Revision) -> Option<String> {
         let Introduction {
             revision,
             info,
@@ -123,7 +124,7 @@ impl Introductions {
     }
 
     /// The result of `server/discover`.
-    pub(super) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<String> {
+    pub(crate) fn discovery(&self, revision: Revision, served: RevisionSet) -> Option<String> {
         let Introduction {
             info, capabilities, ..
         } = self.in_revision(revision)?;

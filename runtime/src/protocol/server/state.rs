@@ -1,4 +1,5 @@
-//! The state of one channel: its session, the requests that wait in both directions, and open batches.
+//! What changes while a server's end of a conversation runs: its session, the requests that wait in both directions,
+//! and open batches.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,15 +9,15 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
-use super::call::{Client, Exchange, LogLevel, Token};
 use crate::adapters::StateMachine;
+use crate::protocol::{Caller, Exchange, LogLevel, Token};
 
-/// One channel to a peer: a process's stdio, a session over HTTP, or a single POST outside of any.
+/// What changes while a server's end of a conversation runs.
 ///
-/// All state is here, owned by the caller; [`Server`](super::Server) itself is never written to. So a modern request
-/// over HTTP gets a channel of its own, made on the spot, and no lock is ever on its path.
+/// [`Server`](super::Server) itself is never written to. So a modern request over HTTP gets a connection of its own, made
+/// on the spot, and no lock of another is on its path.
 #[derive(Default)]
-pub struct Channel {
+pub struct State {
     pub(super) session: Option<Box<Opened>>,
     pending: BTreeMap<Token, Pending>,
     ids: BTreeMap<RequestId, Token>,
@@ -31,14 +32,13 @@ pub struct Channel {
     last_token: u64,
     last_exchange: u64,
     last_ask: i64,
-    pub(super) last_heard: Duration,
 }
 
 /// What `initialize` settled.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) revision: Revision,
-    pub(super) client: Arc<Client>,
+    pub(super) caller: Arc<Caller>,
     pub(super) log_level: Option<LogLevel>,
     pub(super) is_initialized: bool,
     /// For an application of the modern era: what every request says there.
@@ -55,7 +55,7 @@ pub(super) struct Pending {
     pub(super) peer: Revision,
     pub(super) exchange: Exchange,
     pub(super) in_batch: bool,
-    pub(super) client: Arc<Client>,
+    pub(super) caller: Arc<Caller>,
     pub(super) log_level: Option<LogLevel>,
     pub(super) progress_token: Option<Json>,
     /// What the application was called with; kept where an adapter might have to call again.
@@ -110,50 +110,31 @@ pub(super) enum AskedBy {
     Machine(Adapter, u64),
 }
 
-impl Channel {
-    /// A channel on which nothing has been said, with all adapters.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// A channel without adapters but those that are plugged in.
-    #[must_use]
-    pub fn bare() -> Self {
-        Self {
-            is_bare: true,
-            ..Self::default()
-        }
-    }
-
+impl State {
     /// Plugs in a state machine; one for each [`Adapter`], a later one takes the place of an earlier.
-    pub fn plug(&mut self, machine: Box<dyn StateMachine>) {
+    pub(super) fn plug(&mut self, machine: Box<dyn StateMachine>) {
         self.machines
             .retain(|one| one.adapter() != machine.adapter());
         self.machines.push(machine);
     }
 
     /// The revision that `initialize` settled, if it did.
-    #[must_use]
-    pub fn session_revision(&self) -> Option<Revision> {
+    pub(super) fn session_revision(&self) -> Option<Revision> {
         self.session.as_ref().map(|session| session.revision)
     }
 
     /// How many requests of the peer wait for their answer.
-    #[must_use]
-    pub fn pending(&self) -> usize {
+    pub(super) fn pending(&self) -> usize {
         self.pending.len()
     }
 
     /// How many requests of the server wait for the peer's answer.
-    #[must_use]
-    pub fn asked(&self) -> usize {
+    pub(super) fn asked(&self) -> usize {
         self.asked.len()
     }
 
     /// The text whose response what is said about a request goes into.
-    #[must_use]
-    pub fn exchange_of(&self, token: Token) -> Option<Exchange> {
+    pub(super) fn exchange_of(&self, token: Token) -> Option<Exchange> {
         match self.own.contains_key(&token) {
             true => Some(Exchange::NONE),
             false => self.get(token).map(|pending| pending.exchange),
@@ -161,8 +142,7 @@ impl Channel {
     }
 
     /// Whether what came in this text is given up by whoever does not wait for its response.
-    #[must_use]
-    pub fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
+    pub(super) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
         !self.given_up_with(exchange).is_empty()
     }
 
@@ -187,32 +167,12 @@ impl Channel {
         pending.map(|(token, _)| *token).collect()
     }
 
-    /// When the last message came.
-    #[must_use]
-    pub fn last_heard(&self) -> Duration {
-        self.last_heard
-    }
-
-    /// When [`Server::tick`](super::Server::tick) is wanted next.
-    #[must_use]
-    pub fn wake_at(&self) -> Option<Duration> {
+    /// When an adapter wants to be woken next.
+    pub(super) fn wake_at(&self) -> Option<Duration> {
         self.machines
             .iter()
             .filter_map(|machine| machine.wake_at())
             .min()
-    }
-
-    /// Ends the channel: the tokens of what was not answered, so that the application can stop working on it.
-    pub fn close(&mut self) -> Vec<Token> {
-        self.session = None;
-        self.ids.clear();
-        self.batches.clear();
-        self.asked.clear();
-        self.machines.clear();
-        self.pending_bytes = 0;
-        let own = std::mem::take(&mut self.own).into_keys();
-        let pending = std::mem::take(&mut self.pending).into_keys();
-        pending.chain(own).collect()
     }
 
     pub(super) fn next_exchange(&mut self) -> Exchange {
@@ -243,8 +203,7 @@ impl Channel {
     }
 
     /// How many bytes the requests are that wait for their answer.
-    #[must_use]
-    pub fn pending_bytes(&self) -> usize {
+    pub(super) fn pending_bytes(&self) -> usize {
         self.pending_bytes
     }
 
@@ -262,7 +221,7 @@ impl Channel {
         let Pending {
             id,
             exchange,
-            client,
+            caller,
             log_level,
             progress_token,
             ..
@@ -271,7 +230,7 @@ impl Channel {
         self.ids.insert(id.clone(), parked);
         pending.id = id;
         pending.exchange = exchange;
-        pending.client = client;
+        pending.caller = caller;
         pending.log_level = log_level;
         pending.progress_token = progress_token;
         pending.is_parked = false;
@@ -306,9 +265,9 @@ impl Channel {
     }
 }
 
-impl fmt::Debug for Channel {
+impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Channel")
+        f.debug_struct("State")
             .field("session", &self.session_revision())
             .field("pending", &self.pending.len())
             .field("asked", &self.asked.len())

@@ -1,17 +1,19 @@
-//! What goes between an endpoint and its application: calls, notices and events on one side, outgoing texts on the other.
+//! What goes between a connection and its application, in the same words on both ends.
 
 use std::sync::Arc;
 
 use mcp_registry::{Context, Failure, Loss, Outcome, Policy, Revision, Subject};
-use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId};
+use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
+use super::ask::Answered;
+use super::client::ServerFacts;
 use crate::adapters::NeedsAdapter;
 
-/// Names a request of a peer until it is answered; unique in its channel, for ever.
+/// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(pub(crate) u64);
 
-/// Names what came in one text: the POST, over HTTP, whose response waits.
+/// Names one text and what belongs to it: over HTTP a POST and its response, else a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exchange(pub(crate) u64);
 
@@ -20,90 +22,95 @@ impl Exchange {
     pub const NONE: Self = Self(0);
 }
 
-/// Where a text came from, or which request it belongs to.
+/// What is to be done next.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Received {
-    /// The number of this text; [`Outgoing::exchange`] refers to it.
-    pub exchange: Exchange,
-    /// What to send back at once. `None` while requests in it wait for the application.
-    pub reply: Option<Reply>,
-    /// What the application has to know, in order.
-    pub events: Vec<Event>,
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each is moved once, and a box for each event would cost an allocation a call"
+)]
+pub enum Output<Text> {
+    /// Send a text.
+    Send(Text),
+    /// Tell the application.
+    Event(Event),
+    /// Nothing more belongs to this exchange: close its response if it is open.
+    Close(Exchange),
+    /// The server ended when it was probed: start it again, and send what follows to the new one. For a client over
+    /// standard streams alone.
+    Restart,
 }
 
-/// What is sent back at once.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
-    /// The status, over HTTP.
-    pub status: u16,
-    /// The text; `None` is an empty response over HTTP, and nothing elsewhere.
-    pub body: Option<String>,
-    /// Whether this answers `initialize` and opens a session: over HTTP the moment to mint its id.
-    pub opens_session: bool,
-}
-
-/// What an application has to know.
+/// What an application has to know; every value is of its own revision.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// A request, to be answered with [`Server::answer`](super::Server::answer).
+    /// A request of the peer, to be answered with [`Connection::answer`](super::Connection::answer).
     Call(Call),
     /// A notification of the peer.
     Notice(Notice),
-    /// A request need not be answered any more.
+    /// A call need not be answered any more.
     Cancelled(Cancelled),
-    /// The answer to a request of [`Server::ask`](super::Server::ask).
-    Answered(PeerAnswer),
-    /// `initialize` opened a session of this revision.
+    /// The one answer to a request of [`Connection::ask`](super::Connection::ask).
+    Answered(Answered),
+    /// At a server: `initialize` opened a session of this revision.
     Opened(Revision),
-    /// The client has read the answer to `initialize`: from now on it may be sent anything.
+    /// At a server: the client has read the answer to `initialize`, so that it may be sent anything from now on.
     Initialized,
-    /// A text to send.
-    Send(Outgoing),
-    /// A request was answered for now, and its call goes on; the client is to come again with this ticket.
+    /// At a server: a client of the per-request era has opened a stream that an adapter serves, and can be told things.
+    Listens,
+    /// At a server: a call was answered for now and goes on; its client is to come again with this ticket.
     Parked {
-        /// The request.
+        /// The call.
         token: Token,
-        /// What [`Server::ticket`](super::Server::ticket) says of the request that comes again.
+        /// What [`Server::ticket`](super::server::Server::ticket) says of the request that comes again.
         ticket: u64,
     },
-    /// A client of the modern era has opened a stream that an adapter serves: it can be told things from now on.
-    Listens,
-    /// The client of a parked call has come again, in this text.
+    /// At a server: the client of a parked call has come again, in this exchange.
     Resumed {
-        /// The request that was parked.
+        /// The call that was parked.
         token: Token,
-        /// The text that the request came in which takes its place.
+        /// The exchange of the request that takes its place.
         exchange: Exchange,
     },
+    /// At a client: the revision to speak with the server is settled, or has changed.
+    Settled(ServerFacts),
     /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
     NeedsAdapter(NeedsAdapter),
-    /// A message that nothing waits for, or that could not be read, was put aside.
+    /// Something came that is of no use, and was left out.
     Ignored(Ignored),
 }
 
-/// A request that need not be answered any more; its token is no longer known.
+/// A call that need not be answered any more; its token is no longer known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cancelled {
-    /// The request.
+    /// The call.
     pub token: Token,
-    /// The text that it came in.
-    pub exchange: Exchange,
-    /// Whether nothing more will be sent for that text: over HTTP its response can end.
-    pub ends_exchange: bool,
     /// Why, as the peer said.
     pub reason: Option<String>,
 }
 
-/// A message that was put aside.
+/// Something of no use.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Ignored {
-    /// An answer to a request that was never sent, or was answered before.
+    /// Bytes that are no message.
+    Unreadable(Unreadable),
+    /// A message of more bytes than [`Limits::message_bytes`](crate::Limits::message_bytes).
+    TooLong(usize),
+    /// A batch from a peer that may not send one, or of too many messages.
+    Batch(usize),
+    /// An answer to a request that was never sent, or has been answered.
     AnswerToNothing(Option<RequestId>),
-    /// A notification that cannot be handed on; the text says why.
-    Notification(String),
-    /// A notification that the application's revision does not have; the rule says so.
-    Swallowed(&'static str),
+    /// An error that names no request.
+    Error(ErrorObject),
+    /// A request of a server that may not send any, or one too many; the method.
+    Request(String),
+    /// A message of this method that the application's revision does not have, by this rule.
+    Swallowed(String, &'static str),
+    /// A message of this method that is not valid, or cannot be carried over, and why.
+    Invalid(String, String),
+    /// An HTTP status in answer to a notification or an answer.
+    Status(u16),
 }
 
 /// A request of a peer, in the words of the application's revision.
@@ -111,7 +118,7 @@ pub enum Ignored {
 pub struct Call {
     /// What to answer it by.
     pub token: Token,
-    /// The text that it came in.
+    /// The exchange that it came in; none if it came in the result of another request.
     pub exchange: Exchange,
     /// The method.
     pub method: &'static str,
@@ -120,7 +127,7 @@ pub struct Call {
     /// The revision of the peer.
     pub peer: Revision,
     /// Who asks, and what it can do.
-    pub client: Arc<Client>,
+    pub caller: Arc<Caller>,
     /// The least level of log notifications that the peer wants for this request.
     ///
     /// `None`: to a modern peer none may be sent, and a legacy one left it to the server.
@@ -150,34 +157,25 @@ pub struct Notice {
     pub params: Json,
     /// The revision of the peer.
     pub peer: Revision,
+    /// The request of the application that it belongs to: by its progress token, or by the stream that it came in.
+    pub about: Option<Token>,
     /// What the way to the application's revision lost.
     pub losses: Vec<Loss>,
 }
 
-/// The answer of a peer to a request of the server.
+/// Who a peer is and what it can do, in its own words.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PeerAnswer {
-    /// The key that the request was sent with.
-    pub key: u64,
-    /// The result in the application's revision, or the error.
-    pub result: Result<Json, ErrorObject>,
-    /// What the way to the application's revision lost.
-    pub losses: Vec<Loss>,
-}
-
-/// Who a client is and what it can do, in its own words.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Client {
+pub struct Caller {
     /// The revision of the words.
     pub revision: Revision,
-    /// `Implementation`, if the client said.
+    /// `Implementation`, if it said.
     pub info: Option<Json>,
-    /// `ClientCapabilities`, if the client said.
+    /// Its capabilities, if it said.
     pub capabilities: Option<Json>,
 }
 
-impl Client {
-    /// A client that said nothing.
+impl Caller {
+    /// A peer that said nothing.
     #[must_use]
     pub fn unknown(revision: Revision) -> Self {
         Self {
@@ -203,7 +201,7 @@ impl Client {
         self.part_in("Implementation", self.info.as_ref(), revision)
     }
 
-    /// Whether the client declared a capability, such as `sampling`.
+    /// Whether it declared a capability, such as `sampling`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         let capabilities = self.capabilities.clone();
@@ -230,31 +228,23 @@ impl Client {
     }
 }
 
-/// A text for the peer.
+/// What became of something that was to be said.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outgoing {
-    /// The text whose response this belongs to; `None` is for the channel at large.
-    pub exchange: Option<Exchange>,
-    /// Whether the exchange ends with this. Else it is a notification or a request on its way.
-    pub last: bool,
-    /// The status, over HTTP, if this is the whole response.
-    pub status: u16,
-    /// The text.
-    pub body: String,
-}
-
-/// What sending came to.
-#[derive(Debug, Clone, PartialEq)]
-#[must_use = "it holds the texts to send"]
-pub struct Output {
-    /// Texts to send, in order.
-    pub send: Vec<Outgoing>,
-    /// What the application has to know: only adapters give rise to it.
-    pub events: Vec<Event>,
-    /// What the way to the peer's revision lost.
-    pub losses: Vec<Loss>,
+#[must_use = "it may not have been sent"]
+pub struct Said {
     /// What became of it.
     pub fate: Fate,
+    /// What the way to the peer's revision lost.
+    pub losses: Vec<Loss>,
+}
+
+impl Said {
+    pub(crate) fn of(fate: Fate) -> Self {
+        Self {
+            fate,
+            losses: Vec::new(),
+        }
+    }
 }
 
 /// What became of something that was to be sent.
@@ -270,31 +260,17 @@ pub enum Fate {
     Adapted,
     /// The peer cannot be sent this. A request of the peer was answered with this error.
     Refused(Box<ErrorObject>),
-    /// The token is not known: the request was answered before, or is cancelled.
+    /// There is nobody to send it to: the request was answered before, or is cancelled, or nothing is settled yet.
     Unknown,
 }
 
-impl Output {
-    pub(crate) fn join(&mut self, more: Self) {
-        let Self {
-            send,
-            events,
-            losses,
-            fate: _,
-        } = more;
-        self.send.extend(send);
-        self.events.extend(events);
-        self.losses.extend(losses);
-    }
-
-    pub(crate) fn of(fate: Fate) -> Self {
-        Self {
-            send: Vec::new(),
-            events: Vec::new(),
-            losses: Vec::new(),
-            fate,
-        }
-    }
+/// Whom a notification is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// Who waits for the answer to this call: progress, logs, and what a `subscriptions/listen` is told.
+    Request(Token),
+    /// Whoever is at the other end.
+    Session,
 }
 
 /// The severity of a log notification, as in RFC 5424; from the least to the most severe.
