@@ -16,6 +16,7 @@ pub mod generate;
 pub mod model;
 pub mod naming;
 pub mod open;
+pub mod pointer;
 mod problems;
 pub mod prose;
 pub mod registry;

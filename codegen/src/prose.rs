@@ -11,7 +11,11 @@ pub fn collect(upstream: &Value) -> BTreeMap<String, String> {
     for key in ["definitions", "$defs"] {
         let definitions = upstream.get(key).and_then(Value::as_object);
         for (name, node) in definitions.into_iter().flatten() {
-            schema(node, format!("/$defs/{}", escape(name)), &mut prose);
+            schema(
+                node,
+                format!("/$defs/{}", crate::pointer::escaped(name)),
+                &mut prose,
+            );
         }
     }
     prose
@@ -30,7 +34,11 @@ fn schema(node: &Value, pointer: String, prose: &mut BTreeMap<String, String>) {
             }
             ("properties", Value::Object(members)) => {
                 for (name, member) in members {
-                    schema(member, format!("{at}/{}", escape(name)), prose);
+                    schema(
+                        member,
+                        format!("{at}/{}", crate::pointer::escaped(name)),
+                        prose,
+                    );
                 }
             }
             ("anyOf" | "oneOf" | "allOf", Value::Array(nodes)) => {
@@ -58,8 +66,4 @@ fn plain(text: &str) -> String {
         .map(str::trim_start)
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-fn escape(segment: &str) -> String {
-    segment.replace('~', "~0").replace('/', "~1")
 }

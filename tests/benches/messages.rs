@@ -79,13 +79,8 @@ fn join(count: usize, item: impl Fn(usize) -> String) -> String {
 /// Letters of the base64 alphabet, in no order that could be guessed from the ones before.
 fn base64(length: usize, seed: u64) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let letter = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        char::from(ALPHABET[(state >> 40) as usize % ALPHABET.len()])
-    };
+    let mut random = fastrand::Rng::with_seed(seed);
+    let letter = || char::from(ALPHABET[random.usize(..ALPHABET.len())]);
     std::iter::repeat_with(letter).take(length).collect()
 }
 

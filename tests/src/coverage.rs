@@ -1,5 +1,6 @@
 //! What of a schema the samples of a revision have reached: a sampler that leaves a corner out proves nothing about it.
 
+use mcp_wire::pointer::escaped;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -81,7 +82,7 @@ impl<'s> Coverage<'s> {
         let properties = node.get("properties").and_then(Value::as_object);
         for (name, inner) in value.as_object().into_iter().flatten() {
             if properties.is_some_and(|properties| properties.contains_key(name)) {
-                let step = name.replace('~', "~0").replace('/', "~1");
+                let step = escaped(name);
                 self.walk(&format!("{at}/properties/{step}"), inner, depth + 1);
             } else if node
                 .get("additionalProperties")
@@ -112,7 +113,7 @@ fn parts(node: &Value, at: &str, all: &mut Vec<String>) {
         .into_iter()
         .flatten()
     {
-        let step = name.replace('~', "~0").replace('/', "~1");
+        let step = escaped(name);
         parts(inner, &format!("{at}/properties/{step}"), all);
     }
     for keyword in ["additionalProperties", "items"] {

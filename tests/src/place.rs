@@ -1,6 +1,7 @@
 //! Where in a schema the type of a model stands: a definition, or an inline schema at a place such as `Tool.annotations`.
 
 use mcp_codegen::model::Model;
+use mcp_wire::pointer::escaped;
 use serde_json::Value;
 
 /// How far `$ref` and `allOf` are followed.
@@ -40,11 +41,7 @@ pub fn locate(model: &Model, schema: &Value, type_name: &str) -> Result<Located,
 }
 
 fn definition_at(definition: &str) -> String {
-    format!("/$defs/{}", escape(definition))
-}
-
-fn escape(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
+    format!("/$defs/{}", escaped(definition))
 }
 
 /// A place is the name of a definition or of another inline schema, and one step from there.
@@ -70,7 +67,7 @@ fn of_place(model: &Model, schema: &Value, place: &str, depth: usize) -> Vec<Str
         at = steps(
             schema,
             &at,
-            &format!("/properties/{}", escape(member)),
+            &format!("/properties/{}", escaped(member)),
             &format!("/anyOf/{member}"),
         );
         step = rest;

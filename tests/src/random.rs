@@ -1,30 +1,26 @@
-//! Random numbers that are the same on every machine: SplitMix64, seeded by what the sample is of.
+//! Choices that look random and are the same in every run, seeded by what the sample is of.
 
-/// A generator; the same seed gives the same numbers.
+/// A generator; the same seed gives the same choices.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(fastrand::Rng);
 
 impl Random {
     /// A generator that starts from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
+        self.0.u64(..)
     }
 
     /// A number below `end`; 0 if that is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        match end as u64 {
+        match end {
             0 => 0,
-            end => (self.bits() % end) as usize,
+            end => self.0.usize(..end),
         }
     }
 
@@ -40,9 +36,7 @@ impl Random {
 
     /// Puts the items into another order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for end in (1..items.len()).rev() {
-            items.swap(end, self.below(end + 1));
-        }
+        self.0.shuffle(items);
     }
 }
 

@@ -1,5 +1,6 @@
 //! A sampled value: what stands where, what the model says about it, and its text in one of many spellings.
 
+use mcp_wire::pointer::escaped;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -252,7 +253,7 @@ fn repeats(members: &[Member]) -> bool {
 pub fn pointer(path: &[String]) -> String {
     path.iter().fold(String::new(), |mut pointer, step| {
         pointer.push('/');
-        pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        pointer.push_str(&escaped(step));
         pointer
     })
 }

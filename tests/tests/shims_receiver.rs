@@ -12,6 +12,7 @@
 
 use mcp_registry::{Context, Outcome, Part, Policy, Revision, Session, Subject};
 use mcp_tests::random::{Random, seed};
+use mcp_wire::pointer::escaped;
 use mcp_wire::{ErrorObject, Json};
 use serde_json::{Map, Value, json};
 
@@ -78,7 +79,7 @@ impl Draw {
             1 => json!({ "type": kind }),
             2 | 3 if !definitions.is_empty() => {
                 let name = self.0.pick(definitions).unwrap();
-                json!({ "$ref": format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1")) })
+                json!({ "$ref": format!("#/$defs/{}", escaped(name)) })
             }
             4 => json!({ "type": [kind, "object"] }),
             5 => json!({ "anyOf": [self.schema(depth - 1, definitions), { "type": kind }] }),

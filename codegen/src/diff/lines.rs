@@ -124,8 +124,7 @@ impl Scan {
             (_, name) => name,
         };
         self.pointer.push('/');
-        self.pointer
-            .push_str(&name.replace('~', "~0").replace('/', "~1"));
+        self.pointer.push_str(&crate::pointer::escaped(name));
         self.at.insert(self.pointer.clone(), self.line);
     }
 

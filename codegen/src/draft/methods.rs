@@ -1,5 +1,6 @@
 //! The methods of a revision, read off the unions that list what each side may send.
 
+use crate::pointer;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -9,7 +10,6 @@ use super::{Def, Draft, Method, MethodKind, Object, Presence, Shape, Ty, Union};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::schema::schema_error;
-use crate::spec::json;
 use crate::spec::methods::{MethodRules, ResultRule, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
@@ -240,7 +240,7 @@ impl Definitions {
     fn pointer(&self, name: &str) -> String {
         let definition = self.0.iter().find(|(_, rust)| *rust == name);
         let definition = definition.map_or(name, |(definition, _)| definition);
-        format!("/$defs/{}", json::segment(definition))
+        format!("/$defs/{}", pointer::escaped(definition))
     }
 
     fn ty(&self, definition: &str) -> Option<Ty> {

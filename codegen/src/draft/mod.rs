@@ -15,13 +15,13 @@ mod object;
 mod open;
 mod ty;
 
+use crate::pointer;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Error;
 use crate::decision::{Decision, Scope};
 use crate::rules::Rules;
 use crate::schema::{Constraints, Schema};
-use crate::spec::json;
 use crate::spec::methods::MethodRules;
 
 pub(crate) use cycles::cycles;
@@ -162,7 +162,7 @@ impl Def {
     /// Where it stands, for errors: a JSON pointer for a definition, its places for an inline schema.
     pub(crate) fn at(&self) -> String {
         match &self.definition {
-            Some(definition) => format!("/$defs/{}", json::segment(definition)),
+            Some(definition) => format!("/$defs/{}", pointer::escaped(definition)),
             None => self.places.join(", "),
         }
     }

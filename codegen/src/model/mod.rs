@@ -7,6 +7,7 @@ mod given;
 pub(crate) mod join;
 mod variants;
 
+use crate::pointer;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -19,7 +20,6 @@ use crate::draft::Draft;
 use crate::rules::Rules;
 pub use crate::rules::Start;
 use crate::schema::{Constraints, Schema};
-use crate::spec::json;
 use crate::spec::methods::{MethodRules, module};
 
 pub use crate::analyze::plan::{Case, KindCase, Plan};
@@ -120,7 +120,7 @@ impl TypeDef {
     /// Where it stands, for errors: a JSON pointer for a definition, its places for an inline schema.
     pub(crate) fn at(&self) -> String {
         match &self.definition {
-            Some(definition) => format!("/$defs/{}", json::segment(definition)),
+            Some(definition) => format!("/$defs/{}", pointer::escaped(definition)),
             None => self.places.join(", "),
         }
     }

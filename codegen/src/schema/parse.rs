@@ -1,12 +1,12 @@
 //! Reads schema nodes from JSON, refusing what is not understood.
 
+use crate::pointer;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::{Additional, Constraints, JsonType, Node, Schema, schema_error};
 use crate::Error;
-use crate::spec::canonical::percent_decoded;
 
 /// Keywords that limit a value without changing its Rust type.
 const CONSTRAINTS: &[&str] = &[
@@ -48,7 +48,7 @@ impl Schema {
         let definitions = definitions
             .iter()
             .map(|(name, node)| {
-                let pointer = format!("/$defs/{}", escape(name));
+                let pointer = format!("/$defs/{}", pointer::escaped(name));
                 Ok((name.clone(), parser.node(node, pointer)?))
             })
             .collect::<Result<_, Error>>()?;
@@ -87,11 +87,6 @@ impl Schema {
     }
 }
 
-/// A JSON pointer segment, escaped.
-fn escape(segment: &str) -> String {
-    segment.replace('~', "~0").replace('/', "~1")
-}
-
 struct Parser<'a> {
     file: &'a str,
 }
@@ -109,7 +104,7 @@ impl Parser<'_> {
             return Err(self.error(&node.pointer, "a schema object", "`false`"));
         }
         for (key, value) in self.object(value, &node.pointer)? {
-            let at = format!("{}/{}", node.pointer, escape(key));
+            let at = format!("{}/{}", node.pointer, pointer::escaped(key));
             match key.as_str() {
                 "$ref" => node.reference = Some(self.reference(value, &at)?),
                 "type" => node.types = self.types(value, &at)?,
@@ -117,7 +112,8 @@ impl Parser<'_> {
                 "enum" => node.choices = Some(self.array(value, &at)?.clone()),
                 "properties" => {
                     for (name, property) in self.object(value, &at)? {
-                        let property = self.node(property, format!("{at}/{}", escape(name)))?;
+                        let property =
+                            self.node(property, format!("{at}/{}", pointer::escaped(name)))?;
                         node.properties.insert(name.clone(), property);
                     }
                 }
@@ -219,10 +215,10 @@ impl Parser<'_> {
         value
             .as_str()
             // A reference is a URI: `Record<string>` is spelled `Record%3Cstring%3E` in it.
-            .and_then(percent_decoded)
+            .and_then(pointer::of_fragment)
             .and_then(|text| {
                 let name = text.strip_prefix("#/$defs/")?;
-                Some(name.replace("~1", "/").replace("~0", "~"))
+                Some(pointer::unescaped(name))
             })
             .ok_or_else(|| self.error(at, "a reference `#/$defs/NAME`", &value.to_string()))
     }
@@ -278,7 +274,7 @@ impl Parser<'_> {
     fn unknown_keyword(&self, key: &str, at: &str, expected: &str) -> Error {
         schema_error(
             self.file,
-            &format!("{at}/{}", escape(key)),
+            &format!("{at}/{}", pointer::escaped(key)),
             expected,
             &format!("the keyword `{key}`"),
             "teach codegen/src/schema/parse.rs what it means, or remove it with an erratum",

@@ -8,13 +8,12 @@
 
 use serde_json::{Map, Value};
 
-use super::json::{segment, shown};
-use crate::Error;
+use super::json::shown;
+use crate::{Error, pointer};
 
 mod reference;
 mod text;
 
-pub(crate) use reference::percent_decoded;
 pub use text::to_text;
 
 /// The dialect that a canonical schema states.
@@ -194,7 +193,7 @@ impl Walk<'_> {
     ) -> Result<T, Error> {
         let length = self.pointer.len();
         self.pointer.push('/');
-        self.pointer.push_str(&segment(step));
+        self.pointer.push_str(&pointer::escaped(step));
         let done = inner(self)?;
         self.pointer.truncate(length);
         Ok(done)

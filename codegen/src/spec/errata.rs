@@ -1,5 +1,6 @@
 //! Errata: small, reasoned repairs of an upstream schema, each of which fails once it no longer applies.
 
+use crate::pointer;
 use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
@@ -262,7 +263,7 @@ pub(super) fn put(schema: &mut Value, pointer: &str, erratum: &Erratum) -> Resul
             "`{pointer}` is not a JSON pointer to a place below the top: it has to start with `/`"
         )
     })?;
-    let name = last.replace("~1", "/").replace("~0", "~");
+    let name = pointer::unescaped(last);
     match schema.pointer_mut(parent) {
         Some(Value::Object(members)) => {
             if members.get(&name) != expected {

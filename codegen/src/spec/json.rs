@@ -105,11 +105,6 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 }
 
-/// One JSON pointer segment, escaped.
-pub(crate) fn segment(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
 /// The text of a value for a message: compact, keys in their order, cut at about 200 bytes.
 pub(crate) fn shown(value: &Value) -> String {
     let text = value.to_string();

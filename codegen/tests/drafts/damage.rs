@@ -1,9 +1,10 @@
 //! Random damage to a part of a real schema: whatever comes of it, nothing panics and every refusal helps.
 
+use fastrand::Rng;
 use mcp_codegen::Error;
 use serde_json::{Map, Value, json};
 
-use crate::draft::{Dice, reference};
+use crate::draft::reference;
 use crate::{generate, helpful, newest};
 
 /// Definitions of each kind that there is, and what they refer to.
@@ -80,7 +81,7 @@ fn pointers(value: &Value, pointer: &str, all: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                let step = name.replace('~', "~0").replace('/', "~1");
+                let step = mcp_codegen::pointer::escaped(name);
                 pointers(member, &format!("{pointer}/{step}"), all);
             }
         }
@@ -94,28 +95,28 @@ fn pointers(value: &Value, pointer: &str, all: &mut Vec<String>) {
 }
 
 /// One blow: something is replaced, taken out, added or put into another order.
-fn damage(schema: &mut Value, dice: &mut Dice) {
+fn damage(schema: &mut Value, dice: &mut Rng) {
     let mut all = Vec::new();
     pointers(&schema["$defs"], "/$defs", &mut all);
-    let pointer = &all[dice.roll(all.len())];
-    let from = &all[dice.roll(all.len())];
+    let pointer = &all[dice.usize(..all.len())];
+    let from = &all[dice.usize(..all.len())];
     let (Some(other), Some(at)) = (schema.pointer(from).cloned(), schema.pointer_mut(pointer))
     else {
         return;
     };
     let debris = debris();
-    let litter = debris[dice.roll(debris.len())].clone();
-    match (dice.roll(5), at) {
+    let litter = debris[dice.usize(..debris.len())].clone();
+    match (dice.usize(..5), at) {
         (0, at) => *at = other,
         (1, at) => *at = litter,
         (2, Value::Object(members)) => {
-            let keyword = KEYWORDS[dice.roll(KEYWORDS.len())];
+            let keyword = KEYWORDS[dice.usize(..KEYWORDS.len())];
             members.insert(keyword.to_owned(), litter);
         }
         (3, Value::Object(members)) => {
             let names: Vec<String> = members.keys().cloned().collect();
             if !names.is_empty() {
-                members.remove(&names[dice.roll(names.len())]);
+                members.remove(&names[dice.usize(..names.len())]);
             }
         }
         (_, Value::Object(members)) => {
@@ -134,11 +135,11 @@ fn damage(schema: &mut Value, dice: &mut Dice) {
 fn random_damage_is_survived_or_refused() {
     let whole = part();
     generate(&whole.to_string(), "mcp-draft").unwrap();
-    let mut dice = Dice(0x5DEE_CE66);
+    let mut dice = Rng::with_seed(0x5DEE_CE66);
     let (mut made, mut refused) = (0, 0);
     for _ in 0..100 {
         let mut schema = whole.clone();
-        for _ in 0..=dice.roll(2) {
+        for _ in 0..=dice.usize(..2) {
             damage(&mut schema, &mut dice);
         }
         match generate(&schema.to_string(), "mcp-draft") {

@@ -86,24 +86,6 @@ impl Draft {
     }
 }
 
-/// Numbers that look random, the same in every run: xorshift.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % sides as u64).unwrap()
-    }
-
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.roll(last + 1));
-        }
-    }
-}
-
 /// Visits every value of a document, outer ones first.
 pub(crate) fn every(value: &mut Value, visit: &mut impl FnMut(&mut Value)) {
     visit(value);

@@ -1,6 +1,6 @@
 //! What a text lost when it was read and written: the JSON pointers of what is no longer there as it was.
 
-use std::borrow::Cow;
+use mcp_wire::pointer::escaped;
 use std::collections::BTreeMap;
 
 use mcp_wire::{Json, JsonArray, JsonObject, Kind};
@@ -20,7 +20,7 @@ fn compare(before: &str, after: &str, pointer: &mut String, lost: &mut Vec<Strin
     if let (Ok(before), Ok(after)) = (JsonObject::from_text(before), JsonObject::from_text(after)) {
         let others: BTreeMap<Cow<'_, str>, &str> = after.iter().collect();
         for (name, value) in before.iter() {
-            let step = format!("/{}", escape(&name));
+            let step = format!("/{}", escaped(&name));
             inner(value, others.get(&name).copied(), &step, pointer, lost);
         }
         return;
@@ -56,13 +56,6 @@ fn inner(
         None => lost.push(pointer.clone()),
     }
     pointer.truncate(length);
-}
-
-fn escape(name: &str) -> Cow<'_, str> {
-    match name.contains(['~', '/']) {
-        true => name.replace('~', "~0").replace('/', "~1").into(),
-        false => name.into(),
-    }
 }
 
 #[cfg(test)]

@@ -199,13 +199,7 @@ pub fn pointer_to(name: &str) -> String {
 
 fn push(pointer: &mut String, name: &str) {
     pointer.push('/');
-    for letter in name.chars() {
-        match letter {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            letter => pointer.push(letter),
-        }
-    }
+    pointer.push_str(&mcp_wire::pointer::escaped(name));
 }
 
 /// A value that can be spelled out later.

@@ -80,7 +80,7 @@ pub mod meta;
 pub mod method;
 mod number;
 mod object;
-mod pointer;
+pub mod pointer;
 mod reader;
 mod scan;
 pub mod service;

@@ -1,10 +1,28 @@
-//! The JSON pointer of an offset, found by walking the text up to it.
+//! JSON pointers (RFC 6901): a step escaped, and the pointer of an offset, found by walking the text up to it.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::scan;
 use crate::text::unescape_lossy;
+
+/// One step, escaped.
+#[must_use]
+pub fn escaped(step: &str) -> Cow<'_, str> {
+    match step.contains(['~', '/']) {
+        true => step.replace('~', "~0").replace('/', "~1").into(),
+        false => step.into(),
+    }
+}
+
+/// What an escaped step stands for.
+#[must_use]
+pub fn unescaped(step: &str) -> Cow<'_, str> {
+    match step.contains('~') {
+        true => step.replace("~1", "/").replace("~0", "~").into(),
+        false => step.into(),
+    }
+}
 
 /// A container on the way to the offset.
 enum Step<'a> {
@@ -102,13 +120,7 @@ fn render(steps: &[Step<'_>]) -> String {
         match step {
             Step::Object(Some(key), _) => {
                 pointer.push('/');
-                for char in key.chars() {
-                    match char {
-                        '~' => pointer.push_str("~0"),
-                        '/' => pointer.push_str("~1"),
-                        other => pointer.push(other),
-                    }
-                }
+                pointer.push_str(&escaped(key));
             }
             Step::Array(index, false) => {
                 // Writing to a string does not fail.

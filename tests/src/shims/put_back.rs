@@ -1,6 +1,7 @@
 //! Puts recorded losses back into a value that went there and back.
 
 use mcp_registry::{Change, Loss};
+use mcp_wire::pointer::unescaped;
 
 use crate::text::{self, Value};
 
@@ -26,7 +27,7 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
     let steps: Vec<String> = pointer
         .split('/')
         .skip(1)
-        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+        .map(|step| unescaped(step).into_owned())
         .collect();
     let Some((last, path)) = steps.split_last() else {
         return match (loss.change, lost) {

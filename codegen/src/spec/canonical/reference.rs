@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Holds, holds};
+use crate::pointer;
 
 /// The pointer of a `$ref`, with `definitions` called `$defs` where that is a place of definitions.
 ///
@@ -24,27 +25,7 @@ pub(super) fn rewritten(pointer: &str) -> String {
     rewritten
 }
 
-/// Whether the pointer, percent-encoded as in a URI, leads to something.
-pub(super) fn resolves(schema: &Value, pointer: &str) -> bool {
-    percent_decoded(pointer).is_some_and(|pointer| schema.pointer(&pointer).is_some())
-}
-
-/// A JSON pointer out of a URI fragment.
-pub(crate) fn percent_decoded(fragment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let [high, low, tail @ ..] = rest else {
-            return None;
-        };
-        let digit = |byte: &u8| char::from(*byte).to_digit(16);
-        bytes.push(u8::try_from(digit(high)? * 16 + digit(low)?).ok()?);
-        rest = tail;
-    }
-    String::from_utf8(bytes).ok()
+/// Whether a fragment, percent-encoded as in a URI, leads to something.
+pub(super) fn resolves(schema: &Value, fragment: &str) -> bool {
+    pointer::of_fragment(fragment).is_some_and(|pointer| schema.pointer(&pointer).is_some())
 }

@@ -1,5 +1,6 @@
 //! References of a schema that moves to another place.
 
+use percent_encoding::percent_decode_str;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
@@ -83,30 +84,8 @@ fn redirect(members: &mut Map<String, Value>, place: &str) {
 /// The pointer in a reference to a place of the same document.
 fn pointer(target: &str) -> Option<String> {
     let pointer = target.strip_prefix('#')?;
-    let decoded = percent_decoded(pointer);
-    (decoded.is_empty() || decoded.starts_with('/')).then_some(decoded)
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits = (*first == b'%').then(|| after.get(..2)).flatten();
-        let code = digits
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match code {
-            Some(code) => {
-                bytes.push(code);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let decoded = percent_decode_str(pointer).decode_utf8_lossy();
+    (decoded.is_empty() || decoded.starts_with('/')).then(|| decoded.into_owned())
 }
 
 /// Whether references in a schema are relative to an `$id` of its own; one that is a mere fragment is a name.

@@ -12,19 +12,16 @@ pub(crate) const SAMPLES: &[&str] = &[
     "null",
 ];
 
-/// A seeded source of numbers (xorshift).
-pub(crate) struct Random(u64);
+/// A seeded source of numbers.
+pub(crate) struct Random(fastrand::Rng);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
+        self.0.usize(..limit)
     }
 }
 
