@@ -139,7 +139,8 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// A member whose type became another one: its text is read again where no rule could have a say in it.
+    /// A member whose type became another one: dropped where a rule says so, else its text is read again where nothing
+    /// in it could need a rule.
     fn recast_member(
         &mut self,
         [source, target]: [&Member; 2],
@@ -151,6 +152,12 @@ impl<'m> Planner<'m> {
         let plain = words::is_plain(self.hop.from, &source.ty)
             && (opaque || words::is_plain(self.hop.to, &target.ty));
         let [_, may_lack] = recast.optional;
+        let drops = |action: &Action| *action == Action::Drop;
+        let question = "that a value of another type is dropped";
+        if may_lack && let Some((rule, _)) = self.rule(place, drops, question) {
+            let rule = rule.id.clone();
+            return Source::Lost(Recast { rule, ..recast });
+        }
         let (otherwise, action) = match may_lack {
             true => ("lost", "\"drop\""),
             false => ("refused", "{ custom = \"\" }"),
