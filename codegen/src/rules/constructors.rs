@@ -57,7 +57,11 @@ impl TryFrom<Row> for ValueRule {
         let start = match (value, is) {
             (Some(value), None) => Start::Value(value),
             (None, Some(Stated::ProtocolVersion)) => Start::ProtocolVersion,
-            _ => return Err(format!("`{at}` starts from either a `value` or what it `is`")),
+            _ => {
+                return Err(format!(
+                    "`{at}` starts from either a `value` or what it `is`"
+                ));
+            }
         };
         Ok(Self { at, start })
     }
