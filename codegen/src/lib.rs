@@ -4,6 +4,8 @@
 //! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::import`] and [`files::FileSet::write`], nowhere else.
 
 pub mod analyze;
+#[cfg(feature = "command")]
+pub mod command;
 pub mod decision;
 pub mod diff;
 pub mod docs;

@@ -14,7 +14,7 @@ use clap::Args;
 use serde_json::Value;
 use toml::Table;
 
-use crate::outcome::Outcome;
+use mcp_codegen::command::Outcome;
 
 /// The suite, as its package is named, and the version that the expectations were written for.
 const SUITE: &str = "@modelcontextprotocol/conformance";

@@ -10,8 +10,8 @@ use mcp_codegen::files::FileSet;
 use mcp_codegen::generate::{self, Alone, Generated, Report};
 use mcp_codegen::{Decision, Spec};
 
-use crate::outcome::Outcome;
 use crate::spec::default_dir;
+use mcp_codegen::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -15,8 +15,8 @@ use clap::Args;
 use mcp_codegen::Spec;
 use mcp_codegen::spec::Status;
 
-use crate::outcome::Outcome;
 use crate::spec::default_dir;
+use mcp_codegen::command::Outcome;
 use peers::{Peer, Role};
 
 #[derive(Args)]

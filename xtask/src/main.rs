@@ -7,19 +7,16 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use mcp_codegen::Spec;
+use mcp_codegen::command::{self, Outcome, diff, explain};
 
 mod conformance;
-mod diff;
-mod explain;
 mod generate;
 mod interop;
 mod model;
-mod outcome;
 mod replay;
 mod shims;
 mod spec;
-
-use outcome::Outcome;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "From versioned MCP schemas to Rust")]
@@ -55,9 +52,9 @@ fn main() -> ExitCode {
         Command::Spec(arguments) => spec::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Shims(arguments) => shims::run(arguments),
-        Command::Diff(arguments) => diff::run(arguments),
+        Command::Diff(arguments) => diff::run(&arguments, || Spec::read(&spec::default_dir())),
         Command::Replay(arguments) => replay::run(arguments),
-        Command::Explain(arguments) => explain::run(arguments),
+        Command::Explain(arguments) => Ok(explain::run(&arguments)),
         Command::Model(arguments) => model::run(arguments),
         Command::Interop(arguments) => interop::run(arguments),
         Command::Conformance(arguments) => conformance::run(arguments),
@@ -66,7 +63,7 @@ fn main() -> ExitCode {
         Ok(Outcome { text, passed }) => (text, u8::from(!passed)),
         Err(error) => {
             eprintln!("error: {error:#}");
-            return outcome::failure_code(&error).into();
+            return command::failure_code(&error).into();
         }
     };
     // A reader that has seen enough, as `head` does, is no failure.

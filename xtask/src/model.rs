@@ -6,8 +6,8 @@ use clap::Args;
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 
-use crate::outcome::Outcome;
 use crate::spec::default_dir;
+use mcp_codegen::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -13,8 +13,8 @@ use mcp_codegen::diff::Level;
 use mcp_codegen::replay::{Refused, Replay, Step};
 use mcp_codegen::spec::Directory;
 
-use crate::outcome::Outcome;
 use crate::spec::default_dir;
+use mcp_codegen::command::Outcome;
 
 mod compile;
 

@@ -8,8 +8,8 @@ use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 use mcp_codegen::shims::table;
 
-use crate::outcome::Outcome;
 use crate::spec::default_dir;
+use mcp_codegen::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

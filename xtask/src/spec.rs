@@ -9,7 +9,7 @@ use mcp_codegen::spec::{
     self, Directory, Era, ImportOptions, Revision, Spec, Status, Upstream, Verified,
 };
 
-use crate::outcome::Outcome;
+use mcp_codegen::command::Outcome;
 
 mod told;
 

@@ -22,7 +22,7 @@ pub use crate::rules::Start;
 use crate::schema::{Constraints, Schema};
 use crate::spec::methods::{MethodRules, module};
 
-pub use crate::analyze::plan::{Case, KindCase, Plan};
+pub use crate::analyze::plan::{Case, Kind, KindCase, Plan};
 pub use crate::draft::{Direction, Method, MethodKind, Presence, Rest, Ty};
 
 /// One revision: its types and its methods.

@@ -1,19 +1,19 @@
-//! `cargo xtask diff`: what changed between two revisions.
+//! `diff`: what changed between two revisions.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use mcp_codegen::diff::{self, Baseline, Diff, Filter, History, Kind, Level, Sources};
-use mcp_codegen::render::text::TextOptions;
-use mcp_codegen::render::{github, html, json, markdown, text};
-use mcp_codegen::{Error, Spec, shims};
 
-use crate::outcome::{Outcome, Unread};
-use crate::spec::default_dir;
+use super::{Outcome, Unread};
+use crate::diff::{self, Baseline, Diff, Filter, History, Kind, Level, Sources};
+use crate::render::text::TextOptions;
+use crate::render::{github, html, json, markdown, text};
+use crate::{Error, Spec, shims};
 
-#[derive(Args)]
-pub(crate) struct Arguments {
+/// What it takes.
+#[derive(Args, Debug)]
+pub struct Arguments {
     /// The old state: a revision, or the path of a schema.json as the specification publishes it
     #[arg(required_unless_present = "all")]
     old: Option<String>,
@@ -62,12 +62,12 @@ pub(crate) struct Arguments {
     /// Text: a message that shows each breaking change
     #[arg(long)]
     witnesses: bool,
-    /// The spec directory [default: spec/ of this workspace]
+    /// The spec directory [default: the one that this program comes with]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
     Text,
     Markdown,
@@ -76,7 +76,7 @@ enum Format {
     Html,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Direction {
     /// From the client to the server
     C2s,
@@ -84,8 +84,19 @@ enum Direction {
     S2c,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let spec = Spec::read(&arguments.spec.clone().unwrap_or_else(default_dir)).map_err(Unread)?;
+/// Compares, and prints what is asked for; `own` is the spec that the program comes with.
+///
+/// # Errors
+/// What cannot be read, and what is not known.
+pub fn run(
+    arguments: &Arguments,
+    own: impl FnOnce() -> Result<Spec, Error>,
+) -> anyhow::Result<Outcome> {
+    let spec = match &arguments.spec {
+        Some(dir) => Spec::read(dir),
+        None => own(),
+    }
+    .map_err(Unread)?;
     let sources = Sources::read(&spec).map_err(Unread)?;
     let mut history = match (&arguments.old, &arguments.new) {
         (Some(old), Some(new)) => {
@@ -96,10 +107,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
     .map_err(Unread)?;
     shims::cover_all(&spec, &sources, &mut history.diffs);
-    let filter = filter(&arguments);
+    let filter = filter(arguments);
     let methods = history.methods.iter().map(|line| line.name.clone());
     filter.check(&sources.methods().into_iter().chain(methods).collect())?;
-    baseline(&arguments)?.apply(&mut history.diffs)?;
+    baseline(arguments)?.apply(&mut history.diffs)?;
     for diff in &mut history.diffs {
         filter.apply(diff);
     }
@@ -108,10 +119,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         limit.is_some_and(|limit| diff.rows.iter().any(|row| row.level >= limit))
     };
     let passed = !history.diffs.iter().any(too_bad);
-    let text = render(&arguments, &history)?;
+    let text = render(arguments, &history)?;
     let text = match &arguments.output {
         Some(file) => {
-            mcp_codegen::files::write_file(file, text.as_bytes())?;
+            crate::files::write_file(file, text.as_bytes())?;
             format!("{}: {} bytes\n", file.display(), text.len())
         }
         None => text,

@@ -2,23 +2,28 @@
 //!
 //! 0 all is well, 1 a check failed, 2 the command was not put right (clap's own code too), 3 an input cannot be read.
 
-use mcp_codegen::Error;
+use crate::Error;
 
 /// What to print, and whether the check passed.
-pub(crate) struct Outcome {
-    pub(crate) text: String,
-    pub(crate) passed: bool,
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// What to print.
+    pub text: String,
+    /// Whether the check passed.
+    pub passed: bool,
 }
 
 impl Outcome {
     /// Nothing to complain of.
-    pub(crate) fn passed(text: String) -> Self {
+    #[must_use]
+    pub fn passed(text: String) -> Self {
         Self { text, passed: true }
     }
 }
 
 /// The exit code of a failure.
-pub(crate) fn failure_code(error: &anyhow::Error) -> u8 {
+#[must_use]
+pub fn failure_code(error: &anyhow::Error) -> u8 {
     if let Some(Unread(cause)) = error.downcast_ref() {
         return match cause {
             Error::Usage { .. } | Error::UnknownRevision { .. } => 2,
@@ -34,7 +39,10 @@ pub(crate) fn failure_code(error: &anyhow::Error) -> u8 {
 
 /// An input that could not be read, whatever stands against it: never to be taken for "no change".
 #[derive(Debug)]
-pub(crate) struct Unread(pub(crate) Error);
+pub struct Unread(
+    /// Why.
+    pub Error,
+);
 
 impl std::fmt::Display for Unread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

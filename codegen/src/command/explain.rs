@@ -1,17 +1,20 @@
-//! `cargo xtask explain`: what a kind of change means, who breaks, and what to do.
+//! `explain`: what a kind of change means, who breaks, and what to do.
 
 use clap::Args;
-use mcp_codegen::diff::{Kind, explain};
 
-use crate::outcome::Outcome;
+use super::Outcome;
+use crate::diff::{Kind, explain};
 
-#[derive(Args)]
-pub(crate) struct Arguments {
-    /// The kind, as `cargo xtask diff` prints it; without one, all kinds are listed
+/// What it takes.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// The kind, as `diff` prints it; without one, all kinds are listed
     kind: Option<Kind>,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+/// Explains a kind, or lists them all.
+#[must_use]
+pub fn run(arguments: &Arguments) -> Outcome {
     let text = match arguments.kind {
         Some(kind) => {
             let told = explain(kind);
@@ -27,5 +30,5 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             lines.collect()
         }
     };
-    Ok(Outcome::passed(text))
+    Outcome::passed(text)
 }
