@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
-    /// The files; `-` is standard input
+    /// The files, each one text or one a line; `-` is standard input
     #[arg(required = true)]
     files: Vec<String>,
 }
@@ -61,29 +61,56 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut text = String::new();
     let mut code = 0;
     for file in files {
-        let findings = match read(file) {
+        let bytes = match read(file) {
             Err(error) => {
                 eprintln!("error: cannot read {file}: {error}");
                 code = 3;
                 continue;
             }
-            Ok(bytes) => match (utf8(&bytes), ty) {
-                (Err(problem), _) => vec![not_utf8(problem)],
-                (Ok(content), Some(ty)) => vec![message::as_type(ty, content)],
-                (Ok(content), None) => message::as_message(revision, method.as_deref(), content),
-            },
+            Ok(bytes) => bytes,
         };
-        for finding in findings {
+        let checked = |content: &str| match ty {
+            Some(ty) => vec![message::as_type(ty, content)],
+            None => message::as_message(revision, method.as_deref(), content),
+        };
+        let findings = match utf8(&bytes) {
+            Err(problem) => vec![(file.clone(), not_utf8(problem))],
+            Ok(content) => inputs(file, content)
+                .flat_map(|(name, content)| {
+                    let findings = checked(content).into_iter();
+                    findings.map(move |finding| (name.clone(), finding))
+                })
+                .collect(),
+        };
+        for (name, finding) in findings {
             if !finding.is_ok() {
                 code = code.max(1);
             }
             text.push_str(&match json {
-                true => finding.json(file),
-                false => finding.line(file),
+                true => finding.json(&name),
+                false => finding.line(&name),
             });
         }
     }
     Ok(Outcome { text, code })
+}
+
+/// The text of a file as one input, or each of its lines that is not empty where every line is one: `FILE:LINE`.
+fn inputs<'c>(file: &str, content: &'c str) -> impl Iterator<Item = (String, &'c str)> {
+    let lines = || {
+        let lines = content.lines().enumerate();
+        lines.filter(|(_, line)| !line.trim().is_empty())
+    };
+    let is_json = |text: &str| mcp_wire::Json::from_text(text).is_ok();
+    // A first line that is JSON by itself begins no text of several lines.
+    let many = !is_json(content)
+        && lines().nth(1).is_some()
+        && lines().take(1).all(|(_, line)| is_json(line));
+    let whole = (!many).then(|| (file.to_owned(), content));
+    let each = lines()
+        .filter(move |_| many)
+        .map(|(index, line)| (format!("{file}:{}", index + 1), line));
+    whole.into_iter().chain(each.collect::<Vec<_>>())
 }
 
 fn read(file: &str) -> std::io::Result<Vec<u8>> {

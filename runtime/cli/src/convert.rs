@@ -11,6 +11,7 @@ use mcp_wire::{Direction, ErrorObject, Json, Packet};
 use serde_json::{Value, json};
 
 use crate::Outcome;
+use crate::revisions::stand_in;
 use crate::whole::{self, About, Whole};
 
 #[derive(Args)]
@@ -153,14 +154,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     match converted {
         Ok(conversion) => Ok(report(conversion, *json)),
         Err(failure) => failed(failure),
-    }
-}
-
-/// The revision that stands in for one that takes no part in conversions: the one of the same version on the wire.
-fn stand_in(revision: Revision) -> Revision {
-    match revision.is_converted() {
-        true => revision,
-        false => Revision::from_wire(revision.wire()).unwrap_or(revision),
     }
 }
 

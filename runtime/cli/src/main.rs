@@ -1,27 +1,35 @@
-//! `mcp-rev`: check messages of the Model Context Protocol, revision by revision.
+//! `mcp-rev`: a day's work with the Model Context Protocol, in whatever revision.
 //!
 //! Each subcommand is a file of its own. Exit codes: 0 all is well, 1 something is not, 2 usage,
-//! 3 an input cannot be read; of `convert` also 4 lossy, 5 needs state, 6 rejected.
+//! 3 an input cannot be read; of `convert` and `transcript --as` also 4 lossy, of `convert` 5 needs state, 6 rejected.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use mcp_codegen::command::{self, diff, explain};
 
 mod check;
+mod colour;
 mod compare;
 mod convert;
+mod embedded;
+mod manual;
 mod message;
 mod report;
 mod revisions;
+mod tap;
+mod transcript;
 mod types;
 mod whole;
 
 #[derive(Parser)]
 #[command(
     name = "mcp-rev",
-    version,
-    about = "Check MCP messages against any revision of the protocol"
+    version = manual::version(),
+    about = "Check, convert, compare, tap and bridge MCP, in any revision of the protocol",
+    after_help = manual::EXAMPLES,
+    after_long_help = manual::EXAMPLES
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -34,8 +42,20 @@ enum Command {
     Check(check::Arguments),
     /// Convert a file to another revision, and say what was lost
     Convert(convert::Arguments),
+    /// Show what changed between two revisions, or between a revision and a schema.json
+    Diff(diff::Arguments),
+    /// Explain a kind of change that `diff` tells of
+    Explain(explain::Arguments),
+    /// Pass a server's stdio through untouched, and write down or show what goes by
+    Tap(tap::Arguments),
+    /// Say what is wrong in a talk that was written down
+    Transcript(transcript::Arguments),
     /// List what --type and --method can name
     Types(types::Arguments),
+    /// Print completions for a shell
+    Completions(manual::Completions),
+    /// Print the manual page
+    Man,
 }
 
 /// What a subcommand prints, and its exit code.
@@ -48,17 +68,36 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::Diff(arguments) => return shared(diff::run(&arguments, embedded::spec)),
+        Command::Explain(arguments) => return shared(Ok(explain::run(&arguments))),
+        Command::Tap(arguments) => tap::run(&arguments),
+        Command::Transcript(arguments) => transcript::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
+        Command::Completions(arguments) => Ok(manual::completions(&arguments)),
+        Command::Man => manual::page(),
     };
     match outcome {
-        Ok(Outcome { text, code }) => {
-            // A reader that has seen enough, as `head` does, is no failure.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            code.into()
-        }
+        Ok(Outcome { text, code }) => printed(&text, code),
         Err(error) => {
             eprintln!("error: {error:#}");
             2.into()
         }
     }
+}
+
+/// A subcommand that `cargo xtask` has, too.
+fn shared(outcome: anyhow::Result<command::Outcome>) -> ExitCode {
+    match outcome {
+        Ok(command::Outcome { text, passed }) => printed(&text, u8::from(!passed)),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            command::failure_code(&error).into()
+        }
+    }
+}
+
+fn printed(text: &str, code: u8) -> ExitCode {
+    // A reader that has seen enough, as `head` does, is no failure.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    code.into()
 }

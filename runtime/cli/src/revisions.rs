@@ -28,3 +28,11 @@ pub(crate) fn similar<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Str
         false => format!("; did you mean {}", near.join(", ")),
     }
 }
+
+/// The revision that stands in for one that takes no part in conversions: the one of the same version on the wire.
+pub(crate) fn stand_in(revision: Revision) -> Revision {
+    match revision.is_converted() {
+        true => revision,
+        false => Revision::from_wire(revision.wire()).unwrap_or(revision),
+    }
+}

@@ -29,6 +29,15 @@ impl Direction {
             Self::ServerToClient => "server-to-client",
         }
     }
+
+    /// The other way.
+    #[must_use]
+    pub const fn back(self) -> Self {
+        match self {
+            Self::ClientToServer => Self::ServerToClient,
+            Self::ServerToClient => Self::ClientToServer,
+        }
+    }
 }
 
 impl fmt::Display for Direction {

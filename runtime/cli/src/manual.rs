@@ -1,0 +1,79 @@
+//! What the program says of itself: version, examples, completions and the manual page.
+
+use std::sync::LazyLock;
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+use mcp_registry::Revision;
+
+use crate::{Arguments, Outcome};
+
+/// Below the list of subcommands.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  mcp-rev check --revision 2025-11-25 call.json
+  mcp-rev convert --from 2026-07-28 --to 2025-06-18 call.json
+  mcp-rev diff 2025-11-25 2026-07-28
+  mcp-rev diff 2026-07-28 schema.json --baseline known.json --fail-on breaking
+  mcp-rev tap --record talk.jsonl --watch -- my-server --its-option
+  mcp-rev transcript talk.jsonl --as 2025-06-18
+
+Exit codes:
+  0  all is well
+  1  something is not: a message, a finding, a change that --fail-on names
+  2  the command was not put right
+  3  an input cannot be read
+  4  something would be lost (convert, transcript --as)
+  5  an adapter has to do it (convert)
+  6  the other revision has no such thing (convert)
+  tap ends with the code of the server that it taps.";
+
+/// The version, and the revisions that it knows.
+pub(crate) fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let revisions: Vec<&str> = Revision::ALL.iter().map(|revision| revision.id()).collect();
+        format!(
+            "{}\nrevisions: {}",
+            env!("CARGO_PKG_VERSION"),
+            revisions.join(", ")
+        )
+    });
+    &TEXT
+}
+
+#[derive(Args)]
+pub(crate) struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+/// A script that the shell reads.
+pub(crate) fn completions(arguments: &Completions) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        arguments.shell,
+        &mut Arguments::command(),
+        "mcp-rev",
+        &mut script,
+    );
+    Outcome {
+        text: String::from_utf8_lossy(&script).into_owned(),
+        code: 0,
+    }
+}
+
+/// The manual page, in roff, with a section for each subcommand.
+pub(crate) fn page() -> anyhow::Result<Outcome> {
+    let mut roff = Vec::new();
+    let command = Arguments::command();
+    clap_mangen::Man::new(command.clone()).render(&mut roff)?;
+    for subcommand in command.get_subcommands() {
+        let name = format!("mcp-rev-{}", subcommand.get_name());
+        let page = clap_mangen::Man::new(subcommand.clone());
+        page.title(name).render(&mut roff)?;
+    }
+    Ok(Outcome {
+        text: String::from_utf8_lossy(&roff).into_owned(),
+        code: 0,
+    })
+}

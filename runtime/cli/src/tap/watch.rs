@@ -1,0 +1,88 @@
+//! A line a message, for people who look on while it goes by.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, stderr};
+
+use mcp_wire::{Direction, Message, Packet};
+
+use crate::colour::{Colour, Paint};
+use crate::transcript::line::mark;
+use crate::transcript::talk::Talk;
+
+/// What was seen so far.
+pub(super) struct Watch {
+    talk: Talk,
+    line: usize,
+    paint: Paint,
+}
+
+impl Watch {
+    pub(super) fn new() -> Self {
+        Self {
+            talk: Talk::default(),
+            line: 0,
+            paint: Paint::of(stderr().is_terminal()),
+        }
+    }
+
+    /// What to show of a line: the message, with the time that an answer took, and what is wrong with it.
+    pub(super) fn sees(&mut self, direction: Direction, at: u64, text: &str) -> String {
+        self.line += 1;
+        let mut shown = String::new();
+        let messages = match mcp_wire::from_str::<Packet>(text) {
+            Ok(Packet::Single(message)) => vec![message],
+            Ok(Packet::Batch(messages)) => messages,
+            Err(_) => Vec::new(),
+        };
+        for message in &messages {
+            let told = self.told(direction, at, message);
+            let _ = writeln!(shown, "{told}");
+        }
+        let before = self.talk.findings.len();
+        self.talk.hears(self.line, Some(at), direction, text);
+        for finding in self.talk.findings.iter().skip(before) {
+            let place = match finding.pointer.is_empty() {
+                true => String::new(),
+                false => format!(" at {}:", finding.pointer),
+            };
+            let told = format!(
+                "! {} ({}):{place} {}",
+                finding.fault.as_str(),
+                finding.about,
+                finding.told
+            );
+            let _ = writeln!(shown, "{}", self.paint.with(Colour::Red, &told));
+        }
+        shown
+    }
+
+    fn told(&self, direction: Direction, at: u64, message: &Message) -> String {
+        let arrow = self.paint.with(
+            match direction {
+                Direction::ClientToServer => Colour::Cyan,
+                Direction::ServerToClient => Colour::Green,
+            },
+            mark(direction),
+        );
+        let id = message.id().map(mcp_wire::to_string).unwrap_or_default();
+        let waited = self.talk.waited(direction, &id, at);
+        let method = waited.map_or("?", |(method, _)| method);
+        let time = waited.map_or_else(String::new, |(_, took)| format!("  {took} ms"));
+        match message {
+            Message::Request(request) => format!("{arrow} {id}  {}", request.method),
+            Message::Notification(notification) => format!("{arrow} {}", notification.method),
+            Message::Response(_) => format!("{arrow} {id}  {method}: ok{time}"),
+            Message::Error(error) => {
+                let told = format!(
+                    "{}: {}",
+                    mcp_wire::to_string(&error.error.code),
+                    error.error.message
+                );
+                format!(
+                    "{arrow} {id}  {method}: {}{time}",
+                    self.paint.with(Colour::Red, &told)
+                )
+            }
+        }
+    }
+}

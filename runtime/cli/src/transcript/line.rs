@@ -1,0 +1,133 @@
+//! One line of a transcript: which way a message went, when, and its text.
+
+use std::borrow::Cow;
+
+use mcp_wire::{Direction, Json, JsonObject};
+use serde_json::json;
+
+/// A line that tells of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Line<'a> {
+    /// Who sent it.
+    pub(crate) direction: Direction,
+    /// When, in milliseconds since 1970, where the line says so.
+    pub(crate) at: Option<u64>,
+    /// What was sent.
+    pub(crate) text: Cow<'a, str>,
+}
+
+/// How a line begins, or what its `dir` says, of either direction.
+pub(crate) const fn mark(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ClientToServer => ">",
+        Direction::ServerToClient => "<",
+    }
+}
+
+/// What a direction is called in lines of other hands.
+fn direction(word: &str) -> Option<Direction> {
+    match word.to_ascii_lowercase().as_str() {
+        ">" | "c2s" | "client" | "client-to-server" => Some(Direction::ClientToServer),
+        "<" | "s2c" | "server" | "server-to-client" => Some(Direction::ServerToClient),
+        _ => None,
+    }
+}
+
+/// Writes a line of our own: a message as it is, and anything else as a text.
+pub(crate) fn write(way: Direction, at: u64, text: &str) -> String {
+    let dir = json!(mark(way));
+    let (name, value) = match Json::from_text(text) {
+        // A line ends where it ends, whatever a message has between its members.
+        Ok(_) if !text.contains(['\n', '\r']) => ("message", text.to_owned()),
+        _ => ("text", json!(text).to_string()),
+    };
+    format!("{{\"dir\":{dir},\"at\":{at},\"{name}\":{value}}}\n")
+}
+
+/// Reads a line: ours, or a message after `>` or `<`; none if it is empty or a comment.
+///
+/// # Errors
+/// What is neither, in words.
+pub(crate) fn read(line: &str) -> Result<Option<Line<'_>>, String> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(None);
+    }
+    let (first, rest) = line.split_at(
+        line.find(|letter| letter != '<' && letter != '>')
+            .unwrap_or(line.len()),
+    );
+    if let Some(direction) = direction(first) {
+        return Ok(Some(Line {
+            direction,
+            at: None,
+            text: Cow::Borrowed(rest.trim_start()),
+        }));
+    }
+    let members = JsonObject::from_text(line).map_err(|error| {
+        format!("a line is `> MESSAGE`, `< MESSAGE` or an object with `dir` and `message`: {error}")
+    })?;
+    let word = |name: &str| {
+        let value = Json::from_text(members.get(name)?.text()).ok()?;
+        value.as_str().map(Cow::into_owned)
+    };
+    let named = word("dir").or_else(|| word("direction"));
+    let Some(named) = named else {
+        return Err("it has no `dir`: `>` from the client, `<` from the server".to_owned());
+    };
+    let direction = direction(&named)
+        .ok_or_else(|| format!("`dir` is `>`, `<`, c2s, s2c, client or server, not `{named}`"))?;
+    let at = members.get("at").and_then(|at| at.text().parse().ok());
+    let text = match members.get("message").or_else(|| members.get("msg")) {
+        Some(message) => message.text().to_owned(),
+        None => word("text").ok_or("it has neither `message` nor `text`")?,
+    };
+    Ok(Some(Line {
+        direction,
+        at,
+        text: Cow::Owned(text),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_ours_comes_back_as_it_was() {
+        let up = Direction::ClientToServer;
+        for text in [r#"{"a":1.0, "b":"\u0041"}"#, "hello", "{\"a\":\n1}", ""] {
+            let line = write(up, 7, text);
+            assert_eq!(line.matches('\n').count(), 1, "{line}");
+            let read = read(&line).ok().flatten();
+            let read = read.map(|line| (line.direction, line.at, line.text.into_owned()));
+            assert_eq!(read, Some((up, Some(7), text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn lines_of_other_hands_are_read() {
+        for (line, direction) in [
+            (r#"> {"a":1}"#, Direction::ClientToServer),
+            (r#"<{"a":1}"#, Direction::ServerToClient),
+            (r#"{"dir":"s2c","msg":{"a":1}}"#, Direction::ServerToClient),
+            (
+                r#"{"direction":"client","message":{"a":1}}"#,
+                Direction::ClientToServer,
+            ),
+        ] {
+            let read = read(line).ok().flatten();
+            let read = read.map(|line| (line.direction, line.text.into_owned()));
+            assert_eq!(read, Some((direction, r#"{"a":1}"#.to_owned())), "{line}");
+        }
+        assert_eq!(read("# a word\n"), Ok(None));
+        for wrong in [
+            "hello",
+            "{}",
+            r#"{"dir":"up","message":1}"#,
+            r#"{"dir":">"}"#,
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

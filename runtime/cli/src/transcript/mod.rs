@@ -1,0 +1,110 @@
+//! `mcp-rev transcript`: what is wrong in a talk that was written down, and what it would lose with another peer.
+
+mod finding;
+pub(crate) mod line;
+mod other;
+mod report;
+pub(crate) mod talk;
+mod unknown;
+
+use std::io::Read as _;
+
+use clap::Args;
+use mcp_registry::Revision;
+use mcp_wire::Direction;
+
+use crate::Outcome;
+use finding::Fault;
+use other::Other;
+use talk::Talk;
+use unknown::Unknown;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Say what would be lost if the other end spoke this revision
+    #[arg(long = "as", value_name = "ID")]
+    other: Option<Revision>,
+    /// Print one JSON object a line: each finding, each loss, and a summary
+    #[arg(long)]
+    json: bool,
+    /// The transcript; `-` is standard input
+    file: String,
+}
+
+/// A message that belongs to a revision, ready to be looked into.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// The line that it stands in.
+    pub(crate) line: usize,
+    /// Who sent it.
+    pub(crate) direction: Direction,
+    /// What it was read as.
+    pub(crate) revision: Revision,
+    /// Its method, or the one that it answers.
+    pub(crate) method: Option<String>,
+    /// Its text.
+    pub(crate) text: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let Arguments { other, json, file } = arguments;
+    let text = match read(file) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("error: cannot read {file}: {error}");
+            return Ok(Outcome {
+                text: String::new(),
+                code: 3,
+            });
+        }
+    };
+    let mut talk = Talk::default();
+    let mut unknown = Unknown::new()?;
+    let mut other = other.map(Other::new);
+    let mut count = 0;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        match line::read(line) {
+            Ok(None) => {}
+            Err(told) => talk.finds(number, Fault::Line, "", "line", &told),
+            Ok(Some(line)) => {
+                count += 1;
+                for said in talk.hears(number, line.at, line.direction, &line.text) {
+                    unknown.look(&said);
+                    if let Some(other) = &mut other {
+                        other.look(&said, &talk);
+                    }
+                }
+            }
+        }
+    }
+    talk.ends();
+    let code = match (talk.findings.is_empty(), &other) {
+        (false, _) => 1,
+        (true, Some(other)) => other.code(),
+        (true, None) => 0,
+    };
+    let report = report::Report {
+        file,
+        count,
+        talk: &talk,
+        unknown: &unknown,
+        other: other.as_ref(),
+    };
+    let text = match json {
+        true => report.json(),
+        false => report.text(),
+    };
+    Ok(Outcome { text, code })
+}
+
+fn read(file: &str) -> std::io::Result<String> {
+    match file {
+        "-" => {
+            let mut text = String::new();
+            std::io::stdin().lock().read_to_string(&mut text)?;
+            Ok(text)
+        }
+        file => std::fs::read_to_string(file),
+    }
+}

@@ -1,0 +1,135 @@
+//! What a talk would lose if its other end spoke another revision.
+
+use std::collections::BTreeMap;
+
+use mcp_registry::{Context, LossKind, Outcome, Policy, Revision, Session};
+use mcp_wire::{Message, Packet};
+
+use super::Said;
+use super::talk::Talk;
+use crate::revisions::stand_in;
+use crate::whole::{self, About};
+
+/// What one rule comes to in a talk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Loss {
+    /// `cosmetic`, `semantic`, `interaction`, `safety`; or `adapter NAME`, `rejected`, `swallowed`.
+    pub(crate) kind: String,
+    /// How often.
+    pub(crate) count: usize,
+    /// The line of the first one.
+    pub(crate) line: usize,
+    /// Where it stood.
+    pub(crate) pointer: String,
+    /// The method.
+    pub(crate) method: String,
+}
+
+/// The losses of a talk with a peer of another revision.
+#[derive(Debug)]
+pub(crate) struct Other {
+    /// What the other end would speak.
+    pub(crate) revision: Revision,
+    /// By hop and rule.
+    pub(crate) losses: BTreeMap<(String, String), Loss>,
+    /// The messages that would go through as they are, or come back so.
+    pub(crate) whole: usize,
+    /// All of them.
+    pub(crate) all: usize,
+}
+
+impl Other {
+    pub(crate) fn new(revision: Revision) -> Self {
+        Self {
+            revision,
+            losses: BTreeMap::new(),
+            whole: 0,
+            all: 0,
+        }
+    }
+
+    /// 4 if something would be lost, as of `convert`.
+    pub(crate) fn code(&self) -> u8 {
+        match self.losses.is_empty() {
+            true => 0,
+            false => 4,
+        }
+    }
+
+    /// Converts a message to the other revision.
+    pub(crate) fn look(&mut self, said: &Said, talk: &Talk) {
+        let Ok(Packet::Single(message)) = mcp_wire::from_str::<Packet>(&said.text) else {
+            return;
+        };
+        // The one who asks is the one who sends the method.
+        let sender = match &message {
+            Message::Request(_) | Message::Notification(_) => said.direction,
+            Message::Response(_) | Message::Error(_) => said.direction.back(),
+        };
+        let about = About {
+            method: said.method.as_deref(),
+            sender: Some(sender),
+        };
+        let context = || {
+            Context::new(Policy::Strict).with_session(Session {
+                client_capabilities: talk.capabilities.clone(),
+                client_info: talk.client.clone(),
+                subscription_id: None,
+            })
+        };
+        let ends = (stand_in(said.revision), stand_in(self.revision));
+        // What its own revision does not know was counted, and goes nowhere.
+        let Ok(whole) = whole::convert(Packet::Single(message), ends, about, &context) else {
+            return;
+        };
+        let method = said.method.clone().unwrap_or_default();
+        for (_, outcome) in whole.messages {
+            self.all += 1;
+            let mut adds = |hop: &str, rule: &str, kind: String, pointer: String| {
+                let row = self.losses.entry((hop.to_owned(), rule.to_owned()));
+                let row = row.or_insert_with(|| Loss {
+                    kind,
+                    count: 0,
+                    line: said.line,
+                    pointer,
+                    method: method.clone(),
+                });
+                row.count += 1;
+            };
+            match outcome {
+                Outcome::Exact(_) | Outcome::Reversible(..) => self.whole += 1,
+                Outcome::Lossy(_, losses) => {
+                    for loss in losses {
+                        let kind = loss.kind();
+                        adds(
+                            loss.hop,
+                            loss.rule(),
+                            LossKind::as_str(kind).to_owned(),
+                            loss.pointer().to_string(),
+                        );
+                    }
+                }
+                Outcome::NeedsState(needs) => {
+                    let kind = format!("adapter {}", needs.adapter.as_str());
+                    adds(needs.hop, needs.rule, kind, needs.pointer);
+                }
+                Outcome::Rejected(rejected) => {
+                    adds(
+                        rejected.hop,
+                        rejected.rule,
+                        "rejected".to_owned(),
+                        rejected.pointer,
+                    );
+                }
+                Outcome::Swallowed(swallowed) => {
+                    adds(
+                        swallowed.hop,
+                        swallowed.rule,
+                        "swallowed".to_owned(),
+                        swallowed.pointer,
+                    );
+                }
+            }
+        }
+    }
+}

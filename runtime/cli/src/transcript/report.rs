@@ -1,0 +1,211 @@
+//! What a transcript comes to, for people and for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use mcp_wire::Direction;
+use serde_json::{Value, json};
+
+use super::finding::Finding;
+use super::other::{Loss, Other};
+use super::talk::{Calls, Talk};
+use super::unknown::Unknown;
+
+/// All that was found out.
+pub(crate) struct Report<'r> {
+    pub(crate) file: &'r str,
+    /// How many lines told of a message.
+    pub(crate) count: usize,
+    pub(crate) talk: &'r Talk,
+    pub(crate) unknown: &'r Unknown,
+    pub(crate) other: Option<&'r Other>,
+}
+
+fn short(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ClientToServer => "client",
+        Direction::ServerToClient => "server",
+    }
+}
+
+fn counted(count: usize, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {one}s"),
+    }
+}
+
+impl Report<'_> {
+    fn spoken(&self) -> Vec<&'static str> {
+        self.talk
+            .spoken
+            .iter()
+            .map(|revision| revision.id())
+            .collect()
+    }
+
+    /// Findings first, then what went on.
+    pub(crate) fn text(&self) -> String {
+        let Self {
+            file,
+            count,
+            talk,
+            unknown,
+            other,
+        } = self;
+        let mut text = String::new();
+        for finding in &talk.findings {
+            let Finding {
+                line,
+                fault,
+                pointer,
+                about,
+                told,
+            } = finding;
+            let place = match pointer.is_empty() {
+                true => String::new(),
+                false => format!(" at {pointer}:"),
+            };
+            let _ = writeln!(
+                text,
+                "{file}:{line}: {} ({about}):{place} {told}",
+                fault.as_str()
+            );
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let spoken = match self.spoken().join(", ") {
+            none if none.is_empty() => "no revision".to_owned(),
+            some => some,
+        };
+        let _ = writeln!(text, "{}, {spoken}", counted(*count, "message"));
+        for ((direction, method), calls) in &talk.calls {
+            let Calls {
+                sent,
+                answered,
+                failed,
+                slowest,
+            } = calls;
+            let _ = write!(text, "  {:6}  {sent:>4} x {method}", short(*direction));
+            let mut more = vec![format!("{answered} answered")];
+            if *failed > 0 {
+                more.push(format!("{failed} with an error"));
+            }
+            if let Some(slowest) = slowest {
+                more.push(format!("slowest {slowest} ms"));
+            }
+            let _ = writeln!(text, ": {}", more.join(", "));
+        }
+        for ((direction, method), count) in &talk.notifications {
+            let _ = writeln!(text, "  {:6}  {count:>4} x {method}", short(*direction));
+        }
+        for ((direction, method), count) in &talk.unknown {
+            let _ = writeln!(
+                text,
+                "unknown method  {count:>4} x {method}, from the {}",
+                short(*direction)
+            );
+        }
+        for (member, count) in &unknown.members {
+            let _ = writeln!(text, "unknown member  {count:>4} x {member}");
+        }
+        if let Some(other) = other {
+            text.push_str(&with(other));
+        }
+        let found = match talk.findings.len() {
+            0 => "nothing found".to_owned(),
+            count => counted(count, "finding"),
+        };
+        let _ = writeln!(text, "{found}");
+        text
+    }
+
+    /// A line each: findings, losses, the summary.
+    pub(crate) fn json(&self) -> String {
+        let mut text = String::new();
+        for finding in &self.talk.findings {
+            let row = json!({
+                "finding": finding.fault.as_str(),
+                "line": finding.line,
+                "pointer": finding.pointer,
+                "about": finding.about,
+                "message": finding.told,
+            });
+            let _ = writeln!(text, "{row}");
+        }
+        for ((hop, rule), loss) in self.other.iter().flat_map(|other| &other.losses) {
+            let row = json!({
+                "loss": loss.kind,
+                "hop": hop,
+                "rule": rule,
+                "count": loss.count,
+                "line": loss.line,
+                "method": loss.method,
+                "pointer": loss.pointer,
+            });
+            let _ = writeln!(text, "{row}");
+        }
+        let calls = |(key, calls): (&(Direction, String), &Calls)| {
+            json!({
+                "from": short(key.0),
+                "method": key.1,
+                "sent": calls.sent,
+                "answered": calls.answered,
+                "failed": calls.failed,
+                "slowest": calls.slowest,
+            })
+        };
+        let counts = |rows: &BTreeMap<(Direction, String), usize>| -> Value {
+            let row = |((direction, method), count): (&(Direction, String), &usize)| json!({ "from": short(*direction), "method": method, "count": count });
+            rows.iter().map(row).collect()
+        };
+        let mut summary = json!({
+            "messages": self.count,
+            "revisions": self.spoken(),
+            "findings": self.talk.findings.len(),
+            "calls": self.talk.calls.iter().map(calls).collect::<Value>(),
+            "notifications": counts(&self.talk.notifications),
+            "unknownMethods": counts(&self.talk.unknown),
+            "unknownMembers": self.unknown.members,
+        });
+        if let (Some(other), Value::Object(row)) = (self.other, &mut summary) {
+            let told = json!({ "revision": other.revision.id(), "messages": other.all, "whole": other.whole });
+            row.insert("as".to_owned(), told);
+        }
+        let _ = writeln!(text, "{}", json!({ "summary": summary }));
+        text
+    }
+}
+
+/// What would be lost with the other revision.
+fn with(other: &Other) -> String {
+    let Other {
+        revision,
+        losses,
+        whole,
+        all,
+    } = other;
+    let mut text = format!(
+        "with a peer of {revision}: {whole} of {} would lose nothing\n",
+        counted(*all, "message")
+    );
+    for ((hop, rule), loss) in losses {
+        let Loss {
+            kind,
+            count,
+            line,
+            pointer,
+            method,
+        } = loss;
+        let place = match pointer.is_empty() {
+            true => String::new(),
+            false => format!(" at {pointer}"),
+        };
+        let _ = writeln!(
+            text,
+            "  {kind:11}  {count:>4} x {rule} ({hop}), first in line {line}, {method}{place}"
+        );
+    }
+    text
+}

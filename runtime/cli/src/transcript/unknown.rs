@@ -1,0 +1,186 @@
+//! Members that a message has and its revision does not name, counted by the type that they stand in.
+
+use std::collections::BTreeMap;
+
+use mcp_codegen::model::{Kind, Model, Plan, Rest, Shape, Ty};
+use mcp_codegen::{Spec, generate::Models};
+use mcp_registry::Revision;
+use serde_json::Value;
+
+use super::Said;
+use crate::embedded;
+use crate::revisions::methods;
+
+/// The counts, and the models that say what is known.
+#[derive(Debug)]
+pub(crate) struct Unknown {
+    models: BTreeMap<String, Model>,
+    /// `Type.member`, by how often it was there.
+    pub(crate) members: BTreeMap<String, usize>,
+}
+
+impl Unknown {
+    /// Reads the spec that the program carries.
+    ///
+    /// # Errors
+    /// A spec that does not read.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let spec: Spec = embedded::spec()?;
+        let models = Models::build(&spec)?;
+        let models = models.revisions.into_iter();
+        Ok(Self {
+            models: models
+                .map(|of| (of.revision.id.clone(), of.model))
+                .collect(),
+            members: BTreeMap::new(),
+        })
+    }
+
+    /// Counts what is not known of a message.
+    pub(crate) fn look(&mut self, said: &Said) {
+        let Ok(Value::Object(message)) = serde_json::from_str(&said.text) else {
+            return;
+        };
+        let Some(method) = said.method.as_deref() else {
+            return;
+        };
+        let is_call = message.contains_key("method");
+        let row =
+            methods(said.revision, method).find(|row| !is_call || row.direction == said.direction);
+        let Some(row) = row else { return };
+        let value = Value::Object(message);
+        let (name, value) = match is_call {
+            true => (row.params, value.get("params")),
+            false => (row.result, value.get("result")),
+        };
+        if let (Some(name), Some(value)) = (name, value) {
+            self.of_type(said.revision, name, value);
+        }
+    }
+
+    fn of_type(&mut self, revision: Revision, definition: &str, value: &Value) {
+        let Self { models, members } = self;
+        let name = revision.type_named(definition).map(|ty| ty.rust_name);
+        if let (Some(model), Some(name)) = (models.get(revision.id()), name) {
+            Walk { model, members }.named(name, value);
+        }
+    }
+}
+
+struct Walk<'w> {
+    model: &'w Model,
+    members: &'w mut BTreeMap<String, usize>,
+}
+
+impl Walk<'_> {
+    fn ty(&mut self, ty: &Ty, value: &Value) {
+        match (ty, value) {
+            (Ty::Named(name), value) => self.named(name, value),
+            (Ty::Nullable(inner), value) => self.ty(inner, value),
+            (Ty::Array(inner), Value::Array(items)) => {
+                items.iter().for_each(|item| self.ty(inner, item));
+            }
+            (Ty::Map(inner), Value::Object(members)) => {
+                members.values().for_each(|member| self.ty(inner, member));
+            }
+            _ => {}
+        }
+    }
+
+    /// As deep as the text is nested, which its reader limits.
+    fn named(&mut self, name: &str, value: &Value) {
+        let model = self.model;
+        match model.get(name).map(|def| &def.shape) {
+            Some(Shape::Alias(ty)) => self.ty(ty, value),
+            Some(Shape::Union(union)) => {
+                let taken = take(&union.plan, value).and_then(|at| union.variants.get(at));
+                if let Some(variant) = taken {
+                    self.ty(&variant.ty, value);
+                }
+            }
+            Some(Shape::Object(object)) => {
+                let Value::Object(members) = value else {
+                    return;
+                };
+                for (wire, value) in members {
+                    let known = object.members.iter().find(|member| member.wire == *wire);
+                    match (known, &object.rest) {
+                        (Some(member), _) => {
+                            // What stands in `_meta` belongs to whoever owns its keys.
+                            if member.wire != "_meta" {
+                                self.ty(&member.ty, value);
+                            }
+                        }
+                        (None, Rest::Typed(ty)) => self.ty(ty, value),
+                        (None, Rest::Open | Rest::Closed) => {
+                            *self.members.entry(format!("{name}.{wire}")).or_default() += 1;
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The variant that a plan comes to.
+fn take(plan: &Plan, value: &Value) -> Option<usize> {
+    match plan {
+        Plan::Take(at) => Some(*at),
+        Plan::Kind(cases) => {
+            let kind = kind(value);
+            // What is read as a number may be one without a fraction.
+            let fits = |kinds: &[Kind]| {
+                kinds.contains(&kind) || (kind == Kind::Integer && kinds.contains(&Kind::Number))
+            };
+            take(&cases.iter().find(|case| fits(&case.kinds))?.plan, value)
+        }
+        Plan::Tag {
+            member,
+            cases,
+            other,
+            absent,
+        } => match value.get(member).and_then(Value::as_str) {
+            Some(tag) => {
+                let case = cases.iter().find(|case| case.value == tag);
+                take(
+                    case.map_or(other.as_deref(), |case| Some(&case.plan))?,
+                    value,
+                )
+            }
+            None => take(absent.as_deref()?, value),
+        },
+        Plan::First(cases) => {
+            let case = cases.iter().find(|case| value.get(&case.value).is_some())?;
+            take(&case.plan, value)
+        }
+        Plan::Present { cases, otherwise } => {
+            let there = |path: &str| {
+                path.split('.')
+                    .try_fold(value, |value, name| value.get(name))
+                    .is_some()
+            };
+            let case = cases.iter().find(|case| there(&case.value));
+            take(
+                case.map_or(otherwise.as_deref(), |case| Some(&case.plan))?,
+                value,
+            )
+        }
+        Plan::Element { plan, empty } => match value.as_array()?.first() {
+            Some(first) => take(plan, first),
+            None => Some(*empty),
+        },
+    }
+}
+
+fn kind(value: &Value) -> Kind {
+    match value {
+        Value::Object(_) => Kind::Object,
+        Value::Array(_) => Kind::Array,
+        Value::String(_) => Kind::String,
+        Value::Number(number) if number.is_i64() || number.is_u64() => Kind::Integer,
+        Value::Number(_) => Kind::Number,
+        Value::Bool(_) => Kind::Boolean,
+        Value::Null => Kind::Null,
+    }
+}
