@@ -84,6 +84,12 @@ impl Generated {
     }
 }
 
+/// What each crate is licensed under, in full: a package holds what it needs.
+const LICENCES: [(&str, &str); 2] = [
+    ("LICENSE-APACHE", include_str!("../LICENSE-APACHE")),
+    ("LICENSE-MIT", include_str!("../LICENSE-MIT")),
+];
+
 /// A crate in numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
@@ -135,7 +141,11 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
     }
     for one in made {
         match one {
-            Ok(one) => crates.push(one),
+            Ok(mut one) => {
+                let licences = LICENCES.map(|(name, text)| (name.to_owned(), text.to_owned()));
+                one.files.extend(licences);
+                crates.push(one);
+            }
             Err(error) => problems.push(error),
         }
     }
