@@ -1,8 +1,9 @@
 //! What a text lost when it was read and written: the JSON pointers of what is no longer there as it was.
 
-use mcp_wire::pointer::escaped;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use mcp_wire::pointer::escaped;
 use mcp_wire::{Json, JsonArray, JsonObject, Kind};
 
 /// The pointers of values that are missing, other, or spelled otherwise in `after`.
