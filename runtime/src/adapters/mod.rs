@@ -9,7 +9,7 @@
 //! | handlers | client | machine |
 //! |---|---|---|
 //! | modern | legacy | `asking`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
-//! | legacy | modern | `parking`: what the handler asks becomes `input_required` with a sealed `requestState`; the handler goes on at the retry |
+//! | any | modern | `parking`: what the handler asks becomes `input_required` with a sealed `requestState`; the handler goes on at the retry |
 //! | modern | legacy | `listening`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
 //! | legacy | modern | `streaming`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
 //!
@@ -19,6 +19,7 @@ mod asking;
 mod listening;
 mod parking;
 pub(crate) mod questions;
+mod rounds;
 pub(crate) mod seal;
 mod streaming;
 
@@ -175,7 +176,7 @@ pub(crate) fn declares(capabilities: &Json, path: &[&str]) -> bool {
 /// The machine of the project's own for a need, if there is one.
 pub(crate) fn machine(adapter: Adapter, app: Revision) -> Option<Box<dyn StateMachine>> {
     Some(match (adapter, is_legacy(app)) {
-        (Adapter::MultiRoundTrip, false) => Box::new(asking::Asking::default()),
+        (Adapter::MultiRoundTrip, false) => Box::new(rounds::Rounds::default()),
         (Adapter::MultiRoundTrip, true) => Box::new(parking::Parking::default()),
         (Adapter::Subscription, false) => Box::new(listening::Listening::default()),
         (Adapter::Subscription, true) => Box::new(streaming::Streaming::default()),

@@ -1,4 +1,4 @@
-//! Older handlers, modern client: what a handler asks goes out as `input_required`, and the handler waits, parked, until
+//! Handlers that ask, modern client: what a handler asks goes out as `input_required`, and the handler waits, parked, until
 //! the client comes again with the answers and the sealed `requestState`.
 //!
 //! A parked call lives in one process: a retry that another replica gets finds nothing, and is told so.

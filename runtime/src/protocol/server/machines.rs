@@ -12,8 +12,9 @@ use super::done::{Done, Outgoing};
 use super::receive::call_of;
 use super::state::{Asked, AskedBy, Own, State};
 use super::{Server, batch};
-use crate::adapters::seal::{Bound, subject};
+use crate::adapters::seal::{Bound, Broken, subject};
 use crate::adapters::{self, About, Occasion, Step, World};
+use crate::protocol::ask::json;
 use crate::protocol::revisions::{Spoken, is_legacy};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Call, Caller, Cancelled, Event, Exchange, Fate, Token};
@@ -98,6 +99,26 @@ impl<App: Spoken> Server<App> {
             principal,
         };
         self.seal.open(&state, now, bound).ok()
+    }
+
+    /// Whether a request of a modern application's own era is made again for what this server has sealed: in time or not.
+    pub(super) fn is_retry(
+        &self,
+        message: &Peeked<'_>,
+        principal: Option<&str>,
+        now: Duration,
+    ) -> bool {
+        let Some(state) = message.request_state.and_then(Raw::as_str) else {
+            return false;
+        };
+        let params = message.params.and_then(json);
+        let subject = params.as_ref().map(subject).unwrap_or_default();
+        let bound = Bound {
+            method: message.method.as_deref().unwrap_or_default(),
+            subject: &subject,
+            principal,
+        };
+        self.seal.open(&state, now, bound) != Err(Broken::Forged)
     }
 
     /// Hands an occasion to the machine of an adapter; `None` if there is none, or it does not take it.

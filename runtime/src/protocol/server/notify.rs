@@ -14,6 +14,7 @@ use super::machines::Told;
 use super::state::{AskedBy, Pending, State};
 use super::translate::Stopped;
 use crate::adapters::questions::allowed;
+use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::protocol::revisions::{Spoken, is_legacy};
 use crate::protocol::{Ask, Caller, Fate, LogLevel, To};
@@ -165,17 +166,19 @@ impl<App: Spoken> Server<App> {
             ..
         } = ask;
         let (about, params) = (*about, params.as_ref());
-        let Some(row) = find_method(
-            App::REVISION,
-            method,
-            Direction::ServerToClient,
-            MethodKind::Request,
-        ) else {
+        let row = |kind| find_method(App::REVISION, method, Direction::ServerToClient, kind);
+        let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
             let error =
                 errors::internal("the application's revision has no such request of a server");
             return Done::of(Fate::Refused(Box::new(error.error)));
         };
         let about = about.filter(|token| !state.own.contains_key(token));
+        if let Some(pending) = about.and_then(|token| state.get_mut(token))
+            && pending.subject.is_none()
+            && !is_legacy(pending.peer)
+        {
+            pending.subject = pending.params.as_ref().map(subject);
+        }
         let told = match about.map(|token| Told::of(state, token, None)) {
             Some(None) => return Done::of(Fate::Unknown),
             Some(told) => told,

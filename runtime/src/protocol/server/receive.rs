@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Era, Revision};
+use mcp_registry::{Adapter, Era, NeedsState, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
@@ -13,12 +13,11 @@ use super::machines::Told;
 use super::state::{Pending, State};
 use super::translate::Stopped;
 use super::{Server, batch};
-use crate::adapters::questions::may_ask_back;
 use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
-use crate::protocol::revisions::{Spoken, is_legacy, same};
+use crate::protocol::revisions::{Spoken, is_legacy};
 use crate::protocol::{Call, Caller, Event, Exchange, Ignored, LogLevel, Output, Token};
 use crate::settle::{self, Settled, Settlement, find_method};
 use mcp_wire::{MessageKind, Peeked, Raw, Unreadable, peek};
@@ -268,10 +267,28 @@ impl<App: Spoken> Server<App> {
             is_acknowledged: false,
             bytes,
         };
-        let asks_back = !same(peer, App::REVISION) && may_ask_back(method);
+        let direction = Direction::ClientToServer;
+        let asks_back = row.input_required
+            || (self.modern
+                && is_legacy(peer)
+                && find_method(App::REVISION, method, direction, MethodKind::Request)
+                    .is_some_and(|row| row.input_required));
         if asks_back && !self.modern {
             pending.subject = message.params.and_then(json).as_ref().map(subject);
         }
+        let translated =
+            match self.modern && !is_legacy(peer) && self.is_retry(message, principal, now) {
+                true => {
+                    pending.subject = message.params.and_then(json).as_ref().map(subject);
+                    Err(Stopped::NeedsState(NeedsState {
+                        adapter: Adapter::MultiRoundTrip,
+                        rule: "input-required",
+                        hop: "",
+                        pointer: String::new(),
+                    }))
+                }
+                false => translated,
+            };
         match translated {
             Ok((params, losses)) => {
                 self.report(method, peer, &losses);

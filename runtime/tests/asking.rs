@@ -1,0 +1,147 @@
+//! Handlers of the newest revision that ask in the middle of a call, whatever their client is of.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+mod support;
+
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::server::{Answer, Event};
+use mcp_revisions::{V2025_11_25, V2026_07_28};
+use serde_json::{Value, json};
+use support::{Channel, NOW, Received, body, calls, claim, open, server, text_of};
+
+const DONE: &str = r#"{"resultType":"complete","content":[]}"#;
+
+fn call(id: u64, params: Value) -> String {
+    let text = claim("tools/call", params).replace(r#""id":7"#, &format!(r#""id":{id}"#));
+    text.replace(
+        r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+        r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#,
+    )
+}
+
+fn answered(received: &Received) -> Value {
+    let answers: Vec<_> = (received.events.iter())
+        .filter_map(|event| match event {
+            Event::Answered(answered) => Some(&answered.answer),
+            _ => None,
+        })
+        .collect();
+    let [Answer::Result(result)] = answers.as_slice() else {
+        panic!("{received:?}")
+    };
+    result.parse().unwrap()
+}
+
+#[test]
+fn an_older_client_is_asked_by_a_request() {
+    let server = server::<V2026_07_28>();
+    let mut channel = open(&server, "2025-03-26");
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let (_, asked) = server.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
+    let asked = text_of(&asked);
+    assert_eq!(asked["method"], "roots/list");
+    let answer =
+        json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": "file:///a"}]}});
+    let received = server.receive(&mut channel, None, answer.to_string().as_bytes(), NOW);
+    assert_eq!(answered(&received)["roots"][0]["uri"], "file:///a");
+    let done = Json::from_text(DONE).unwrap();
+    let output = server.answer(&mut channel, call.token, Ok(done), NOW);
+    assert_eq!(text_of(&output)["result"], json!({"content": []}));
+}
+
+#[test]
+fn a_client_of_the_same_revision_is_asked_in_a_result_and_comes_again() {
+    let server = server::<V2026_07_28>();
+    let mut channel = Channel::new();
+    let text = call(1, json!({"name": "t", "arguments": {"a": 1, "b": 2}}));
+    let first = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let (_, asked) = server.ask(&mut channel, Some(first.token), "roots/list", None, NOW);
+    let asked = text_of(&asked)["result"].take();
+    assert_eq!(asked["resultType"], "input_required");
+    let (name, question) = asked["inputRequests"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .next()
+        .unwrap();
+    assert_eq!(question["method"], "roots/list");
+    let answers = json!({name: {"roots": [{"uri": "file:///a"}]}});
+
+    // For another request the state is worth nothing to us: it is the handlers' then.
+    let other =
+        json!({"name": "u", "requestState": asked["requestState"], "inputResponses": answers});
+    let received = server.receive(&mut channel, None, call(2, other).as_bytes(), NOW);
+    assert_eq!(calls(&received).len(), 1, "{received:?}");
+
+    let again = json!({"name": "t", "arguments": {"b": 2, "a": 1}, "requestState": asked["requestState"], "inputResponses": answers});
+    let text = call(3, again);
+    let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+    assert_eq!(answered(&received)["roots"][0]["uri"], "file:///a");
+    assert_eq!(calls(&received), [], "the first call goes on");
+    let done = Json::from_text(DONE).unwrap();
+    let output = server.answer(&mut channel, first.token, Ok(done), NOW);
+    assert_eq!(
+        (text_of(&output)["id"].clone(), output.send[0].exchange),
+        (json!(3), Some(received.exchange))
+    );
+
+    // Nothing waits for it any more, and nobody is called for it.
+    let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+    assert_eq!(calls(&received), []);
+    assert_eq!(body(&received.reply.unwrap())["error"]["code"], -32602);
+}
+
+#[test]
+fn what_handlers_ask_in_results_by_themselves_passes_through() {
+    let server = server::<V2026_07_28>();
+    let mut channel = Channel::new();
+    let text = call(
+        1,
+        json!({"name": "t", "requestState": "mine", "inputResponses": {}}),
+    );
+    let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+    let call = calls(&received).remove(0);
+    let params: Value = call.params.parse().unwrap();
+    assert_eq!(params["requestState"], "mine");
+    let asks = r#"{"resultType":"input_required","requestState":"mine too","inputRequests":{"q":{"method":"roots/list"}}}"#;
+    let output = server.answer(
+        &mut channel,
+        call.token,
+        Ok(Json::from_text(asks).unwrap()),
+        NOW,
+    );
+    assert_eq!(text_of(&output)["result"]["requestState"], "mine too");
+}
+
+#[test]
+fn a_client_is_not_asked_what_it_did_not_declare() {
+    let server = server::<V2026_07_28>();
+    let mut channel = Channel::new();
+    let text = claim("tools/call", json!({"name": "t"}));
+    let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let (token, output) = server.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
+    let [Event::Answered(answered)] = output.events.as_slice() else {
+        panic!("{output:?}")
+    };
+    let Answer::Error(error) = &answered.answer else {
+        panic!("{answered:?}")
+    };
+    assert_eq!(
+        (Some(answered.token), error.code.as_i64()),
+        (token, Some(-32021))
+    );
+    // Nor are handlers of the handshake era refused what they could before.
+    let older = support::server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let text = self::call(1, json!({"name": "t"}));
+    let call = calls(&older.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let (_, asked) = older.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
+    assert_eq!(text_of(&asked)["result"]["resultType"], "input_required");
+}
