@@ -1,5 +1,7 @@
 //! The crates know of each other what ARCHITECTURE.md draws, and nothing else.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
