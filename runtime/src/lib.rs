@@ -16,7 +16,9 @@
 
 mod adapters;
 mod protocol;
-#[cfg(any(feature = "http", feature = "stdio"))]
+#[cfg(any(feature = "client", feature = "http", feature = "stdio"))]
+pub mod service;
+#[cfg(any(feature = "client", feature = "http", feature = "stdio"))]
 mod transport;
 
 pub use protocol::headers::Headers;

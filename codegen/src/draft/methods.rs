@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::open::{errata_file, erratum};
-use super::{Def, Draft, Method, MethodKind, Object, Presence, Shape, Ty, Union};
+use super::{Def, Direction, Draft, Method, MethodKind, Object, Presence, Shape, Ty, Union};
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::schema::schema_error;
@@ -335,7 +335,9 @@ fn method(
         input_required: asks_first.is_some(),
         complete: asks_first.flatten(),
         named_by: facts.named_by.map(str::to_owned),
-        capability: facts.capability.map(str::to_owned),
+        capability: (facts.capability)
+            .filter(|capability| is_there(draft, role, capability))
+            .map(str::to_owned),
         capability_parts: facts.capability_parts.to_vec(),
         name,
         direction: role.direction,
@@ -345,6 +347,22 @@ fn method(
         params_required: params.is_some_and(|member| member.presence == Presence::Required),
         result,
     })
+}
+
+/// Whether the receiver can declare a capability in this revision.
+fn is_there(draft: &Draft, role: &Role, capability: &str) -> bool {
+    let holder = match role.direction {
+        Direction::ClientToServer => "ServerCapabilities",
+        Direction::ServerToClient => "ClientCapabilities",
+    };
+    let whole = capability.split('.').next();
+    match draft.definition(holder).map(|def| &def.shape) {
+        Some(Shape::Object(object)) => {
+            (object.members.iter()).any(|member| Some(member.wire.as_str()) == whole)
+        }
+        // Nothing says what can be declared.
+        _ => true,
+    }
 }
 
 /// Whether a result may be the one that asks for input first; and what it is else, if that is one type.

@@ -159,6 +159,9 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
         pub trait #name<Cx: service::Context>: Sync {
             #(#methods)*
         }
+
+        /// Handles nothing.
+        impl<Cx: service::Context> #name<Cx> for () {}
     }
 }
 

@@ -71,7 +71,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("GetPromptResult"),
         input_required: false,
         named_by: Some("name"),
-        capability: None,
+        capability: Some("prompts"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -84,7 +84,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListPromptsResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("prompts"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -97,7 +97,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListResourcesResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("resources"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -110,7 +110,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ReadResourceResult"),
         input_required: false,
         named_by: Some("uri"),
-        capability: None,
+        capability: Some("resources"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -123,7 +123,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("Result"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("resources.subscribe"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -136,7 +136,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListResourceTemplatesResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("resources"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -149,7 +149,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("Result"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("resources.subscribe"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -162,7 +162,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("CallToolResult"),
         input_required: false,
         named_by: Some("name"),
-        capability: None,
+        capability: Some("tools"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -175,7 +175,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListToolsResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("tools"),
         capability_parts: &[],
     },
     MethodInfo {

@@ -168,6 +168,9 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
     }
 }
 
+/// Handles nothing.
+impl<Cx: service::Context> ServerHandlers<Cx> for () {}
+
 impl<
     H: ServerHandlers<Cx> + ?Sized,
     Cx: service::Context,
@@ -566,6 +569,9 @@ pub trait ClientHandlers<Cx: service::Context>: Sync {
         service::absent("sampling/createMessage")
     }
 }
+
+/// Handles nothing.
+impl<Cx: service::Context> ClientHandlers<Cx> for () {}
 
 impl<
     H: ClientHandlers<Cx> + ?Sized,

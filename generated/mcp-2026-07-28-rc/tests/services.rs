@@ -8,13 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use mcp_wire::service::{ClientSide, ServerSide, Serves};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind};
-use mcp_2026_07_28_rc::{ClientHandlers, METHODS, Protocol, ServerHandlers};
-
-/// Answers nothing by itself.
-struct Silent;
-
-impl ServerHandlers<()> for Silent {}
-impl ClientHandlers<()> for Silent {}
+use mcp_2026_07_28_rc::{METHODS, Protocol};
 
 /// What comes of work that waits for nothing.
 fn now<T>(work: impl Future<Output = T>) -> Option<T> {
@@ -27,24 +21,24 @@ fn now<T>(work: impl Future<Output = T>) -> Option<T> {
 /// The code of the error that a request of this method is answered by.
 fn code<Side>(method: &str, params: &Json) -> Option<i64>
 where
-    Protocol: Serves<Side, Silent, ()>,
+    Protocol: Serves<Side, (), ()>,
 {
-    let answer = now(<Protocol as Serves<Side, _, _>>::request(&Silent, method, params, ()))?;
+    let answer = now(<Protocol as Serves<Side, _, _>>::request(&(), method, params, ()))?;
     answer.err()?.code.as_i64()
 }
 
 /// Whether a notification of this method is refused.
 fn refused<Side>(method: &str, params: &Json) -> Option<bool>
 where
-    Protocol: Serves<Side, Silent, ()>,
+    Protocol: Serves<Side, (), ()>,
 {
-    let told = now(<Protocol as Serves<Side, _, _>>::notification(&Silent, method, params, ()));
+    let told = now(<Protocol as Serves<Side, _, _>>::notification(&(), method, params, ()));
     told.map(|told| told.is_err())
 }
 
 fn finds_each<Side>(direction: Direction)
 where
-    Protocol: Serves<Side, Silent, ()>,
+    Protocol: Serves<Side, (), ()>,
 {
     // Params of no method: whoever finds a handler finds that out.
     let odd = Json::from(5);
@@ -56,7 +50,7 @@ where
     }
     assert_eq!(code::<Side>("no/method", &odd), Some(ErrorObject::METHOD_NOT_FOUND));
     assert_eq!(refused::<Side>("notifications/none", &odd), Some(false));
-    assert!(<Protocol as Serves<Side, Silent, ()>>::implemented().is_empty());
+    assert!(<Protocol as Serves<Side, (), ()>>::implemented().is_empty());
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("CompleteResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("completions"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -32,7 +32,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("GetPromptOutcome"),
         input_required: true,
         named_by: Some("name"),
-        capability: None,
+        capability: Some("prompts"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -45,7 +45,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListPromptsResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("prompts"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -58,7 +58,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListResourcesResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("resources"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -71,7 +71,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ReadResourceOutcome"),
         input_required: true,
         named_by: Some("uri"),
-        capability: None,
+        capability: Some("resources"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -84,7 +84,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListResourceTemplatesResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("resources"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -123,7 +123,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("CallToolOutcome"),
         input_required: true,
         named_by: Some("name"),
-        capability: None,
+        capability: Some("tools"),
         capability_parts: &[],
     },
     MethodInfo {
@@ -136,7 +136,7 @@ pub static METHODS: &[MethodInfo] = &[
         result: Some("ListToolsResult"),
         input_required: false,
         named_by: None,
-        capability: None,
+        capability: Some("tools"),
         capability_parts: &[],
     },
     MethodInfo {

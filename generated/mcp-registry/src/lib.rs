@@ -45,3 +45,5 @@ pub use mcp_2025_11_25 as v2025_11_25;
 pub use mcp_2026_07_28_rc as v2026_07_28_rc;
 pub use mcp_2026_07_28 as v2026_07_28;
 pub use mcp_draft as draft;
+
+pub use mcp_2026_07_28 as newest;

@@ -97,3 +97,6 @@ impl Spoken for Draft {
     const REVISION: Revision = Revision::Draft;
     type Protocol = crate::draft::Protocol;
 }
+
+/// The application speaks the newest release, whose types are in [`newest`](crate::newest).
+pub type Newest = V2026_07_28;

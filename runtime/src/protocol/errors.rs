@@ -197,7 +197,7 @@ pub fn status(code: i64, era: Era) -> u16 {
 }
 
 /// At most 100 characters: a peer does not get to choose the length of our messages.
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(100) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

@@ -1,7 +1,12 @@
 //! What carries messages: standard streams and HTTP, and the running handlers behind them.
 
+#[cfg(feature = "client")]
+pub(crate) mod client;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(any(feature = "client", feature = "stdio"))]
+mod line;
+#[cfg(any(feature = "http", feature = "stdio"))]
 pub mod serve;
 #[cfg(feature = "stdio")]
 pub mod stdio;

@@ -20,8 +20,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
+use super::line::read_line;
 use crate::Spoken;
 use crate::protocol::translate::one_line;
 use crate::serve::{Facts, Handler, Lane, Queue, route};
@@ -79,32 +80,6 @@ pub async fn serve_on<App: Spoken>(
     drop((texts, lane));
     // The writer ends with the last call that is still at work.
     writer.await.map_err(io::Error::other)?
-}
-
-/// Reads a line without its end; one that is longer than the limit is cut just behind it, so that it is refused as too long.
-async fn read_line(
-    input: &mut (impl AsyncBufRead + Unpin),
-    bytes: &mut Vec<u8>,
-    limit: usize,
-) -> io::Result<bool> {
-    bytes.clear();
-    loop {
-        let chunk = input.fill_buf().await?;
-        if chunk.is_empty() {
-            return Ok(!bytes.is_empty());
-        }
-        let end = chunk.iter().position(|&byte| byte == b'\n');
-        let (taken, used) = match end {
-            Some(end) => (end, end + 1),
-            None => (chunk.len(), chunk.len()),
-        };
-        let room = limit.saturating_add(1).saturating_sub(bytes.len());
-        bytes.extend_from_slice(chunk.get(..taken.min(room)).unwrap_or_default());
-        input.consume(used);
-        if end.is_some() {
-            return Ok(true);
-        }
-    }
 }
 
 async fn write(mut queue: Queue, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {

@@ -10,6 +10,9 @@ use mcp_wire::service;
 /// A request that is not handled is answered as one whose method is not there; a notification is left alone.
 pub trait ServerHandlers<Cx: service::Context>: Sync {}
 
+/// Handles nothing.
+impl<Cx: service::Context> ServerHandlers<Cx> for () {}
+
 impl<
     H: ServerHandlers<Cx> + ?Sized,
     Cx: service::Context,
@@ -61,6 +64,9 @@ pub trait ClientHandlers<Cx: service::Context>: Sync {
         std::future::ready(())
     }
 }
+
+/// Handles nothing.
+impl<Cx: service::Context> ClientHandlers<Cx> for () {}
 
 impl<
     H: ClientHandlers<Cx> + ?Sized,

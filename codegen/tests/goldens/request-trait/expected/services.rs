@@ -20,6 +20,9 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
     }
 }
 
+/// Handles nothing.
+impl<Cx: service::Context> ServerHandlers<Cx> for () {}
+
 impl<
     H: ServerHandlers<Cx> + ?Sized,
     Cx: service::Context,
@@ -82,6 +85,9 @@ pub trait ClientHandlers<Cx: service::Context>: Sync {
         std::future::ready(())
     }
 }
+
+/// Handles nothing.
+impl<Cx: service::Context> ClientHandlers<Cx> for () {}
 
 impl<
     H: ClientHandlers<Cx> + ?Sized,

@@ -20,6 +20,9 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
     }
 }
 
+/// Handles nothing.
+impl<Cx: service::Context> ServerHandlers<Cx> for () {}
+
 impl<
     H: ServerHandlers<Cx> + ?Sized,
     Cx: service::Context,
@@ -74,6 +77,9 @@ impl<C: service::Caller<Protocol = crate::Protocol>> CallServer for C {}
 ///
 /// A request that is not handled is answered as one whose method is not there; a notification is left alone.
 pub trait ClientHandlers<Cx: service::Context>: Sync {}
+
+/// Handles nothing.
+impl<Cx: service::Context> ClientHandlers<Cx> for () {}
 
 impl<
     H: ClientHandlers<Cx> + ?Sized,

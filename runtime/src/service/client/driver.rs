@@ -1,0 +1,378 @@
+//! The task behind a client's handles: it moves what the connection wants sent, what comes, and the time.
+
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use mcp_registry::Spoken;
+use mcp_wire::service::{ClientSide, Serves};
+use mcp_wire::{ErrorObject, Json};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
+
+use super::{Client, ClientCx, How, OnProgress, Progress, closed};
+use crate::client::{
+    Answer, Ask, Call, Client as Side, Connection, Event, Failure, Fate, Notice, Options, Output,
+    ServerFacts, To, Token,
+};
+use crate::service::Error;
+use crate::transport::client::{Carrier, Incoming};
+
+/// What a handle wants done.
+pub(super) enum Command {
+    Call {
+        key: u64,
+        call: Box<Wanted>,
+    },
+    Cancel {
+        key: u64,
+    },
+    Notify {
+        method: &'static str,
+        params: Option<Json>,
+        done: oneshot::Sender<Result<(), Error>>,
+    },
+    Answer {
+        token: Token,
+        result: Result<Json, ErrorObject>,
+    },
+    Close {
+        done: oneshot::Sender<()>,
+    },
+}
+
+/// A call, and who waits for its answer.
+pub(super) struct Wanted {
+    pub(super) method: &'static str,
+    pub(super) params: Option<Json>,
+    pub(super) progress: Option<OnProgress>,
+    pub(super) log_level: Option<&'static str>,
+    pub(super) answer: oneshot::Sender<Result<Json, Error>>,
+}
+
+/// Cancels its call when it is dropped before the answer.
+pub(super) struct Ticket {
+    key: u64,
+    commands: Option<mpsc::UnboundedSender<Command>>,
+}
+
+/// The name of a call that is about to be made.
+pub(super) fn ticket(commands: &mpsc::UnboundedSender<Command>) -> (u64, Ticket) {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let key = LAST.fetch_add(1, Ordering::Relaxed);
+    let commands = Some(commands.clone());
+    (key, Ticket { key, commands })
+}
+
+impl Ticket {
+    /// The call is answered: nothing is left to cancel.
+    pub(super) fn settled(mut self) {
+        self.commands = None;
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(commands) = self.commands.take() {
+            let _ = commands.send(Command::Cancel { key: self.key });
+        }
+    }
+}
+
+struct Driver<App: Spoken, H> {
+    connection: Connection<Side<App>>,
+    carrier: Carrier,
+    handlers: Arc<H>,
+    /// Handles alone keep the connection.
+    commands: mpsc::WeakUnboundedSender<Command>,
+    facts: watch::Sender<Option<ServerFacts>>,
+    waiting: HashMap<Token, Waiting>,
+    tokens: HashMap<u64, Token>,
+    /// Questions of the server that are being answered.
+    answering: HashMap<Token, AbortHandle>,
+    start: Instant,
+    /// Whether the other end is gone.
+    over: bool,
+}
+
+struct Waiting {
+    key: u64,
+    progress: Option<OnProgress>,
+    answer: oneshot::Sender<Result<Json, Error>>,
+}
+
+/// What a handle has of its connection.
+pub(super) type Ends = (
+    mpsc::UnboundedSender<Command>,
+    watch::Receiver<Option<ServerFacts>>,
+);
+
+/// Sets a connection going.
+pub(super) fn start<App: Spoken, H>(options: Options, carrier: Carrier, handlers: Arc<H>) -> Ends
+where
+    App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
+    H: Send + Sync + 'static,
+{
+    let (commands, wanted) = mpsc::unbounded_channel();
+    let (facts, known) = watch::channel(None);
+    let driver = Driver::<App, H> {
+        connection: Connection::new(Side::<App>::new(options)),
+        carrier,
+        handlers,
+        commands: commands.downgrade(),
+        facts,
+        waiting: HashMap::new(),
+        tokens: HashMap::new(),
+        answering: HashMap::new(),
+        start: Instant::now(),
+        over: false,
+    };
+    tokio::spawn(driver.run(wanted));
+    (commands, known)
+}
+
+/// What woke the driver.
+enum Woken {
+    Command(Option<Command>),
+    Incoming(Incoming),
+    Time,
+}
+
+impl<App: Spoken, H> Driver<App, H>
+where
+    App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
+    H: Send + Sync + 'static,
+{
+    async fn run(mut self, mut wanted: mpsc::UnboundedReceiver<Command>) {
+        let mut told = None;
+        loop {
+            self.settle();
+            let wake = self.connection.wake_at().map(|at| self.start + at);
+            let woken = tokio::select! {
+                incoming = self.carrier.next(), if !self.over => Woken::Incoming(incoming),
+                command = wanted.recv() => Woken::Command(command),
+                () = sleep_until(wake) => Woken::Time,
+            };
+            let now = self.now();
+            match woken {
+                Woken::Command(None) => break,
+                Woken::Command(Some(Command::Close { done })) => {
+                    told = Some(done);
+                    break;
+                }
+                Woken::Command(Some(command)) => self.command(command, now),
+                Woken::Incoming(incoming) => self.incoming(incoming, now),
+                Woken::Time => self.connection.wake(now),
+            }
+        }
+        for (_, task) in self.answering.drain() {
+            task.abort();
+        }
+        for (_, waiting) in self.waiting.drain() {
+            let _ = waiting.answer.send(Err(closed()));
+        }
+        self.carrier.end().await;
+        if let Some(done) = told {
+            let _ = done.send(());
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn command(&mut self, command: Command, now: Duration) {
+        match command {
+            Command::Call { key, call } => self.call(key, *call, now),
+            Command::Cancel { key } => {
+                if let Some(token) = self.tokens.remove(&key) {
+                    self.waiting.remove(&token);
+                    let reason = "the answer is not waited for any more";
+                    self.connection.cancel(token, Some(reason), now);
+                }
+            }
+            Command::Notify {
+                method,
+                params,
+                done,
+            } => {
+                let said = (self.connection).notify(To::Session, method, params.as_ref(), now);
+                let _ = done.send(match said.fate {
+                    Fate::Refused(error) => Err(Error::Peer(*error)),
+                    Fate::NeedsAdapter(needs) => Err(Error::Internal(needs.to_string())),
+                    Fate::Unknown => Err(closed()),
+                    Fate::Sent | Fate::Adapted | Fate::Swallowed(_) => Ok(()),
+                });
+            }
+            Command::Answer { token, result } => {
+                if self.answering.remove(&token).is_some() {
+                    // A server that does not wait for it any more cannot be told.
+                    let _ = self.connection.answer(token, result, now);
+                }
+            }
+            Command::Close { .. } => {}
+        }
+    }
+
+    fn call(&mut self, key: u64, call: Wanted, now: Duration) {
+        let Wanted {
+            method,
+            params,
+            progress,
+            log_level,
+            answer,
+        } = call;
+        let mut ask = Ask::new(method, params);
+        if progress.is_some() {
+            ask = ask.with_progress();
+        }
+        if let Some(level) = log_level {
+            ask = ask.with_log_level(level);
+        }
+        match self.connection.ask(ask, now) {
+            Ok(token) => {
+                self.tokens.insert(key, token);
+                let waiting = Waiting {
+                    key,
+                    progress,
+                    answer,
+                };
+                self.waiting.insert(token, waiting);
+            }
+            Err(refused) => {
+                let _ = answer.send(Err(refused.into()));
+            }
+        }
+    }
+
+    fn incoming(&mut self, incoming: Incoming, now: Duration) {
+        let connection = &mut self.connection;
+        match incoming {
+            Incoming::Message { exchange, text } => {
+                connection.receive(exchange, &text, now);
+            }
+            #[cfg(feature = "client-http")]
+            Incoming::Answered {
+                exchange,
+                status,
+                session,
+                body,
+            } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
+            #[cfg(feature = "client-http")]
+            Incoming::Ended(exchange) => connection.ended(exchange, now),
+            Incoming::Closed => {
+                self.over = true;
+                connection.closed(now);
+            }
+        }
+    }
+
+    /// Does what is to be done, until there is nothing more.
+    fn settle(&mut self) {
+        while let Some(output) = self.connection.poll() {
+            match output {
+                // Nobody is there to be sent anything.
+                Output::Send(_) if self.over => self.connection.closed(self.start.elapsed()),
+                Output::Send(post) => self.carrier.send(post),
+                Output::Close(exchange) => self.carrier.close(exchange),
+                Output::Restart => {
+                    self.over = !self.carrier.restart();
+                }
+                Output::Event(event) => self.event(event),
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Settled(facts) => {
+                self.facts.send_replace(Some(facts));
+            }
+            Event::Answered(answered) => {
+                if let Some(waiting) = self.waiting.remove(&answered.token) {
+                    self.tokens.remove(&waiting.key);
+                    // Whoever waited may be gone since.
+                    let _ = waiting.answer.send(outcome(answered.answer));
+                }
+            }
+            Event::Call(call) => self.question(call),
+            Event::Cancelled(cancelled) => {
+                if let Some(task) = self.answering.remove(&cancelled.token) {
+                    task.abort();
+                }
+            }
+            Event::Notice(notice) => self.notice(notice),
+            _ => {}
+        }
+    }
+
+    fn cx(&self) -> Option<ClientCx<App>> {
+        let client = Client {
+            commands: self.commands.upgrade()?,
+            facts: self.facts.subscribe(),
+            how: How::default(),
+            app: PhantomData,
+        };
+        Some(ClientCx { client })
+    }
+
+    fn question(&mut self, call: Call) {
+        let (Some(cx), Some(commands)) = (self.cx(), self.commands.upgrade()) else {
+            return;
+        };
+        let handlers = Arc::clone(&self.handlers);
+        let token = call.token;
+        // A task of its own for the handler: one that panics is answered for.
+        let work = tokio::spawn(async move {
+            let (method, params) = (call.method, &call.params);
+            <App::Protocol as Serves<ClientSide, H, _>>::request(&handlers, method, params, cx)
+                .await
+        });
+        self.answering.insert(token, work.abort_handle());
+        tokio::spawn(async move {
+            let result = match work.await {
+                Ok(result) => result.map_err(|error: Error| error.into_object(App::REVISION)),
+                Err(error) if error.is_cancelled() => return,
+                Err(_) => Err(crate::errors::internal("the handler failed").error),
+            };
+            let _ = commands.send(Command::Answer { token, result });
+        });
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        let progress = (notice.about)
+            .and_then(|token| self.waiting.get(&token)?.progress.as_ref())
+            .filter(|_| notice.method == "notifications/progress");
+        if let (Some(tell), Some(progress)) = (progress, Progress::read(&notice.params)) {
+            return tell(progress);
+        }
+        let Some(cx) = self.cx() else { return };
+        let handlers = Arc::clone(&self.handlers);
+        tokio::spawn(async move {
+            let (method, params) = (notice.method, &notice.params);
+            // Nobody waits for what becomes of a notification that cannot be read.
+            let _ = <App::Protocol as Serves<ClientSide, H, _>>::notification(
+                &handlers, method, params, cx,
+            )
+            .await;
+        });
+    }
+}
+
+fn outcome(answer: Answer) -> Result<Json, Error> {
+    match answer {
+        Answer::Result(result) => Ok(result),
+        Answer::Error(error) => Err(Error::Peer(error)),
+        Answer::Failed(failure) => Err(Error::NoAnswer(failure)),
+        Answer::InputRequired(_) => Err(Error::NoAnswer(Failure::Unanswered)),
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}

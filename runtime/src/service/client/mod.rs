@@ -1,0 +1,249 @@
+//! A client that calls any server, in the words of one revision. Feature `client`.
+//!
+//! A [`Client`] is a handle: clones share one connection, and calls go on side by side. A call that is dropped is
+//! cancelled, and the server is told. What the server asks is answered by the handlers that the client was made with.
+//!
+//! ```no_run
+//! use mcp_revisions::newest::{self as mcp, CallServer};
+//! use mcp_revisions::service::Client;
+//!
+//! # #[cfg(feature = "client-stdio")]
+//! # async fn run() -> Result<(), mcp_revisions::service::Error> {
+//! let client = Client::new(&mcp::Implementation::new("lister", "1.0.0")).command("some-server", ["--stdio"])?;
+//! for tool in client.list_tools(mcp::PaginatedRequestParams::new()).await?.tools {
+//!     println!("{}", tool.name);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod driver;
+mod options;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_registry::{Newest, Spoken};
+use mcp_wire::service::{Caller, Context};
+use mcp_wire::{Encode, Json, Map};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::Error;
+use crate::client::{Failure, ServerFacts, Verdict};
+use crate::server::LogLevel;
+use driver::Command;
+
+#[cfg(feature = "client-stdio")]
+pub use crate::transport::client::Child;
+#[cfg(feature = "client-http")]
+pub use crate::transport::client::{Authorize, Http};
+pub use options::Connect;
+
+/// How long a call waits for its answer, unless it says otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
+///
+/// The connection ends when the last handle is dropped.
+pub struct Client<App = Newest> {
+    commands: mpsc::UnboundedSender<Command>,
+    facts: watch::Receiver<Option<ServerFacts>>,
+    how: How,
+    app: PhantomData<fn() -> App>,
+}
+
+/// How calls of one handle are made.
+#[derive(Clone)]
+struct How {
+    patience: Option<Duration>,
+    progress: Option<OnProgress>,
+    log_level: Option<&'static str>,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self {
+            patience: Some(PATIENCE),
+            progress: None,
+            log_level: None,
+        }
+    }
+}
+
+/// What is told how far a call is.
+type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// How far a call is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// How much is done.
+    pub done: f64,
+    /// How much there is to do, if anybody knows.
+    pub total: Option<f64>,
+    /// A line for people.
+    pub message: Option<String>,
+}
+
+impl Progress {
+    fn read(params: &Json) -> Option<Self> {
+        let params: Map<Json> = params.read().ok()?;
+        let number = |name: &str| Some(params.get(name)?.as_number()?.as_f64());
+        Some(Self {
+            done: number("progress")?,
+            total: number("total"),
+            message: params
+                .get("message")
+                .and_then(|it| it.as_str().map(Into::into)),
+        })
+    }
+}
+
+impl<App> Clone for Client<App> {
+    fn clone(&self) -> Self {
+        Self {
+            commands: self.commands.clone(),
+            facts: self.facts.clone(),
+            how: self.how.clone(),
+            app: PhantomData,
+        }
+    }
+}
+
+impl<App> std::fmt::Debug for Client<App> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+impl Client<Newest> {
+    /// A client that speaks the newest release, described by an `Implementation` of it; say next what to connect to.
+    #[allow(
+        clippy::new_ret_no_self,
+        reason = "a client is made in two steps: who it is, and whom it calls"
+    )]
+    pub fn new(info: &impl Encode) -> Connect<Newest, ()> {
+        Connect::of(info)
+    }
+}
+
+impl<App: Spoken> Client<App> {
+    /// As [`new`](Client::new), for an application that speaks another revision.
+    pub fn speaking(info: &impl Encode) -> Connect<App, ()> {
+        Connect::of(info)
+    }
+
+    /// A handle whose calls wait at most so long for their answers; `None` is for ever.
+    #[must_use]
+    pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
+        let mut client = self.clone();
+        client.how.patience = patience.into();
+        client
+    }
+
+    /// A handle whose calls ask how far they are.
+    #[must_use]
+    pub fn on_progress(&self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        let mut client = self.clone();
+        client.how.progress = Some(Arc::new(tell));
+        client
+    }
+
+    /// A handle whose calls want log messages from this level on; they go to the handlers.
+    #[must_use]
+    pub fn with_log_level(&self, level: LogLevel) -> Self {
+        let mut client = self.clone();
+        client.how.log_level = Some(level.name());
+        client
+    }
+
+    /// What the server said of itself; none until the first call has settled which revision is spoken.
+    #[must_use]
+    pub fn server(&self) -> Option<ServerFacts> {
+        self.facts.borrow().clone()
+    }
+
+    /// What was found out about the server, for the next client of the same one.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        let facts = self.facts.borrow();
+        facts.as_ref().map(|facts| Verdict(facts.revision))
+    }
+
+    /// Ends the connection and waits until it has ended: a process that was started has, too.
+    pub async fn close(self) {
+        let (done, ended) = oneshot::channel();
+        if self.commands.send(Command::Close { done }).is_ok() {
+            let _ = ended.await;
+        }
+    }
+}
+
+fn closed() -> Error {
+    Error::NoAnswer(Failure::Closed)
+}
+
+impl<App: Spoken> Caller for Client<App> {
+    type Protocol = App::Protocol;
+    type Error = Error;
+
+    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+        let How {
+            patience,
+            progress,
+            log_level,
+        } = self.how.clone();
+        let (answer, answered) = oneshot::channel();
+        let (key, ticket) = driver::ticket(&self.commands);
+        let call = Box::new(driver::Wanted {
+            method,
+            params,
+            progress,
+            log_level,
+            answer,
+        });
+        let sent = self.commands.send(Command::Call { key, call });
+        sent.map_err(|_| closed())?;
+        let answer = match patience {
+            None => answered.await,
+            Some(patience) => (tokio::time::timeout(patience, answered).await)
+                .map_err(|_| Error::TimedOut(patience))?,
+        };
+        ticket.settled();
+        answer.map_err(|_| closed())?
+    }
+
+    async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
+        let (done, sent) = oneshot::channel();
+        let command = Command::Notify {
+            method,
+            params,
+            done,
+        };
+        self.commands.send(command).map_err(|_| closed())?;
+        sent.await.map_err(|_| closed())?
+    }
+}
+
+/// What goes with a question of the server to its handler: a handle to ask back by.
+pub struct ClientCx<App> {
+    client: Client<App>,
+}
+
+impl<App> ClientCx<App> {
+    /// The client that was asked.
+    #[must_use]
+    pub fn client(&self) -> &Client<App> {
+        &self.client
+    }
+}
+
+impl<App> std::fmt::Debug for ClientCx<App> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientCx").finish_non_exhaustive()
+    }
+}
+
+impl<App: Spoken> Context for ClientCx<App> {
+    type Error = Error;
+}

@@ -1,0 +1,199 @@
+//! What a client is told before it connects: who it is, what it answers, and to whom it speaks.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_registry::Spoken;
+use mcp_wire::service::{ClientSide, Serves};
+use mcp_wire::{Direction, Encode, Json, Map, MethodKind};
+
+use super::{Client, ClientCx, How, driver};
+use crate::client::{Channel, Options, Profile, Verdict};
+use crate::transport::client::Carrier;
+use crate::{Limits, RevisionSet};
+
+/// A client that is not connected yet.
+///
+/// Its capabilities are what its handlers implement, unless [`with_capabilities`](Self::with_capabilities) says others.
+#[must_use = "say what to connect to"]
+#[derive(Debug)]
+pub struct Connect<App, H> {
+    told: Told,
+    handlers: H,
+    app: PhantomData<fn() -> App>,
+}
+
+#[derive(Debug)]
+struct Told {
+    info: Json,
+    capabilities: Option<Json>,
+    revisions: RevisionSet,
+    limits: Limits,
+    verdict: Option<Verdict>,
+    probe_time: Option<Duration>,
+}
+
+impl<App: Spoken> Connect<App, ()> {
+    pub(super) fn of(info: &impl Encode) -> Self {
+        let told = Told {
+            info: Json::of(info),
+            capabilities: None,
+            revisions: RevisionSet::all(),
+            limits: Limits::default(),
+            verdict: None,
+            probe_time: None,
+        };
+        Self {
+            told,
+            handlers: (),
+            app: PhantomData,
+        }
+    }
+}
+
+impl<App: Spoken, H> Connect<App, H> {
+    /// Answers what the server asks, and hears what it says, by the `ClientHandlers` of the revision.
+    pub fn with_handlers<Other>(self, handlers: Other) -> Connect<App, Other> {
+        Connect {
+            told: self.told,
+            handlers,
+            app: PhantomData,
+        }
+    }
+
+    /// These `ClientCapabilities`, whatever the handlers implement.
+    pub fn with_capabilities(mut self, capabilities: &impl Encode) -> Self {
+        self.told.capabilities = Some(Json::of(capabilities));
+        self
+    }
+
+    /// The revisions that the client is willing to speak; all of them, unless said.
+    pub fn with_revisions(mut self, revisions: RevisionSet) -> Self {
+        self.told.revisions = revisions;
+        self
+    }
+
+    /// Other limits.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.told.limits = limits;
+        self
+    }
+
+    /// What an earlier client found out about the same server.
+    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
+        self.told.verdict = Some(verdict);
+        self
+    }
+
+    /// How long a process may take to answer the first question before it counts as one of the handshake era.
+    pub fn with_probe_time(mut self, time: Duration) -> Self {
+        self.told.probe_time = Some(time);
+        self
+    }
+}
+
+impl<App: Spoken, H> Connect<App, H>
+where
+    App::Protocol: Serves<ClientSide, H, ClientCx<App>>,
+    H: Send + Sync + 'static,
+{
+    /// Speaks over two streams of bytes, one message a line: a pipe, a socket, or half of a pair in the same process.
+    pub fn lines(
+        self,
+        input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
+        output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
+    ) -> Client<App> {
+        let limit = self.told.limits.message_bytes;
+        self.run(Channel::Stdio, Carrier::lines(input, output, limit))
+    }
+
+    /// Starts a program and speaks over its standard streams; what it says on standard error goes to this one's.
+    ///
+    /// # Errors
+    /// A program that cannot be started.
+    #[cfg(feature = "client-stdio")]
+    pub fn command<I, S>(
+        self,
+        program: impl AsRef<std::ffi::OsStr>,
+        arguments: I,
+    ) -> std::io::Result<Client<App>>
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<std::ffi::OsStr>,
+    {
+        let mut command = tokio::process::Command::new(program);
+        command.args(arguments);
+        self.child(super::Child::new(command))
+    }
+
+    /// Starts a program as it is described: its environment, its folder, and where its standard error goes.
+    ///
+    /// # Errors
+    /// A program that cannot be started.
+    #[cfg(feature = "client-stdio")]
+    pub fn child(self, child: super::Child) -> std::io::Result<Client<App>> {
+        let carrier = Carrier::child(child, self.told.limits.message_bytes)?;
+        Ok(self.run(Channel::Stdio, carrier))
+    }
+
+    /// Speaks over streamable HTTP to this URL.
+    ///
+    /// # Errors
+    /// A URL that is none, or that needs TLS where feature `tls` is missing.
+    #[cfg(feature = "client-http")]
+    pub fn url(self, url: &str) -> Result<Client<App>, crate::service::Error> {
+        Ok(self.http(super::Http::new(url)?))
+    }
+
+    /// Speaks over streamable HTTP as it is described: with an authorization, say.
+    #[cfg(feature = "client-http")]
+    pub fn http(self, http: super::Http) -> Client<App> {
+        let carrier = Carrier::http(http, self.told.limits.message_bytes);
+        self.run(Channel::Http, carrier)
+    }
+
+    /// Sets the connection going, in a task of its own.
+    fn run(self, channel: Channel, carrier: Carrier) -> Client<App> {
+        let Told {
+            info,
+            capabilities,
+            revisions,
+            limits,
+            verdict,
+            probe_time,
+        } = self.told;
+        let implemented = <App::Protocol as Serves<ClientSide, H, ClientCx<App>>>::implemented();
+        let capabilities = capabilities.unwrap_or_else(|| declared::<App>(&implemented));
+        let mut options = Options::new(channel, Profile::new(&info, &capabilities))
+            .with_revisions(revisions)
+            .with_limits(limits);
+        if let Some(verdict) = verdict {
+            options = options.with_verdict(verdict);
+        }
+        if let Some(time) = probe_time {
+            options = options.with_probe_timeout(time);
+        }
+        let (commands, facts) = driver::start::<App, H>(options, carrier, Arc::new(self.handlers));
+        Client {
+            commands,
+            facts,
+            how: How::default(),
+            app: PhantomData,
+        }
+    }
+}
+
+/// The capabilities of what is implemented.
+fn declared<App: Spoken>(implemented: &[&str]) -> Json {
+    let mut all: Map<Map<Json>> = Map::new();
+    for row in App::REVISION.methods() {
+        let is_asked = row.direction == Direction::ServerToClient
+            && row.kind != MethodKind::Notification
+            && implemented.contains(&row.name);
+        if let Some(capability) = row.capability.filter(|_| is_asked) {
+            all.insert(capability, Map::new());
+        }
+    }
+    Json::of(&all)
+}

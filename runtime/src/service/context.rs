@@ -1,0 +1,208 @@
+//! What goes with a call to a handler of a server: who asks, and what can be said and asked meanwhile.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use mcp_registry::{Revision, Spoken};
+use mcp_wire::service::{Caller, Context};
+use mcp_wire::{Encode, Json, Number, Writer};
+
+use super::Error;
+use crate::serve::{Peer, Session};
+use crate::server::{Call, Caller as Who, LogLevel};
+
+/// What goes with a call to its handler, in the words of the revision `App`; clones speak about the same call.
+///
+/// Typed requests to the client are those of the revision's `CallClient`: `cx.list_roots(None).await?`.
+pub struct Cx<App> {
+    inner: Arc<Inner>,
+    app: PhantomData<fn() -> App>,
+}
+
+struct Inner {
+    /// Who waits for the answer; none for a notification.
+    peer: Option<Peer>,
+    session: Session,
+    revision: Revision,
+    client: Option<Arc<Who>>,
+    log_level: Option<LogLevel>,
+    progress_token: Option<Json>,
+}
+
+impl<App> Clone for Cx<App> {
+    fn clone(&self) -> Self {
+        Self::of(Arc::clone(&self.inner))
+    }
+}
+
+impl<App> std::fmt::Debug for Cx<App> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cx")
+            .field("revision", &self.inner.revision)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<App> Cx<App> {
+    fn of(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            app: PhantomData,
+        }
+    }
+
+    pub(super) fn call(call: &Call, peer: Peer) -> Self {
+        Self::of(Arc::new(Inner {
+            session: peer.session(),
+            peer: Some(peer),
+            revision: call.peer,
+            client: Some(Arc::clone(&call.caller)),
+            log_level: call.log_level,
+            progress_token: call.progress_token.clone(),
+        }))
+    }
+
+    pub(super) fn notice(revision: Revision, session: Session) -> Self {
+        Self::of(Arc::new(Inner {
+            peer: None,
+            session,
+            revision,
+            client: None,
+            log_level: None,
+            progress_token: None,
+        }))
+    }
+
+    /// The revision that the client speaks.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.inner.revision
+    }
+
+    /// Who the client is and what it can do; unknown where a notification came.
+    #[must_use]
+    pub fn client(&self) -> Option<&Who> {
+        self.inner.client.as_deref()
+    }
+
+    /// A handle that outlives the call: for what belongs to none, such as that a list has changed.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.inner.session
+    }
+
+    /// The least severe log message that the client wants of this call; none if it did not say.
+    #[must_use]
+    pub fn log_level(&self) -> Option<LogLevel> {
+        self.inner.log_level
+    }
+
+    /// Whoever waits for the answer, as the transport knows it: headers, and what a layer has found out.
+    #[must_use]
+    pub fn peer(&self) -> Option<&Peer> {
+        self.inner.peer.as_ref()
+    }
+
+    /// Says how far the work is, if the client wants to know: `cx.progress(50, 100).await`.
+    pub async fn progress(&self, done: impl Into<Number>, total: impl Into<Number>) {
+        self.tell_progress(done.into(), Some(total.into()), None)
+            .await;
+    }
+
+    /// As [`progress`](Self::progress), with a line for people; the total may not be known.
+    pub async fn progress_with(
+        &self,
+        done: impl Into<Number>,
+        total: Option<Number>,
+        message: &str,
+    ) {
+        self.tell_progress(done.into(), total, Some(message)).await;
+    }
+
+    async fn tell_progress(&self, done: Number, total: Option<Number>, message: Option<&str>) {
+        let (Some(peer), Some(token)) = (&self.inner.peer, &self.inner.progress_token) else {
+            return;
+        };
+        let mut writer = Writer::new();
+        let mut object = writer.object();
+        object.member("progressToken", token);
+        object.member("progress", &done);
+        object.optional("total", &total);
+        object.optional("message", &message);
+        object.end();
+        let params = Json::from_text(&writer.into_text()).ok();
+        // Whoever hung up does not want to know.
+        let _ = peer.notify("notifications/progress", params.as_ref()).await;
+    }
+
+    /// Sends a log message, if the client wants any of this severity.
+    pub async fn log(&self, level: LogLevel, data: impl Encode) {
+        let Some(peer) = &self.inner.peer else { return };
+        let mut writer = Writer::new();
+        let mut object = writer.object();
+        object.constant("level", level.name());
+        object.member("data", &data);
+        object.end();
+        let params = Json::from_text(&writer.into_text()).ok();
+        let _ = peer.notify("notifications/message", params.as_ref()).await;
+    }
+}
+
+impl<App: Spoken> Context for Cx<App> {
+    type Error = Error;
+}
+
+impl<App: Spoken> Caller for Cx<App> {
+    type Protocol = App::Protocol;
+    type Error = Error;
+
+    /// Asks the client, in the words of the application's revision; a client of the per-request era is asked in the
+    /// result of its call.
+    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+        let answer = match &self.inner.peer {
+            Some(peer) => peer.ask(method, params.as_ref()).await,
+            None => self.inner.session.ask(method, params.as_ref()).await,
+        };
+        Ok(answer?)
+    }
+
+    async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
+        // What a client does not want is not sent, and that is no error.
+        let _ = match &self.inner.peer {
+            Some(peer) => peer.notify(method, params.as_ref()).await,
+            None => self.inner.session.notify(method, params.as_ref()),
+        };
+        Ok(())
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl<App: Spoken> Cx<App> {
+    /// Asks the person at the client for a value, by a form of its members: `cx.elicit::<Profile>("Who are you?").await?`.
+    ///
+    /// The type is a struct of texts, numbers, yes or no, and choices. Any client that can show a form can be asked,
+    /// whichever revision it speaks.
+    ///
+    /// # Errors
+    /// [`Error::Declined`] and [`Error::Dismissed`]; that the client cannot be asked; a value that is not of the type.
+    pub async fn elicit<T>(&self, message: &str) -> Result<T, Error>
+    where
+        T: serde::de::DeserializeOwned + schemars::JsonSchema,
+    {
+        let form = super::schema::form::<T>().map_err(Error::Internal)?;
+        let params = serde_json::json!({"message": message, "requestedSchema": form});
+        let answer = (self.request("elicitation/create", Some(Json::from(params)))).await?;
+        let answer: mcp_wire::Map<Json> = answer.read()?;
+        let action = answer.get("action").and_then(Json::as_str);
+        match action.as_deref() {
+            Some("accept") => {
+                let content = answer.get("content").cloned().unwrap_or_default();
+                content
+                    .parse()
+                    .map_err(|error| Error::InvalidParams(format!("the answer: {error}")))
+            }
+            Some("decline") => Err(Error::Declined),
+            _ => Err(Error::Dismissed),
+        }
+    }
+}

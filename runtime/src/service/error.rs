@@ -1,0 +1,125 @@
+//! Why a call has no result: one type for handlers, for clients, and for what goes on between.
+
+use std::time::Duration;
+
+use mcp_registry::{Era, Revision};
+use mcp_wire::ErrorObject;
+
+use crate::client::{Failure, Refused};
+use crate::errors;
+
+/// Why a call has no result.
+///
+/// Handlers return it with `?`; on its way to the peer each becomes the error that the peer's revision has for it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The params are not those of the method; the text says why.
+    #[error("{0}")]
+    InvalidParams(String),
+    /// There is no such method.
+    #[error("no method `{0}`")]
+    MethodNotFound(String),
+    /// There is no resource at this URI.
+    #[error("no resource `{0}`")]
+    ResourceNotFound(String),
+    /// The person who was asked said no.
+    #[error("the user declined to answer")]
+    Declined,
+    /// The person who was asked put the question aside.
+    #[error("the user dismissed the question")]
+    Dismissed,
+    /// An error as JSON-RPC has it: the peer's own, or one of the application.
+    #[error("{} ({})", .0.message, .0.code)]
+    Peer(ErrorObject),
+    /// A message is not what it should be.
+    #[error("{0}")]
+    Unreadable(mcp_wire::Error),
+    /// The client has no answer of its server.
+    #[error("{0}")]
+    NoAnswer(Failure),
+    /// The client did not take the call.
+    #[error("{0}")]
+    NotSent(Refused),
+    /// There was no answer in time.
+    #[error("no answer within {0:?}")]
+    TimedOut(Duration),
+    /// What carries the messages failed; the text says how.
+    #[error("{0}")]
+    Transport(String),
+    /// Something failed that is not the peer's business; the text is sent all the same.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// An error of the application, with a code of its own.
+    #[must_use]
+    pub fn application(code: i64, message: impl Into<String>) -> Self {
+        Self::Peer(ErrorObject::new(code, message))
+    }
+
+    /// An error that says no more than its text.
+    #[must_use]
+    pub fn internal(why: impl std::fmt::Display) -> Self {
+        Self::Internal(why.to_string())
+    }
+
+    /// As JSON-RPC has it, for a peer that speaks this revision.
+    #[must_use]
+    pub fn into_object(self, revision: Revision) -> ErrorObject {
+        match self {
+            Self::Peer(error) => error,
+            Self::InvalidParams(why) => errors::invalid_params(&why).error,
+            Self::Unreadable(error) => errors::invalid_params(&error.to_string()).error,
+            Self::MethodNotFound(method) => errors::method_not_found(&method, revision.era()).error,
+            Self::ResourceNotFound(uri) => {
+                let code = match revision.era() {
+                    Era::Handshake => errors::RESOURCE_NOT_FOUND,
+                    Era::PerRequest => ErrorObject::INVALID_PARAMS,
+                };
+                let message = format!("no resource `{}`", errors::shortened(&uri));
+                let data = mcp_wire::Map::from_iter([("uri", mcp_wire::Json::of(&uri))]);
+                ErrorObject::new(code, message).with_data(mcp_wire::Json::of(&data))
+            }
+            other => errors::internal(&other.to_string()).error,
+        }
+    }
+
+    /// Whether the call itself was wrong: a tool that fails so has not run.
+    #[cfg(feature = "router")]
+    pub(crate) fn is_of_the_protocol(&self) -> bool {
+        matches!(
+            self,
+            Self::InvalidParams(_)
+                | Self::MethodNotFound(_)
+                | Self::ResourceNotFound(_)
+                | Self::Peer(_)
+                | Self::Unreadable(_)
+        )
+    }
+}
+
+impl From<ErrorObject> for Error {
+    fn from(error: ErrorObject) -> Self {
+        Self::Peer(error)
+    }
+}
+
+impl From<mcp_wire::Error> for Error {
+    fn from(error: mcp_wire::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        Self::NotSent(refused)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::Transport(error.to_string())
+    }
+}

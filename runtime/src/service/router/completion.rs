@@ -1,0 +1,41 @@
+//! Completions: suggestions while a person fills in an argument.
+
+use std::sync::Arc;
+
+use mcp_registry::newest as mcp;
+
+use super::{Handler, IntoValues, Router};
+
+/// The most values that one answer may have.
+const MOST: usize = 100;
+
+impl Router {
+    /// Suggestions for an argument of a prompt, by its name, or for a variable of a resource template, by its text; the
+    /// function takes what was typed so far.
+    #[must_use]
+    pub fn completion<Shape, H>(mut self, of: &str, argument: &str, complete: H) -> Self
+    where
+        H: Handler<Shape, Arguments = String, Answer: IntoValues>,
+    {
+        let completer = Arc::new(complete);
+        let complete = Box::new(move |typed: String, cx| {
+            let completer = Arc::clone(&completer);
+            let work: super::handler::Work<_> =
+                Box::pin(async move { completer.call(typed, cx).await.into_values() });
+            work
+        });
+        let key = (of.to_owned(), argument.to_owned());
+        let free = self.completions.insert(key, complete).is_none();
+        self.taken(free, "completions", &format!("{of}, {argument}"));
+        self
+    }
+}
+
+/// The result with these values, or with as many as it may have.
+pub(super) fn result(mut values: Vec<String>) -> mcp::CompleteResult {
+    let total = i64::try_from(values.len()).unwrap_or(i64::MAX);
+    let more = values.len() > MOST;
+    values.truncate(MOST);
+    let completion = mcp::CompleteResultCompletion::new(values);
+    mcp::CompleteResult::new(completion.with_total(total).with_has_more(more))
+}

@@ -1,0 +1,122 @@
+//! Async functions as handlers: of arguments, of a context, of both, or of nothing.
+
+use std::pin::Pin;
+
+use mcp_registry::Newest;
+
+use crate::service::{Cx, Error};
+
+/// Work that is going on.
+pub(super) type Work<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+/// A handler whose types nobody needs to know any more.
+pub(super) type Boxed<In, Out> = Box<dyn Fn(In, Cx<Newest>) -> Work<Out> + Send + Sync>;
+
+/// The shape of a function that takes a context alone.
+#[derive(Debug)]
+pub enum OnlyCx {}
+
+/// An async function that can be registered; `Shape` is what it takes, and is inferred.
+pub trait Handler<Shape>: Send + Sync + 'static {
+    /// The arguments.
+    type Arguments: Send + 'static;
+    /// What it answers.
+    type Answer;
+
+    /// Calls it.
+    fn call(
+        &self,
+        arguments: Self::Arguments,
+        cx: Cx<Newest>,
+    ) -> impl Future<Output = Self::Answer> + Send + 'static;
+}
+
+impl<F, W> Handler<()> for F
+where
+    F: Fn() -> W + Send + Sync + 'static,
+    W: Future + Send + 'static,
+{
+    type Arguments = NoArguments;
+    type Answer = W::Output;
+
+    fn call(
+        &self,
+        _: NoArguments,
+        _: Cx<Newest>,
+    ) -> impl Future<Output = W::Output> + Send + 'static {
+        self()
+    }
+}
+
+impl<F, W> Handler<OnlyCx> for F
+where
+    F: Fn(Cx<Newest>) -> W + Send + Sync + 'static,
+    W: Future + Send + 'static,
+{
+    type Arguments = NoArguments;
+    type Answer = W::Output;
+
+    fn call(
+        &self,
+        _: NoArguments,
+        cx: Cx<Newest>,
+    ) -> impl Future<Output = W::Output> + Send + 'static {
+        self(cx)
+    }
+}
+
+impl<F, A, W> Handler<(A,)> for F
+where
+    F: Fn(A) -> W + Send + Sync + 'static,
+    A: serde::de::DeserializeOwned + Send + 'static,
+    W: Future + Send + 'static,
+{
+    type Arguments = A;
+    type Answer = W::Output;
+
+    fn call(
+        &self,
+        arguments: A,
+        _: Cx<Newest>,
+    ) -> impl Future<Output = W::Output> + Send + 'static {
+        self(arguments)
+    }
+}
+
+impl<F, A, W> Handler<(A, Cx<Newest>)> for F
+where
+    F: Fn(A, Cx<Newest>) -> W + Send + Sync + 'static,
+    A: serde::de::DeserializeOwned + Send + 'static,
+    W: Future + Send + 'static,
+{
+    type Arguments = A;
+    type Answer = W::Output;
+
+    fn call(
+        &self,
+        arguments: A,
+        cx: Cx<Newest>,
+    ) -> impl Future<Output = W::Output> + Send + 'static {
+        self(arguments, cx)
+    }
+}
+
+/// The arguments of a function that takes none: whatever came.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoArguments;
+
+impl<'de> serde::Deserialize<'de> for NoArguments {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(from).map(|_| Self)
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl schemars::JsonSchema for NoArguments {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NoArguments".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "object"})
+    }
+}

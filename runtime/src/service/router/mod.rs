@@ -1,0 +1,241 @@
+//! Tools, resources, prompts and completions, one by one, each an async function of typed arguments. Feature `router`.
+//!
+//! A function takes its arguments, a [`Cx`](super::Cx), both or neither. Schemas are derived from the types of arguments
+//! and results with feature `schemars`; without it, they are given with the tool ([`Router::tool_of`]).
+
+mod completion;
+mod handler;
+mod prompt;
+mod resource;
+mod result;
+mod templates;
+mod tool;
+
+use std::collections::HashMap;
+
+use super::server::{Running, ServeError, Server};
+use super::{Cx, Error};
+use mcp_registry::{Newest, newest as mcp};
+
+pub use handler::{Handler, NoArguments, OnlyCx};
+pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
+
+use handler::Boxed;
+use templates::Templates;
+
+/// A server made of functions, in the words of the newest release.
+///
+/// What is wrong with what was registered is said by [`serve`](Self::serve): names that are taken, templates that
+/// nothing can be matched with, schemas that describe no object.
+#[derive(Default)]
+pub struct Router {
+    tools: Named<Tool>,
+    resources: Named<Resource>,
+    templates: Templates,
+    prompts: Named<Prompt>,
+    completions: HashMap<(String, String), Boxed<String, Vec<String>>>,
+    problems: Vec<String>,
+}
+
+struct Tool {
+    tool: mcp::Tool,
+    run: Boxed<Option<mcp_wire::JsonObject>, mcp::CallToolOutcome>,
+}
+
+struct Resource {
+    resource: mcp::Resource,
+    read: Boxed<resource::Asked, mcp::ReadResourceOutcome>,
+}
+
+struct Prompt {
+    prompt: mcp::Prompt,
+    fill: Boxed<mcp_wire::Map<String>, mcp::GetPromptOutcome>,
+}
+
+/// Things in the order in which they were registered, found by name.
+struct Named<T> {
+    all: Vec<T>,
+    by_name: HashMap<String, usize>,
+}
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            by_name: HashMap::new(),
+        }
+    }
+}
+
+impl<T> Named<T> {
+    fn get(&self, name: &str) -> Option<&T> {
+        self.all.get(*self.by_name.get(name)?)
+    }
+
+    /// Whether the name was free.
+    fn add(&mut self, name: &str, thing: T) -> bool {
+        let before = self.by_name.insert(name.to_owned(), self.all.len());
+        self.all.push(thing);
+        before.is_none()
+    }
+}
+
+impl Router {
+    /// A router that has nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The server of what was registered, by the name and the version of the program.
+    ///
+    /// # Errors
+    /// The first thing that was registered and cannot be served.
+    pub fn serve(
+        self,
+        name: impl Into<String>,
+        version: impl Into<String>,
+    ) -> Result<Running<Newest, Self>, ServeError> {
+        self.serve_as(Server::new(&mcp::Implementation::new(name, version)))
+    }
+
+    /// As [`serve`](Self::serve), with all that a server may say of itself.
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    pub fn serve_as(self, server: Server<Newest>) -> Result<Running<Newest, Self>, ServeError> {
+        if let Some(problem) = self.problems.first() {
+            return Err(ServeError::Router(problem.clone()));
+        }
+        let capabilities = self.capabilities();
+        server.or_capabilities(&capabilities).serve(self)
+    }
+
+    fn capabilities(&self) -> mcp::ServerCapabilities {
+        let mut capabilities =
+            mcp::ServerCapabilities::new().with_logging(mcp_wire::JsonObject::new());
+        if !self.tools.all.is_empty() {
+            capabilities = capabilities.with_tools(mcp::ServerCapabilitiesTools::new());
+        }
+        if !self.resources.all.is_empty() || !self.templates.is_empty() {
+            capabilities = capabilities.with_resources(mcp::ServerCapabilitiesResources::new());
+        }
+        if !self.prompts.all.is_empty() {
+            capabilities = capabilities.with_prompts(mcp::ServerCapabilitiesPrompts::new());
+        }
+        if !self.completions.is_empty() {
+            capabilities = capabilities.with_completions(mcp_wire::JsonObject::new());
+        }
+        capabilities
+    }
+
+    fn taken(&mut self, free: bool, what: &str, name: &str) {
+        if !free {
+            self.problems.push(format!(
+                "two {what} are called `{name}`: give one another name"
+            ));
+        }
+    }
+}
+
+impl std::fmt::Debug for Router {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Router")
+            .field("tools", &self.tools.by_name.keys())
+            .field("resources", &self.resources.by_name.keys())
+            .field("prompts", &self.prompts.by_name.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+impl mcp::ServerHandlers<Cx<Newest>> for Router {
+    async fn list_tools(
+        &self,
+        _: mcp::PaginatedRequestParams,
+        _: Cx<Newest>,
+    ) -> Result<mcp::ListToolsResult, Error> {
+        let tools = self.tools.all.iter().map(|one| one.tool.clone());
+        Ok(mcp::ListToolsResult::new(tools.collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        params: mcp::CallToolRequestParams,
+        cx: Cx<Newest>,
+    ) -> Result<mcp::CallToolOutcome, Error> {
+        match self.tools.get(&params.name) {
+            Some(tool) => (tool.run)(params.arguments, cx).await,
+            None => Err(Error::InvalidParams(format!("no tool `{}`", params.name))),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: mcp::PaginatedRequestParams,
+        _: Cx<Newest>,
+    ) -> Result<mcp::ListResourcesResult, Error> {
+        let resources = self.resources.all.iter().map(|one| one.resource.clone());
+        Ok(mcp::ListResourcesResult::new(resources.collect()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: mcp::PaginatedRequestParams,
+        _: Cx<Newest>,
+    ) -> Result<mcp::ListResourceTemplatesResult, Error> {
+        Ok(mcp::ListResourceTemplatesResult::new(self.templates.list()))
+    }
+
+    async fn read_resource(
+        &self,
+        params: mcp::ReadResourceRequestParams,
+        cx: Cx<Newest>,
+    ) -> Result<mcp::ReadResourceOutcome, Error> {
+        let uri = params.uri;
+        if let Some(found) = self.resources.get(&uri) {
+            let mime_type = found.resource.mime_type.clone();
+            return (found.read)(resource::Asked::whole(uri, mime_type), cx).await;
+        }
+        match self.templates.find(&uri) {
+            Some((template, asked)) => (template.read)(asked, cx).await,
+            None => Err(Error::ResourceNotFound(uri)),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _: mcp::PaginatedRequestParams,
+        _: Cx<Newest>,
+    ) -> Result<mcp::ListPromptsResult, Error> {
+        let prompts = self.prompts.all.iter().map(|one| one.prompt.clone());
+        Ok(mcp::ListPromptsResult::new(prompts.collect()))
+    }
+
+    async fn get_prompt(
+        &self,
+        params: mcp::GetPromptRequestParams,
+        cx: Cx<Newest>,
+    ) -> Result<mcp::GetPromptOutcome, Error> {
+        match self.prompts.get(&params.name) {
+            Some(prompt) => (prompt.fill)(params.arguments.unwrap_or_default(), cx).await,
+            None => Err(Error::InvalidParams(format!("no prompt `{}`", params.name))),
+        }
+    }
+
+    async fn complete(
+        &self,
+        params: mcp::CompleteRequestParams,
+        cx: Cx<Newest>,
+    ) -> Result<mcp::CompleteResult, Error> {
+        let of = match params.reference {
+            mcp::CompletionReference::Prompt(prompt) => prompt.name,
+            mcp::CompletionReference::ResourceTemplate(template) => template.uri,
+        };
+        let argument = params.argument;
+        let values = match self.completions.get(&(of, argument.name)) {
+            Some(complete) => complete(argument.value, cx).await?,
+            None => Vec::new(),
+        };
+        Ok(completion::result(values))
+    }
+}

@@ -1,0 +1,101 @@
+//! Resources, at one URI each, or at all URIs of a template.
+
+use std::sync::Arc;
+
+use mcp_registry::newest as mcp;
+use mcp_wire::Map;
+use serde::de::DeserializeOwned;
+
+use super::{Handler, IntoContents, NoArguments, Resource, Router};
+use crate::service::Error;
+
+/// What is asked for.
+pub(super) struct Asked {
+    pub(super) uri: String,
+    pub(super) mime_type: Option<String>,
+    /// What stands in the places of the template's variables.
+    pub(super) variables: Map<String>,
+}
+
+impl Asked {
+    pub(super) fn whole(uri: String, mime_type: Option<String>) -> Self {
+        Self {
+            uri,
+            mime_type,
+            variables: Map::new(),
+        }
+    }
+}
+
+impl Router {
+    /// A resource at one URI: text, or bytes.
+    #[must_use]
+    pub fn resource<Shape, H>(self, uri: &str, name: &str, read: H) -> Self
+    where
+        H: Handler<Shape, Arguments = NoArguments, Answer: IntoContents>,
+    {
+        self.resource_of(mcp::Resource::new(uri, name), read)
+    }
+
+    /// A resource with all that can be said of one: what type it is of, how large it is.
+    #[must_use]
+    pub fn resource_of<Shape, H>(mut self, resource: mcp::Resource, read: H) -> Self
+    where
+        H: Handler<Shape, Arguments = NoArguments, Answer: IntoContents>,
+    {
+        let uri = resource.uri.clone();
+        let reader = Arc::new(read);
+        let read = Box::new(move |asked: Asked, cx| {
+            let reader = Arc::clone(&reader);
+            let work: super::handler::Work<_> = Box::pin(async move {
+                let answer = reader.call(NoArguments, cx).await;
+                answer.into_contents(asked.uri, asked.mime_type)
+            });
+            work
+        });
+        let free = self.resources.add(&uri, Resource { resource, read });
+        self.taken(free, "resources", &uri);
+        self
+    }
+
+    /// The resources at all URIs of a template, such as `users://{id}/profile`; the function takes what stands in the
+    /// places of its variables, as texts.
+    ///
+    /// A variable is one segment of the path; `{+rest}`, at the end, is all that follows.
+    #[must_use]
+    pub fn resource_template<Shape, H>(self, template: &str, name: &str, read: H) -> Self
+    where
+        H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
+    {
+        self.resource_template_of(mcp::ResourceTemplate::new(template, name), read)
+    }
+
+    /// Resources of a template with all that can be said of them.
+    #[must_use]
+    pub fn resource_template_of<Shape, H>(
+        mut self,
+        template: mcp::ResourceTemplate,
+        read: H,
+    ) -> Self
+    where
+        H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
+    {
+        let reader = Arc::new(read);
+        let read = Box::new(move |asked: Asked, cx| {
+            let reader = Arc::clone(&reader);
+            let work: super::handler::Work<_> = Box::pin(async move {
+                let variables = mcp_wire::Json::of(&asked.variables);
+                let variables = variables.parse().map_err(|error| {
+                    Error::InvalidParams(format!("variables of `{}`: {error}", asked.uri))
+                })?;
+                let answer = reader.call(variables, cx).await;
+                answer.into_contents(asked.uri, asked.mime_type)
+            });
+            work
+        });
+        if let Err(problem) = self.templates.add(template, read) {
+            self.problems.push(problem);
+        }
+        self
+    }
+}

@@ -1,0 +1,263 @@
+//! What functions may answer with, and what becomes of it.
+
+use std::any::Any;
+use std::fmt::Display;
+
+use mcp_registry::newest as mcp;
+use mcp_wire::JsonObject;
+use serde::Serialize;
+
+use crate::service::Error;
+
+/// A value that a tool answers with as structured content, and as text beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+/// A type whose JSON Schema is known: with feature `schemars` each that it can describe, without it none.
+pub trait Described {
+    /// The schema.
+    fn schema() -> Option<JsonObject>;
+}
+
+#[cfg(feature = "schemars")]
+impl<T: schemars::JsonSchema> Described for T {
+    fn schema() -> Option<JsonObject> {
+        crate::service::schema::of::<T>()
+    }
+}
+
+#[cfg(not(feature = "schemars"))]
+impl<T> Described for T {
+    fn schema() -> Option<JsonObject> {
+        None
+    }
+}
+
+/// What a tool may answer with.
+///
+/// An error of [`Error`] that says the call was wrong answers the request; any other is a result that the model reads.
+pub trait IntoToolResult {
+    /// The result.
+    ///
+    /// # Errors
+    /// That of the call itself.
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error>;
+
+    /// The schema of the structured content, if there is any.
+    fn output_schema() -> Option<JsonObject> {
+        None
+    }
+}
+
+fn says(text: impl Into<String>) -> mcp::CallToolResult {
+    mcp::CallToolResult::new(vec![mcp::TextContent::new(text).into()])
+}
+
+macro_rules! as_text {
+    ($($type:ty),*) => {$(
+        impl IntoToolResult for $type {
+            fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+                Ok(says(self.to_string()).into())
+            }
+        }
+    )*};
+}
+
+as_text!(&'static str, bool, i32, i64, u32, u64, usize, f32, f64);
+
+impl IntoToolResult for String {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        Ok(says(self).into())
+    }
+}
+
+impl IntoToolResult for () {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        Ok(mcp::CallToolResult::new(Vec::new()).into())
+    }
+}
+
+impl IntoToolResult for mcp::ContentBlock {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        vec![self].into_tool_result()
+    }
+}
+
+impl IntoToolResult for Vec<mcp::ContentBlock> {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        Ok(mcp::CallToolResult::new(self).into())
+    }
+}
+
+impl IntoToolResult for mcp::CallToolResult {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        Ok(self.into())
+    }
+}
+
+impl IntoToolResult for mcp::CallToolOutcome {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        Ok(self)
+    }
+}
+
+impl<T: Serialize + Described> IntoToolResult for Json<T> {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        let text = serde_json::to_string(&self.0).map_err(Error::internal)?;
+        let value = mcp_wire::Json::from_text(&text)?;
+        Ok(says(text).with_structured_content(value).into())
+    }
+
+    fn output_schema() -> Option<JsonObject> {
+        T::schema()
+    }
+}
+
+impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
+    fn into_tool_result(self) -> Result<mcp::CallToolOutcome, Error> {
+        match self {
+            Ok(value) => value.into_tool_result(),
+            Err(error) => {
+                let known = (&error as &dyn Any).downcast_ref::<Error>();
+                match known.filter(|error| error.is_of_the_protocol()) {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(says(error.to_string()).with_is_error(true).into()),
+                }
+            }
+        }
+    }
+
+    fn output_schema() -> Option<JsonObject> {
+        T::output_schema()
+    }
+}
+
+/// What a resource may be read as.
+pub trait IntoContents {
+    /// The contents of the resource at this URI, which is of this type, if that is known.
+    ///
+    /// # Errors
+    /// That of the call itself.
+    fn into_contents(
+        self,
+        uri: String,
+        mime_type: Option<String>,
+    ) -> Result<mcp::ReadResourceOutcome, Error>;
+}
+
+impl IntoContents for String {
+    fn into_contents(
+        self,
+        uri: String,
+        mime_type: Option<String>,
+    ) -> Result<mcp::ReadResourceOutcome, Error> {
+        let mut contents = mcp::TextResourceContents::new(uri, self);
+        contents.mime_type = mime_type;
+        Ok(mcp::ReadResourceResult::new(vec![contents.into()]).into())
+    }
+}
+
+impl IntoContents for &'static str {
+    fn into_contents(
+        self,
+        uri: String,
+        mime_type: Option<String>,
+    ) -> Result<mcp::ReadResourceOutcome, Error> {
+        self.to_owned().into_contents(uri, mime_type)
+    }
+}
+
+impl IntoContents for Vec<u8> {
+    fn into_contents(
+        self,
+        uri: String,
+        mime_type: Option<String>,
+    ) -> Result<mcp::ReadResourceOutcome, Error> {
+        use base64::Engine;
+        let blob = base64::engine::general_purpose::STANDARD.encode(self);
+        let mut contents = mcp::BlobResourceContents::new(uri, blob);
+        contents.mime_type = mime_type;
+        Ok(mcp::ReadResourceResult::new(vec![contents.into()]).into())
+    }
+}
+
+impl IntoContents for mcp::ReadResourceResult {
+    fn into_contents(
+        self,
+        _: String,
+        _: Option<String>,
+    ) -> Result<mcp::ReadResourceOutcome, Error> {
+        Ok(self.into())
+    }
+}
+
+impl<T: IntoContents, E: Into<Error>> IntoContents for Result<T, E> {
+    fn into_contents(
+        self,
+        uri: String,
+        mime_type: Option<String>,
+    ) -> Result<mcp::ReadResourceOutcome, Error> {
+        self.map_err(Into::into)?.into_contents(uri, mime_type)
+    }
+}
+
+/// What a prompt may answer with.
+pub trait IntoPromptResult {
+    /// The messages.
+    ///
+    /// # Errors
+    /// That of the call itself.
+    fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error>;
+}
+
+impl IntoPromptResult for String {
+    fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error> {
+        let message = mcp::PromptMessage::new(mcp::Role::User, mcp::TextContent::new(self));
+        vec![message].into_prompt_result()
+    }
+}
+
+impl IntoPromptResult for &'static str {
+    fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error> {
+        self.to_owned().into_prompt_result()
+    }
+}
+
+impl IntoPromptResult for Vec<mcp::PromptMessage> {
+    fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error> {
+        Ok(mcp::GetPromptResult::new(self).into())
+    }
+}
+
+impl IntoPromptResult for mcp::GetPromptResult {
+    fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error> {
+        Ok(self.into())
+    }
+}
+
+impl<T: IntoPromptResult, E: Into<Error>> IntoPromptResult for Result<T, E> {
+    fn into_prompt_result(self) -> Result<mcp::GetPromptOutcome, Error> {
+        self.map_err(Into::into)?.into_prompt_result()
+    }
+}
+
+/// What a completion may answer with.
+pub trait IntoValues {
+    /// The values.
+    ///
+    /// # Errors
+    /// That of the call itself.
+    fn into_values(self) -> Result<Vec<String>, Error>;
+}
+
+impl<T: Into<String>> IntoValues for Vec<T> {
+    fn into_values(self) -> Result<Vec<String>, Error> {
+        Ok(self.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<T: IntoValues, E: Into<Error>> IntoValues for Result<T, E> {
+    fn into_values(self) -> Result<Vec<String>, Error> {
+        self.map_err(Into::into)?.into_values()
+    }
+}

@@ -1,0 +1,93 @@
+//! URI templates, and which of them a URI is of.
+
+use matchit::Router as Paths;
+use mcp_registry::newest as mcp;
+use mcp_wire::Map;
+use percent_encoding::percent_decode_str;
+
+use super::handler::Boxed;
+use super::resource::Asked;
+
+/// The templates that were registered.
+#[derive(Default)]
+pub(super) struct Templates {
+    all: Vec<Template>,
+    paths: Paths<usize>,
+}
+
+/// Resources of one template.
+pub(super) struct Template {
+    template: mcp::ResourceTemplate,
+    pub(super) read: Boxed<Asked, mcp::ReadResourceOutcome>,
+}
+
+impl Templates {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(super) fn list(&self) -> Vec<mcp::ResourceTemplate> {
+        let templates = self.all.iter().map(|one| one.template.clone());
+        templates.collect()
+    }
+
+    pub(super) fn add(
+        &mut self,
+        template: mcp::ResourceTemplate,
+        read: Boxed<Asked, mcp::ReadResourceOutcome>,
+    ) -> Result<(), String> {
+        let text = &template.uri_template;
+        let path = path(text)?;
+        let inserted = self.paths.insert(path, self.all.len());
+        inserted.map_err(|error| {
+            format!("the template `{text}` cannot be told from another, or has two variables in one segment: {error}")
+        })?;
+        self.all.push(Template { template, read });
+        Ok(())
+    }
+
+    /// The template that a URI is of, and what is asked of it.
+    pub(super) fn find(&self, uri: &str) -> Option<(&Template, Asked)> {
+        let found = self.paths.at(uri).ok()?;
+        let template = self.all.get(*found.value)?;
+        let mut variables = Map::new();
+        for (name, value) in found.params.iter() {
+            let value = percent_decode_str(value).decode_utf8().ok()?;
+            variables.insert(name, value.into_owned());
+        }
+        let asked = Asked {
+            uri: uri.to_owned(),
+            mime_type: template.template.mime_type.clone(),
+            variables,
+        };
+        Some((template, asked))
+    }
+}
+
+/// The path that matches what a template expands to: one with plain variables, and `{+rest}` at its end.
+fn path(template: &str) -> Result<String, String> {
+    let mut path = String::new();
+    let mut rest = template;
+    while let Some((before, expression)) = rest.split_once('{') {
+        path.push_str(before);
+        let Some((expression, after)) = expression.split_once('}') else {
+            return Err(format!(
+                "the template `{template}` has a `{{` without a `}}`"
+            ));
+        };
+        let plain =
+            |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        match expression.strip_prefix('+') {
+            Some(name) if plain(name) && after.is_empty() => path.push_str(&format!("{{*{name}}}")),
+            None if plain(expression) => path.push_str(&format!("{{{expression}}}")),
+            _ => {
+                return Err(format!(
+                    "the template `{template}` has `{{{expression}}}`: only `{{name}}`, and `{{+name}}` at the end, can be matched"
+                ));
+            }
+        }
+        rest = after;
+    }
+    path.push_str(rest);
+    Ok(path)
+}

@@ -1,0 +1,75 @@
+//! Tools: functions of typed arguments that a model may call.
+
+use std::sync::Arc;
+
+use mcp_registry::newest as mcp;
+use mcp_wire::{Json, JsonObject};
+use serde::de::DeserializeOwned;
+
+#[cfg(feature = "schemars")]
+use super::Described;
+use super::{Handler, IntoToolResult, Router, Tool};
+use crate::service::Error;
+
+impl Router {
+    /// A tool whose schemas are those of its types.
+    ///
+    /// ```
+    /// # use mcp_revisions::service::{Cx, Router};
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Add { a: f64, b: f64 }
+    ///
+    /// let router = Router::new().tool("add", "Adds two numbers.", |add: Add| async move { add.a + add.b });
+    /// # let _ = router;
+    /// ```
+    #[cfg(feature = "schemars")]
+    #[must_use]
+    pub fn tool<Shape, H>(self, name: &str, description: &str, run: H) -> Self
+    where
+        H: Handler<Shape, Arguments: DeserializeOwned + Described, Answer: IntoToolResult>,
+    {
+        let input = <H::Arguments as Described>::schema().unwrap_or_default();
+        let mut tool = mcp::Tool::new(name, input).with_description(description);
+        tool.output_schema = <H::Answer as IntoToolResult>::output_schema();
+        self.tool_of(tool, run)
+    }
+
+    /// A tool with all that can be said of one: its schemas, a title, hints.
+    #[must_use]
+    pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
+    where
+        H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoToolResult>,
+    {
+        let name = tool.name.clone();
+        if let Err(problem) = takes_an_object(&tool.input_schema) {
+            self.problems.push(format!("the tool `{name}` {problem}"));
+        }
+        let (run, of) = (Arc::new(run), name.clone());
+        let run = Box::new(move |arguments: Option<JsonObject>, cx| {
+            let run = Arc::clone(&run);
+            let read = read::<H::Arguments>(&of, arguments);
+            let work: super::handler::Work<_> = Box::pin(async move {
+                let answer = run.call(read?, cx).await;
+                answer.into_tool_result()
+            });
+            work
+        });
+        let free = self.tools.add(&name, Tool { tool, run });
+        self.taken(free, "tools", &name);
+        self
+    }
+}
+
+fn takes_an_object(schema: &JsonObject) -> Result<(), String> {
+    match schema.get("type") {
+        Some(kind) if kind.as_str().as_deref() == Some("object") => Ok(()),
+        _ => Err("takes no object: let its arguments be a struct with named members".to_owned()),
+    }
+}
+
+fn read<A: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<A, Error> {
+    let arguments = Json::from(arguments.unwrap_or_default());
+    arguments
+        .parse()
+        .map_err(|error| Error::InvalidParams(format!("arguments of `{tool}`: {error}")))
+}

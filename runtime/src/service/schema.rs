@@ -1,0 +1,113 @@
+//! JSON Schemas of Rust types, as tools and questions need them. Feature `schemars`.
+
+#[cfg(feature = "router")]
+use mcp_wire::{Json, JsonObject};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+/// The schema of a type; none for one that describes no object of keywords, such as a type of any value.
+#[cfg(feature = "router")]
+pub(super) fn of<T: JsonSchema>() -> Option<JsonObject> {
+    let schema = SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<T>();
+    JsonObject::try_from(Json::from(schema.to_value())).ok()
+}
+
+/// The schema of a form: an object whose members are scalars, in the few keywords that a form may have.
+///
+/// # Errors
+/// The member that no form can ask for.
+pub(crate) fn form<T: JsonSchema>() -> Result<Value, String> {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let Value::Object(mut schema) = schema.to_value() else {
+        return Err("a form is asked for by a struct".to_owned());
+    };
+    let Some(Value::Object(members)) = schema.remove("properties") else {
+        return Err("a form is asked for by a struct with named members".to_owned());
+    };
+    let mut properties = Map::new();
+    for (name, member) in members {
+        let Some(member) = scalar(member) else {
+            return Err(format!(
+                "a form can ask for texts, numbers, yes or no, and choices; `{name}` is none of them"
+            ));
+        };
+        properties.insert(name, member);
+    }
+    let required = schema.remove("required");
+    let mut form = Map::new();
+    form.insert("type".to_owned(), "object".into());
+    form.insert("properties".to_owned(), properties.into());
+    form.extend(required.map(|required| ("required".to_owned(), required)));
+    Ok(form.into())
+}
+
+/// The formats of strings that a form knows.
+const FORMATS: [&str; 4] = ["date", "date-time", "email", "uri"];
+
+fn scalar(member: Value) -> Option<Value> {
+    let Value::Object(mut member) = member else {
+        return None;
+    };
+    // What may be left out may be `null` in Rust, and is left out in a form.
+    if let Some(Value::Array(types)) = member.get("type") {
+        let mut types = types.iter().filter(|ty| *ty != "null").cloned();
+        let (only, more) = (types.next()?, types.next());
+        if more.is_some() {
+            return None;
+        }
+        member.insert("type".to_owned(), only);
+    }
+    if let Some(Value::Array(choices)) = member.get_mut("enum") {
+        choices.retain(|choice| !choice.is_null());
+    }
+    if let Some(Value::Array(cases)) = member.get("anyOf") {
+        let mut cases = cases.iter().filter(|case| case["type"] != "null").cloned();
+        let (only, more) = (cases.next()?, cases.next());
+        let title = member.remove("description");
+        if more.is_some() {
+            return None;
+        }
+        let mut only = scalar(only)?;
+        if let (Value::Object(only), Some(title)) = (&mut only, title) {
+            only.insert("description".to_owned(), title);
+        }
+        return Some(only);
+    }
+    // Choices with a line each are constants with a title each.
+    if let Some(Value::Array(cases)) = member.remove("oneOf") {
+        let mut choices = Vec::new();
+        for case in cases {
+            let value = case.get("const")?.as_str()?.to_owned();
+            let title = case.get("title").or_else(|| case.get("description"));
+            let title = title.and_then(Value::as_str).unwrap_or(&value).to_owned();
+            choices.push(serde_json::json!({"const": value, "title": title}));
+        }
+        member.insert("type".to_owned(), "string".into());
+        member.insert("oneOf".to_owned(), choices.into());
+        return Some(member.into());
+    }
+    match member.get("type")?.as_str()? {
+        "string" => {
+            let known = member
+                .get("format")
+                .and_then(Value::as_str)
+                .is_some_and(|format| FORMATS.contains(&format));
+            if !known {
+                member.remove("format");
+            }
+        }
+        "integer" | "number" | "boolean" => {
+            member.remove("format");
+        }
+        _ => return None,
+    }
+    if member.get("default").is_some_and(Value::is_null) {
+        member.remove("default");
+    }
+    Some(member.into())
+}

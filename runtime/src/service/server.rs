@@ -1,0 +1,293 @@
+//! A server made of typed handlers: whatever implements the `ServerHandlers` of the revision that it speaks.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use mcp_registry::Spoken;
+use mcp_wire::service::{ServerSide, Serves};
+use mcp_wire::{Direction, Encode, ErrorObject, Json, Map, MethodKind};
+
+use super::{Cx, Error};
+use crate::serve::{Handler, Peer, Session};
+use crate::server::{Call, Notice, Profile, ProfileError};
+use crate::{Limits, RevisionSet, server};
+
+/// What a server says of itself, until it is given its handlers.
+///
+/// Its capabilities are what the handlers implement, unless [`with_capabilities`](Self::with_capabilities) says others.
+#[derive(Debug, Clone)]
+pub struct Server<App> {
+    info: Json,
+    capabilities: Option<Json>,
+    instructions: Option<String>,
+    served: RevisionSet,
+    limits: Limits,
+    app: PhantomData<fn() -> App>,
+}
+
+impl<App: Spoken> Server<App> {
+    /// A server of this `Implementation`, which serves every revision.
+    pub fn new(info: &impl Encode) -> Self {
+        Self {
+            info: Json::of(info),
+            capabilities: None,
+            instructions: None,
+            served: RevisionSet::all(),
+            limits: Limits::default(),
+            app: PhantomData,
+        }
+    }
+
+    /// These `ServerCapabilities`, whatever the handlers implement: that lists change, say.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: &impl Encode) -> Self {
+        self.capabilities = Some(Json::of(capabilities));
+        self
+    }
+
+    /// These capabilities, unless others are said already.
+    #[cfg(feature = "router")]
+    pub(super) fn or_capabilities(mut self, capabilities: &impl Encode) -> Self {
+        self.capabilities
+            .get_or_insert_with(|| Json::of(capabilities));
+        self
+    }
+
+    /// How a model is to use the server.
+    #[must_use]
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// The revisions that are served; all of them, unless said.
+    #[must_use]
+    pub fn with_revisions(mut self, served: RevisionSet) -> Self {
+        self.served = served;
+        self
+    }
+
+    /// Other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The server of these handlers.
+    ///
+    /// # Errors
+    /// A description that is not one of the revision `App`; capabilities of methods that nobody handles.
+    pub fn serve<H>(self, handlers: H) -> Result<Running<App, H>, ServeError>
+    where
+        App::Protocol: Serves<ServerSide, H, Cx<App>>,
+        H: Send + Sync + 'static,
+    {
+        let implemented = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::implemented();
+        let capabilities = match self.capabilities {
+            Some(capabilities) => {
+                checked(App::REVISION, &capabilities, &implemented)?;
+                capabilities
+            }
+            None => declared(App::REVISION, &implemented),
+        };
+        let mut profile = Profile::new(&self.info, &capabilities);
+        if let Some(instructions) = self.instructions {
+            profile = profile.with_instructions(instructions);
+        }
+        let server = server::Server::new(profile)?;
+        Ok(Running {
+            server: server.serving(self.served).with_limits(self.limits),
+            handlers: Typed {
+                handlers: Arc::new(handlers),
+                app: PhantomData,
+            },
+        })
+    }
+}
+
+/// Why a server cannot be made of its handlers.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// What it says of itself is not of the revision.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// It declares what nobody handles.
+    #[error(
+        "the capability `{capability}` is declared, and none of its methods is handled: {methods}"
+    )]
+    NotHandled {
+        /// The capability.
+        capability: String,
+        /// The methods that it promises.
+        methods: String,
+    },
+    /// Something was registered that cannot be served; the text says what, and what to do.
+    #[cfg(feature = "router")]
+    #[error("{0}")]
+    Router(String),
+}
+
+/// The requests of a server that a capability promises, by capability: `tools` or `resources.subscribe`.
+fn promised(revision: crate::Revision) -> BTreeMap<&'static str, Vec<&'static str>> {
+    let mut promised: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for row in revision.methods() {
+        if let (Direction::ClientToServer, MethodKind::Request, Some(capability)) =
+            (row.direction, row.kind, row.capability)
+        {
+            promised.entry(capability).or_default().push(row.name);
+        }
+    }
+    promised
+}
+
+/// The capabilities of what is implemented.
+fn declared(revision: crate::Revision, implemented: &[&str]) -> Json {
+    let mut all: BTreeMap<&str, Map<bool>> = BTreeMap::new();
+    for (capability, methods) in promised(revision) {
+        if !methods.iter().any(|method| implemented.contains(method)) {
+            continue;
+        }
+        match capability.split_once('.') {
+            Some((capability, part)) => {
+                all.entry(capability).or_default().insert(part, true);
+            }
+            None => {
+                all.entry(capability).or_default();
+            }
+        }
+    }
+    Json::of(&Map::from_iter(all))
+}
+
+fn checked(
+    revision: crate::Revision,
+    capabilities: &Json,
+    implemented: &[&str],
+) -> Result<(), ServeError> {
+    let capabilities: Map<Json> = capabilities.read().unwrap_or_default();
+    for (capability, methods) in promised(revision) {
+        let is_declared = match capability.split_once('.') {
+            None => capabilities.contains_key(capability),
+            Some((capability, part)) => {
+                let parts: Option<Map<Json>> =
+                    (capabilities.get(capability)).and_then(|parts| parts.read().ok());
+                parts.is_some_and(|parts| parts.get(part).is_some_and(|part| part.text() == "true"))
+            }
+        };
+        if is_declared && !methods.iter().any(|method| implemented.contains(method)) {
+            return Err(ServeError::NotHandled {
+                capability: capability.to_owned(),
+                methods: methods.join(", "),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A server and its handlers, ready for any transport.
+pub struct Running<App, H> {
+    server: server::Server<App>,
+    handlers: Typed<App, H>,
+}
+
+impl<App: Spoken, H> Running<App, H>
+where
+    App::Protocol: Serves<ServerSide, H, Cx<App>>,
+    H: Send + Sync + 'static,
+{
+    /// Serves standard input and output until the input ends and what came is answered.
+    ///
+    /// # Errors
+    /// Input that cannot be read, output that cannot be written.
+    #[cfg(feature = "stdio")]
+    pub async fn stdio(self) -> std::io::Result<()> {
+        crate::stdio::serve(self.server, self.handlers).await
+    }
+
+    /// Serves any two streams of bytes, one message a line.
+    ///
+    /// # Errors
+    /// As [`stdio`](Self::stdio).
+    #[cfg(feature = "stdio")]
+    pub async fn lines(
+        self,
+        input: impl tokio::io::AsyncRead + Unpin,
+        output: impl tokio::io::AsyncWrite + Unpin + Send + 'static,
+    ) -> std::io::Result<()> {
+        crate::stdio::serve_on(self.server, self.handlers, input, output).await
+    }
+
+    /// Serves streamable HTTP on a port of this machine, for ever.
+    ///
+    /// # Errors
+    /// A port that cannot be had.
+    #[cfg(feature = "http")]
+    pub async fn http(self, port: u16) -> std::io::Result<()> {
+        let listener = crate::http::bind(port).await?;
+        crate::http::serve(listener, self.into_http(crate::http::Options::default())).await;
+        Ok(())
+    }
+
+    /// As a tower service, for axum, hyper, and layers.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn into_http(
+        self,
+        options: crate::http::Options,
+    ) -> crate::http::Service<App, Typed<App, H>> {
+        crate::http::Service::with_options(self.server, self.handlers, options)
+    }
+}
+
+impl<App, H> std::fmt::Debug for Running<App, H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running").finish_non_exhaustive()
+    }
+}
+
+/// Typed handlers as those of the endpoint, which only knows methods and JSON.
+pub struct Typed<App, H> {
+    handlers: Arc<H>,
+    app: PhantomData<fn() -> App>,
+}
+
+impl<App: Spoken, H> Handler for Typed<App, H>
+where
+    App::Protocol: Serves<ServerSide, H, Cx<App>>,
+    H: Send + Sync + 'static,
+{
+    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+        let (cx, peer) = (Cx::call(&call, peer), call.peer);
+        let answer = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::request(
+            &self.handlers,
+            call.method,
+            &call.params,
+            cx,
+        );
+        answer.await.map_err(|error: Error| error.into_object(peer))
+    }
+
+    fn notice(&self, notice: Notice, session: Session) {
+        let handlers = Arc::clone(&self.handlers);
+        tokio::spawn(async move {
+            let cx = Cx::notice(notice.peer, session);
+            // Nobody waits for what becomes of a notification that cannot be read.
+            let _ = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::notification(
+                &handlers,
+                notice.method,
+                &notice.params,
+                cx,
+            )
+            .await;
+        });
+    }
+}
+
+impl<App, H> std::fmt::Debug for Typed<App, H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Typed").finish_non_exhaustive()
+    }
+}

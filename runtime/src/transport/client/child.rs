@@ -1,0 +1,131 @@
+//! A server that is a process of our own: started, started again when the probe ends it, and ended with grace.
+
+use std::io;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::BufReader;
+use tokio::process::{Child as Process, Command};
+
+use super::lines::Lines;
+use crate::transport::line::read_line;
+
+/// How long a process may take to end by itself once its input is closed.
+const GRACE: Duration = Duration::from_secs(2);
+/// How much of a line on standard error is handed on.
+const ERROR_LINE: usize = 8 << 10;
+
+/// What a line on standard error is told to.
+type OnError = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A program to start.
+pub struct Child {
+    command: Command,
+    on_error: Option<OnError>,
+    grace: Duration,
+}
+
+impl Child {
+    /// The program of this command, with its arguments, environment and folder; its streams are set here.
+    #[must_use]
+    pub fn new(command: Command) -> Self {
+        Self {
+            command,
+            on_error: None,
+            grace: GRACE,
+        }
+    }
+
+    /// Hands on each line of its standard error, cut where it is very long; without this, they go to this program's own.
+    #[must_use]
+    pub fn on_error_line(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_error = Some(Arc::new(tell));
+        self
+    }
+
+    /// How long it may take to end by itself, once its input is closed, before it is killed.
+    #[must_use]
+    pub fn with_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    fn spawn(&mut self, limit: usize) -> io::Result<(Process, Lines)> {
+        let error = match self.on_error {
+            Some(_) => Stdio::piped(),
+            None => Stdio::inherit(),
+        };
+        let mut process = self
+            .command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(error)
+            .kill_on_drop(true)
+            .spawn()?;
+        let streams = process.stdin.take().zip(process.stdout.take());
+        let (input, output) = streams.ok_or_else(|| io::Error::other("a process without pipes"))?;
+        if let (Some(error), Some(tell)) = (process.stderr.take(), self.on_error.clone()) {
+            // It is read to its end, whatever becomes of the rest: a full pipe would stop the process.
+            tokio::spawn(async move {
+                let mut error = BufReader::new(error);
+                let mut bytes = Vec::new();
+                while let Ok(true) = read_line(&mut error, &mut bytes, ERROR_LINE).await {
+                    tell(&String::from_utf8_lossy(&bytes));
+                }
+            });
+        }
+        Ok((process, Lines::new(output, input, limit)))
+    }
+}
+
+impl std::fmt::Debug for Child {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Child")
+            .field("command", &self.command)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A process at work.
+pub(crate) struct Running {
+    child: Child,
+    process: Process,
+    pub(super) lines: Lines,
+    limit: usize,
+}
+
+impl Running {
+    pub(super) fn start(mut child: Child, limit: usize) -> io::Result<Self> {
+        let (process, lines) = child.spawn(limit)?;
+        Ok(Self {
+            child,
+            process,
+            lines,
+            limit,
+        })
+    }
+
+    /// Starts it anew; the old one is killed if it has not ended.
+    pub(super) fn restart(&mut self) -> bool {
+        match self.child.spawn(self.limit) {
+            Ok((process, lines)) => {
+                // The old process is killed with its handle.
+                (self.process, self.lines) = (process, lines);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Closes its input, gives it time to end, and kills it if it does not.
+    pub(super) async fn end(mut self) {
+        self.lines.end().await;
+        if tokio::time::timeout(self.child.grace, self.process.wait())
+            .await
+            .is_err()
+        {
+            let _ = self.process.kill().await;
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! One POST and what answers it: a body, or a stream that is taken up again where it broke.
+
+use std::sync::Arc;
+
+use ::http::header::CONTENT_TYPE;
+use ::http::{Method, Response};
+use bytes::Bytes;
+use hyper::body::Incoming as Body;
+use tokio::sync::mpsc;
+
+use super::events::{Events, whole};
+use super::request::Requests;
+use crate::client::{Exchange, Post};
+use crate::headers::SESSION_ID;
+use crate::transport::client::Incoming;
+use crate::{MessageKind, peek};
+
+/// The header that names the event to go on after.
+pub(super) const LAST_EVENT_ID: &str = "Last-Event-ID";
+/// How often a stream is taken up again without a message in between.
+const RESUMED: u32 = 5;
+
+/// Sends a message and hands on what answers it.
+pub(super) async fn run(requests: Arc<Requests>, post: Post, tell: mpsc::Sender<Incoming>) {
+    let Post {
+        exchange,
+        headers,
+        text,
+        ..
+    } = post;
+    let answer = requests
+        .send(&Method::POST, &headers, &Bytes::from(text))
+        .await;
+    let Some(response) = answer else {
+        let _ = tell.send(Incoming::Ended(exchange)).await;
+        return;
+    };
+    let status = response.status().as_u16();
+    let session = header(&response, SESSION_ID);
+    if !is_stream(&response) {
+        let came = match whole(response.into_body(), requests.limit).await {
+            Some(body) => Incoming::Answered {
+                exchange,
+                status,
+                session,
+                body: Some(body.to_vec()),
+            },
+            None => Incoming::Ended(exchange),
+        };
+        let _ = tell.send(came).await;
+        return;
+    }
+    let answered = Incoming::Answered {
+        exchange,
+        status,
+        session,
+        body: None,
+    };
+    if tell.send(answered).await.is_ok() {
+        stream(&requests, exchange, &headers, response.into_body(), &tell).await;
+        let _ = tell.send(Incoming::Ended(exchange)).await;
+    }
+}
+
+/// Hands on the messages of a stream until one of them is the answer; a stream that breaks before is asked for again.
+async fn stream(
+    requests: &Requests,
+    exchange: Exchange,
+    headers: &[(String, String)],
+    body: Body,
+    tell: &mpsc::Sender<Incoming>,
+) {
+    let mut events = Events::new(body);
+    let mut resumed = 0;
+    loop {
+        while let Some(text) = events.next().await {
+            resumed = 0;
+            let is_answer = answers(&text);
+            let message = Incoming::Message {
+                exchange: Some(exchange),
+                text,
+            };
+            if tell.send(message).await.is_err() || is_answer {
+                return;
+            }
+        }
+        resumed += 1;
+        let (Some(id), true) = (events.last_id.clone(), resumed <= RESUMED) else {
+            return;
+        };
+        tokio::time::sleep(requests.pause(resumed, events.retry)).await;
+        let mut headers = headers.to_vec();
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_TYPE.as_str()));
+        headers.push((LAST_EVENT_ID.to_owned(), id.clone()));
+        let answer = requests.send(&Method::GET, &headers, &Bytes::new()).await;
+        match answer.filter(|response| response.status().is_success() && is_stream(response)) {
+            Some(response) => {
+                let retry = events.retry;
+                events = Events::new(response.into_body());
+                (events.last_id, events.retry) = (Some(id), retry);
+            }
+            None => return,
+        }
+    }
+}
+
+/// Whether a message answers a request, and so is the last of its stream.
+fn answers(text: &[u8]) -> bool {
+    peek(text)
+        .is_ok_and(|message| matches!(message.kind, MessageKind::Response | MessageKind::Error))
+}
+
+fn header(response: &Response<Body>, name: &str) -> Option<String> {
+    response
+        .headers()
+        .get(name)?
+        .to_str()
+        .ok()
+        .map(str::to_owned)
+}
+
+/// Whether a response is a stream of events.
+pub(super) fn is_stream(response: &Response<Body>) -> bool {
+    header(response, CONTENT_TYPE.as_str()).is_some_and(|kind| {
+        kind.trim_start()
+            .to_ascii_lowercase()
+            .starts_with("text/event-stream")
+    })
+}

@@ -1,0 +1,197 @@
+//! Streamable HTTP, at the client's end: each message a POST, and beside them the stream that a session may have.
+
+mod events;
+mod exchange;
+mod request;
+mod session;
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::http::Uri;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use super::{Incoming, QUEUE};
+use crate::client::{Exchange, Post};
+use crate::service::Error;
+
+use request::Requests;
+use session::Session;
+
+/// What is going on, until it comes to this.
+#[allow(unreachable_pub, reason = "of the signatures of `Authorize`")]
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Who may use the server: asked for a header before each request, and told when that was not enough.
+///
+/// A text is a bearer token that does not change. For OAuth, implement it with a crate made for that: keep the token,
+/// and get another in [`challenged`](Self::challenged).
+pub trait Authorize: Send + Sync + 'static {
+    /// The value of `Authorization`; none to go without.
+    fn header(&self) -> Pending<'_, Option<String>>;
+
+    /// The server answered 401 or 403 with this `WWW-Authenticate`; whether it is worth another try.
+    fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
+        let _ = challenge;
+        Box::pin(std::future::ready(false))
+    }
+}
+
+impl Authorize for String {
+    fn header(&self) -> Pending<'_, Option<String>> {
+        Box::pin(std::future::ready(Some(format!("Bearer {self}"))))
+    }
+}
+
+/// A server over streamable HTTP.
+#[derive(Clone)]
+pub struct Http {
+    url: Uri,
+    authorize: Option<Arc<dyn Authorize>>,
+    headers: Vec<(String, String)>,
+    tries: u32,
+    pause: Duration,
+}
+
+impl Http {
+    /// The server at this URL.
+    ///
+    /// # Errors
+    /// A URL that is none, is not of HTTP, or needs TLS where feature `tls` is missing.
+    pub fn new(url: &str) -> Result<Self, Error> {
+        let wrong = |why: &str| Error::Transport(format!("`{url}` {why}"));
+        let parsed: Uri = url.parse().map_err(|_| wrong("is no URL"))?;
+        match parsed.scheme_str() {
+            Some("http") => {}
+            Some("https") if cfg!(feature = "tls") => {}
+            Some("https") => return Err(wrong("needs TLS: turn on the feature `tls`")),
+            _ => {
+                return Err(wrong(
+                    "is no URL of HTTP: begin it with http:// or https://",
+                ));
+            }
+        }
+        if parsed.host().is_none() {
+            return Err(wrong("names no host"));
+        }
+        Ok(Self {
+            url: parsed,
+            authorize: None,
+            headers: Vec::new(),
+            tries: 4,
+            pause: Duration::from_millis(500),
+        })
+    }
+
+    /// Asks for a header before each request, and tells of challenges.
+    #[must_use]
+    pub fn with_authorization(mut self, authorize: impl Authorize) -> Self {
+        self.authorize = Some(Arc::new(authorize));
+        self
+    }
+
+    /// A header of each request; those of the protocol are set anyway.
+    #[must_use]
+    pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// How often a request is made that did not reach the server, or that it had no room for.
+    #[must_use]
+    pub fn with_tries(mut self, tries: u32) -> Self {
+        self.tries = tries.max(1);
+        self
+    }
+
+    /// How long it is waited before the second try; before each further one twice as long, and some of it by chance.
+    #[must_use]
+    pub fn with_pause(mut self, pause: Duration) -> Self {
+        self.pause = pause;
+        self
+    }
+}
+
+impl std::fmt::Debug for Http {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Http")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A server that is talked to.
+pub(crate) struct Running {
+    requests: Arc<Requests>,
+    tell: mpsc::Sender<Incoming>,
+    heard: mpsc::Receiver<Incoming>,
+    open: HashMap<Exchange, AbortHandle>,
+    session: Option<Session>,
+}
+
+impl Running {
+    pub(super) fn new(http: Http, limit: usize) -> Self {
+        let (tell, heard) = mpsc::channel(QUEUE);
+        Self {
+            requests: Arc::new(Requests::new(http, limit)),
+            tell,
+            heard,
+            open: HashMap::new(),
+            session: None,
+        }
+    }
+
+    pub(super) fn send(&mut self, post: Post) {
+        self.open.retain(|_, task| !task.is_finished());
+        self.listen(&post);
+        let exchange = post.exchange;
+        let work = exchange::run(Arc::clone(&self.requests), post, self.tell.clone());
+        self.open
+            .insert(exchange, tokio::spawn(work).abort_handle());
+    }
+
+    pub(super) fn close(&mut self, exchange: Exchange) {
+        if let Some(task) = self.open.remove(&exchange) {
+            task.abort();
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Incoming {
+        // The queue is never closed: one of its ends is kept here.
+        self.heard.recv().await.unwrap_or(Incoming::Closed)
+    }
+
+    /// Opens the stream of a session once the session is spoken in, and leaves that of the one before.
+    fn listen(&mut self, post: &Post) {
+        let id = post
+            .headers
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(crate::headers::SESSION_ID));
+        let Some((_, id)) = id else { return };
+        if self
+            .session
+            .as_ref()
+            .is_none_or(|session| session.id() != id)
+        {
+            let requests = Arc::clone(&self.requests);
+            self.session = Some(Session::open(
+                requests,
+                id,
+                &post.headers,
+                self.tell.clone(),
+            ));
+        }
+    }
+
+    pub(super) async fn end(self) {
+        for task in self.open.into_values() {
+            task.abort();
+        }
+        if let Some(session) = self.session {
+            session.end().await;
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One request: its headers, its authorization, where it is sent on to, and how often it is tried.
+
+use std::time::Duration;
+
+use ::http::header::{AUTHORIZATION, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming as Body;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{Client, Error};
+use hyper_util::rt::TokioExecutor;
+
+use super::Http;
+
+#[cfg(feature = "tls")]
+type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
+#[cfg(not(feature = "tls"))]
+type Connector = HttpConnector;
+
+/// How often a request is sent on to elsewhere.
+const REDIRECTS: usize = 3;
+/// The longest that a server may have a client wait before it tries again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What all requests to one server share.
+pub(super) struct Requests {
+    http: Http,
+    client: Client<Connector, Full<Bytes>>,
+    /// Bytes of one message.
+    pub(super) limit: usize,
+}
+
+impl Requests {
+    pub(super) fn new(http: Http, limit: usize) -> Self {
+        let client = Client::builder(TokioExecutor::new()).build(connector());
+        Self {
+            http,
+            client,
+            limit,
+        }
+    }
+
+    /// The answer to a request; none if the server cannot be reached.
+    ///
+    /// What did not reach the server, or found it without room, is tried again; a challenge is told, once; and a
+    /// request is sent on to another place of the same server.
+    pub(super) async fn send(
+        &self,
+        method: &Method,
+        headers: &[(String, String)],
+        body: &Bytes,
+    ) -> Option<Response<Body>> {
+        let mut url = self.http.url.clone();
+        let (mut tries, mut redirects, mut is_challenged) = (0, 0, false);
+        loop {
+            tries += 1;
+            let last = tries >= self.http.tries;
+            let answer = self.once(method, &url, headers, body).await;
+            let response = match answer {
+                Ok(response) => response,
+                // Only what never was sent can be sent again without harm.
+                Err(error) if error.is_connect() && !last => {
+                    tokio::time::sleep(self.pause(tries, None)).await;
+                    continue;
+                }
+                Err(_) => return None,
+            };
+            match response.status() {
+                StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS if !last => {
+                    let wanted = seconds(response.headers());
+                    tokio::time::sleep(self.pause(tries, wanted)).await;
+                }
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if !is_challenged => {
+                    is_challenged = true;
+                    let challenge = response.headers().get(WWW_AUTHENTICATE);
+                    let challenge = challenge
+                        .and_then(|it| it.to_str().ok())
+                        .unwrap_or_default();
+                    match &self.http.authorize {
+                        Some(authorize) if authorize.challenged(challenge).await => {}
+                        _ => return Some(response),
+                    }
+                }
+                StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+                    if redirects < REDIRECTS =>
+                {
+                    redirects += 1;
+                    match elsewhere(&url, response.headers()) {
+                        Some(to) => url = to,
+                        None => return Some(response),
+                    }
+                }
+                _ => return Some(response),
+            }
+        }
+    }
+
+    async fn once(
+        &self,
+        method: &Method,
+        url: &Uri,
+        headers: &[(String, String)],
+        body: &Bytes,
+    ) -> Result<Response<Body>, Error> {
+        let mut request = Request::new(Full::new(body.clone()));
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = url.clone();
+        let all = request.headers_mut();
+        // Those of the protocol come last: nobody else sets them.
+        for (name, value) in self.http.headers.iter().chain(headers) {
+            set(all, name, value);
+        }
+        if let Some(authorize) = &self.http.authorize
+            && let Some(value) = authorize.header().await
+        {
+            set(all, AUTHORIZATION.as_str(), &value);
+        }
+        self.client.request(request).await
+    }
+
+    /// How long to wait before a try: twice as long each time, and up to half of it more, by chance.
+    pub(super) fn pause(&self, tries: u32, wanted: Option<Duration>) -> Duration {
+        let doubled = self
+            .http
+            .pause
+            .saturating_mul(1 << tries.saturating_sub(1).min(10));
+        let mut chance = [0; 1];
+        // Without chance all clients come at once, and no worse.
+        let _ = getrandom::fill(&mut chance);
+        let more = doubled.mul_f64(f64::from(chance[0]) / 512.0);
+        wanted.unwrap_or(doubled + more).min(LONGEST_PAUSE)
+    }
+}
+
+fn set(headers: &mut HeaderMap, name: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}
+
+/// `Retry-After`, where it counts seconds.
+fn seconds(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?;
+    value.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// Where a server sends a request on to; nowhere but to itself, for what goes along is meant for nobody else.
+fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
+    let location = headers.get(LOCATION)?.to_str().ok()?;
+    let to: Uri = location.parse().ok()?;
+    let mut parts = from.clone().into_parts();
+    match to.authority() {
+        Some(authority) if Some(authority) != from.authority() || to.scheme() != from.scheme() => {
+            return None;
+        }
+        _ => parts.path_and_query = to.path_and_query().cloned(),
+    }
+    Uri::from_parts(parts).ok()
+}
+
+#[cfg(feature = "tls")]
+fn connector() -> Connector {
+    hyper_rustls::HttpsConnectorBuilder::new()
+        .with_webpki_roots()
+        .https_or_http()
+        .enable_http1()
+        .build()
+}
+
+#[cfg(not(feature = "tls"))]
+fn connector() -> Connector {
+    HttpConnector::new()
+}

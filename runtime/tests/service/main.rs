@@ -1,0 +1,12 @@
+//! Typed servers and clients, against peers of every revision.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that panics has failed, which is what it is for"
+)]
+
+mod client;
+mod peer;
+mod router;
+mod server;

@@ -1,0 +1,110 @@
+//! A client written by hand, of any revision: it says what the revision says, and looks at nothing else.
+
+use mcp_revisions::{Era, Revision};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, split,
+};
+
+/// The client, and what it was told unasked.
+pub(crate) struct Peer {
+    revision: Revision,
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    out: WriteHalf<DuplexStream>,
+    last_id: i64,
+    capabilities: Value,
+    pub(crate) told: Vec<Value>,
+    /// What it answers each question of the server.
+    pub(crate) answers: Vec<Value>,
+    pub(crate) asked: Vec<Value>,
+}
+
+/// Every revision that a server can be spoken to in.
+pub(crate) fn revisions() -> impl Iterator<Item = Revision> {
+    mcp_revisions::RevisionSet::all().iter()
+}
+
+impl Peer {
+    pub(crate) async fn connect(revision: Revision, stream: DuplexStream) -> Self {
+        let (read, out) = split(stream);
+        let mut peer = Self {
+            revision,
+            lines: BufReader::new(read).lines(),
+            out,
+            last_id: 0,
+            capabilities: json!({"elicitation": {}, "roots": {}, "sampling": {}}),
+            told: Vec::new(),
+            answers: Vec::new(),
+            asked: Vec::new(),
+        };
+        if revision.era() == Era::Handshake {
+            let params = json!({
+                "protocolVersion": revision.wire(),
+                "capabilities": peer.capabilities,
+                "clientInfo": {"name": "peer", "version": "1"},
+            });
+            peer.call("initialize", params).await.unwrap();
+            peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+                .await;
+        }
+        peer
+    }
+
+    async fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        self.out.write_all(line.as_bytes()).await.unwrap();
+    }
+
+    /// Calls a method, and answers what the server asks meanwhile, however its era asks.
+    pub(crate) async fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let mut params = params;
+        loop {
+            let result = self.once(method, params.clone()).await?;
+            if result["resultType"] != "input_required" {
+                return Ok(result);
+            }
+            let mut responses = json!({});
+            for (key, question) in result["inputRequests"].as_object().into_iter().flatten() {
+                self.asked.push(question.clone());
+                responses[key] = self.answers.remove(0);
+            }
+            params["inputResponses"] = responses;
+            if let Some(state) = result.get("requestState") {
+                params["requestState"] = state.clone();
+            }
+        }
+    }
+
+    async fn once(&mut self, method: &str, mut params: Value) -> Result<Value, Value> {
+        self.last_id += 1;
+        let id = self.last_id;
+        if self.revision.era() == Era::PerRequest {
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = json!(self.revision.wire());
+            meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
+            meta["io.modelcontextprotocol/logLevel"] = json!("info");
+        }
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+            .await;
+        loop {
+            let line = self.lines.next_line().await.unwrap();
+            let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            if message.get("method").is_none() {
+                assert_eq!(message["id"], id, "{message}");
+                return match message.get("error") {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(message["result"].clone()),
+                };
+            }
+            match message.get("id") {
+                Some(id) => {
+                    self.asked.push(message.clone());
+                    let answer = self.answers.remove(0);
+                    self.send(&json!({"jsonrpc": "2.0", "id": id, "result": answer}))
+                        .await;
+                }
+                None => self.told.push(message),
+            }
+        }
+    }
+}

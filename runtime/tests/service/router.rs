@@ -1,0 +1,316 @@
+//! The router: one set of functions, called by peers of every revision.
+
+use mcp_revisions::mcp_wire::JsonObject;
+use mcp_revisions::server::LogLevel;
+use mcp_revisions::service::router::NoArguments;
+use mcp_revisions::service::{Cx, Error, Json, Router};
+use mcp_revisions::{Era, Newest, newest as mcp};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::io::duplex;
+
+use crate::peer::{Peer, revisions};
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Add {
+    a: f64,
+    b: f64,
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+struct Weather {
+    degrees: f64,
+    sky: String,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Greet {
+    /// Who is greeted.
+    name: String,
+    tone: Option<String>,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Colour {
+    Red,
+    Blue,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Profile {
+    name: String,
+    age: Option<u32>,
+    colour: Colour,
+}
+
+#[derive(Deserialize)]
+struct User {
+    id: String,
+}
+
+async fn count(cx: Cx<Newest>) -> &'static str {
+    cx.progress(50, 100).await;
+    cx.log(LogLevel::Info, "half way").await;
+    "done"
+}
+
+async fn who(_: NoArguments, cx: Cx<Newest>) -> Result<String, Error> {
+    let Profile { name, age, colour } = cx.elicit::<Profile>("Who are you?").await?;
+    let colour = match colour {
+        Colour::Red => "red",
+        Colour::Blue => "blue",
+    };
+    Ok(format!("{name} {age:?} {colour}"))
+}
+
+fn router() -> Router {
+    Router::new()
+        .tool("add", "Adds.", |Add { a, b }| async move { a + b })
+        .tool("weather", "Tells.", || async {
+            Json(Weather {
+                degrees: 21.5,
+                sky: "clear".to_owned(),
+            })
+        })
+        .tool("fail", "Fails.", || async {
+            Err::<String, _>("no such city")
+        })
+        .tool("wrong", "Says that it was called wrongly.", || async {
+            Err::<String, _>(Error::InvalidParams("not like this".to_owned()))
+        })
+        .tool("count", "Counts.", count)
+        .tool("who", "Asks.", who)
+        .resource("example://greeting", "greeting", || async { "Hello." })
+        .resource_template(
+            "users://{id}/profile",
+            "profile",
+            |User { id }| async move {
+                match id.as_str() {
+                    "0" => Err(Error::ResourceNotFound("users://0/profile".to_owned())),
+                    id => Ok(format!("user {id}")),
+                }
+            },
+        )
+        .prompt("greet", "Greets.", |Greet { name, tone }| async move {
+            format!("Greet {name} {}.", tone.unwrap_or_default())
+        })
+        .completion("greet", "name", |typed: String| async move {
+            let names = ["Ada", "Alan", "Grace"];
+            names
+                .into_iter()
+                .filter(|name| name.starts_with(&typed))
+                .collect::<Vec<_>>()
+        })
+}
+
+async fn peer(revision: mcp_revisions::Revision) -> Peer {
+    let (near, far) = duplex(1 << 16);
+    let running = router().serve("example", "1.0.0").unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    Peer::connect(revision, near).await
+}
+
+#[tokio::test]
+async fn tools_answer_peers_of_every_revision() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let list = peer.call("tools/list", json!({})).await.unwrap();
+        let names: Vec<_> = list["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].clone())
+            .collect();
+        assert_eq!(
+            names,
+            ["add", "weather", "fail", "wrong", "count", "who"],
+            "{revision}"
+        );
+        let sum = peer
+            .call(
+                "tools/call",
+                json!({"name": "add", "arguments": {"a": 1, "b": 2.5}}),
+            )
+            .await
+            .unwrap();
+        assert_eq!(
+            sum["content"],
+            json!([{"type": "text", "text": "3.5"}]),
+            "{revision}"
+        );
+        let weather = peer
+            .call("tools/call", json!({"name": "weather"}))
+            .await
+            .unwrap();
+        assert_eq!(
+            weather["content"][0]["text"], r#"{"degrees":21.5,"sky":"clear"}"#,
+            "{revision}"
+        );
+        let failed = peer
+            .call("tools/call", json!({"name": "fail"}))
+            .await
+            .unwrap();
+        assert_eq!(
+            (&failed["isError"], &failed["content"][0]["text"]),
+            (&json!(true), &json!("no such city"))
+        );
+        for (name, arguments) in [
+            ("wrong", json!({})),
+            ("add", json!({"a": 1})),
+            ("nothing", json!({})),
+        ] {
+            let error = peer
+                .call("tools/call", json!({"name": name, "arguments": arguments}))
+                .await
+                .unwrap_err();
+            assert_eq!(error["code"], -32602, "{revision}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_on_the_way_comes_before_the_answer() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let params = json!({"name": "count", "_meta": {"progressToken": "t"}});
+        let done = peer.call("tools/call", params).await.unwrap();
+        assert_eq!(done["content"][0]["text"], "done");
+        let told: Vec<_> = peer
+            .told
+            .iter()
+            .map(|one| (one["method"].clone(), one["params"].clone()))
+            .collect();
+        assert_eq!(told.len(), 2, "{revision}: {told:?}");
+        assert_eq!(
+            told[0].1,
+            json!({"progressToken": "t", "progress": 50, "total": 100})
+        );
+        assert_eq!(told[1].1, json!({"level": "info", "data": "half way"}));
+    }
+}
+
+#[tokio::test]
+async fn a_person_is_asked_in_one_line() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        // Nobody can be asked before 2025-06-18: the tool says so, and nobody waits for ever.
+        if !revision
+            .methods()
+            .iter()
+            .any(|method| method.name == "elicitation/create")
+        {
+            let result = peer.call("tools/call", json!({"name": "who"})).await;
+            let failed = result.is_err() || result.is_ok_and(|result| result["isError"] == true);
+            assert!(failed, "{revision}");
+            continue;
+        }
+        let content = json!({"name": "Ada", "colour": "blue"});
+        peer.answers
+            .push(json!({"action": "accept", "content": content}));
+        let result = peer
+            .call("tools/call", json!({"name": "who"}))
+            .await
+            .unwrap();
+        assert_eq!(result["content"][0]["text"], "Ada None blue", "{revision}");
+        let question = &peer.asked[0]["params"];
+        assert_eq!(question["message"], "Who are you?");
+        let form = json!({"type": "object", "required": ["name", "colour"], "properties": {
+            "name": {"type": "string"},
+            "age": {"type": "integer", "minimum": 0},
+            "colour": {"type": "string", "enum": ["red", "blue"]},
+        }});
+        assert_eq!(question["requestedSchema"], form, "{revision}");
+
+        peer.answers.push(json!({"action": "decline"}));
+        let result = peer
+            .call("tools/call", json!({"name": "who"}))
+            .await
+            .unwrap();
+        assert_eq!(result["isError"], true, "{revision}");
+        assert_eq!(result["content"][0]["text"], "the user declined to answer");
+    }
+}
+
+#[tokio::test]
+async fn resources_are_read_at_their_uri_and_by_template() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let read = |uri: &str| json!({"uri": uri});
+        let greeting = peer
+            .call("resources/read", read("example://greeting"))
+            .await
+            .unwrap();
+        assert_eq!(
+            greeting["contents"],
+            json!([{"uri": "example://greeting", "text": "Hello."}])
+        );
+        let user = peer
+            .call("resources/read", read("users://a%20b/profile"))
+            .await
+            .unwrap();
+        assert_eq!(user["contents"][0]["text"], "user a b");
+        let code = match revision.era() {
+            Era::Handshake => -32002,
+            Era::PerRequest => -32602,
+        };
+        for uri in ["users://0/profile", "users://1/other", "example://nothing"] {
+            let error = peer.call("resources/read", read(uri)).await.unwrap_err();
+            assert_eq!(error["code"], code, "{revision} {uri}");
+        }
+        let templates = peer
+            .call("resources/templates/list", json!({}))
+            .await
+            .unwrap();
+        assert_eq!(
+            templates["resourceTemplates"][0]["uriTemplate"],
+            "users://{id}/profile"
+        );
+    }
+}
+
+#[tokio::test]
+async fn prompts_are_filled_in_and_completed() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let list = peer.call("prompts/list", json!({})).await.unwrap();
+        let arguments = json!([
+            {"name": "name", "description": "Who is greeted.", "required": true},
+            {"name": "tone", "required": false},
+        ]);
+        assert_eq!(list["prompts"][0]["arguments"], arguments, "{revision}");
+        let filled = peer
+            .call(
+                "prompts/get",
+                json!({"name": "greet", "arguments": {"name": "Ada"}}),
+            )
+            .await
+            .unwrap();
+        assert_eq!(filled["messages"][0]["content"]["text"], "Greet Ada .");
+        let completed = json!({"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "name", "value": "A"}});
+        let completed = peer.call("completion/complete", completed).await.unwrap();
+        assert_eq!(completed["completion"]["values"], json!(["Ada", "Alan"]));
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let said = |router: Router| router.serve("x", "1").unwrap_err().to_string();
+    let twice = Router::new()
+        .tool("a", "", || async {})
+        .tool("a", "", || async {});
+    assert_eq!(
+        said(twice),
+        "two tools are called `a`: give one another name"
+    );
+    let template = Router::new().resource_template("a://{?query}", "a", |_: User| async { "" });
+    assert!(said(template).contains("only `{name}`, and `{+name}` at the end, can be matched"));
+    let list = Router::new().tool_of(
+        mcp::Tool::new("list", JsonObject::new()),
+        |_: Vec<u8>| async {},
+    );
+    assert!(said(list).contains("the tool `list` takes no object"));
+}

@@ -1,0 +1,73 @@
+//! Handlers of the generated traits, of one revision, behind any transport.
+
+use mcp_revisions::service::{Cx, Error, Server};
+use mcp_revisions::{V2025_06_18, v2025_06_18 as mcp};
+use serde_json::json;
+use tokio::io::duplex;
+
+use crate::peer::{Peer, revisions};
+
+struct Adder;
+
+impl mcp::ServerHandlers<Cx<V2025_06_18>> for Adder {
+    async fn call_tool(
+        &self,
+        params: mcp::CallToolRequestParams,
+        cx: Cx<V2025_06_18>,
+    ) -> Result<mcp::CallToolResult, Error> {
+        let text = format!("{} for {}", params.name, cx.revision());
+        Ok(mcp::CallToolResult::new(vec![
+            mcp::TextContent::new(text).into(),
+        ]))
+    }
+}
+
+fn info() -> mcp::Implementation {
+    mcp::Implementation::new("adder", "1.0.0")
+}
+
+#[tokio::test]
+async fn handlers_of_one_revision_serve_every_peer() {
+    for revision in revisions() {
+        let (near, far) = duplex(1 << 16);
+        let running = Server::<V2025_06_18>::new(&info()).serve(Adder).unwrap();
+        tokio::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            running.lines(input, output).await.unwrap();
+        });
+        let mut peer = Peer::connect(revision, near).await;
+        let result = peer
+            .call("tools/call", json!({"name": "add"}))
+            .await
+            .unwrap();
+        assert_eq!(result["content"][0]["text"], format!("add for {revision}"));
+        let error = peer.call("prompts/list", json!({})).await.unwrap_err();
+        assert_eq!(error["code"], -32601, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn capabilities_are_what_is_implemented() {
+    let (near, far) = duplex(1 << 16);
+    let running = Server::<V2025_06_18>::new(&info()).serve(Adder).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let newest = mcp_revisions::Revision::NEWEST;
+    let mut peer = Peer::connect(newest, near).await;
+    let found = peer.call("server/discover", json!({})).await.unwrap();
+    assert_eq!(found["capabilities"], json!({"tools": {}}));
+}
+
+#[test]
+fn a_capability_that_nobody_handles_is_refused() {
+    let capabilities =
+        mcp::ServerCapabilities::new().with_prompts(mcp::ServerCapabilitiesPrompts::new());
+    let server = Server::<V2025_06_18>::new(&info()).with_capabilities(&capabilities);
+    let why = server.serve(Adder).unwrap_err().to_string();
+    assert_eq!(
+        why,
+        "the capability `prompts` is declared, and none of its methods is handled: prompts/get, prompts/list"
+    );
+}
