@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 
 pub mod diff;
+mod section;
+
+pub use section::Section;
 
 /// How many differing lines a report shows of each changed file.
 const SHOWN_LINES: usize = 10;

@@ -5,7 +5,7 @@ mod models;
 
 use crate::decision::Decision;
 use crate::emit::CrateFiles;
-use crate::files::FileSet;
+use crate::files::{FileSet, Section};
 use crate::registry::names::package;
 use crate::spec::Spec;
 use crate::{Error, Problems};
@@ -49,6 +49,8 @@ pub struct Crate {
 pub struct Generated {
     /// All files, by path below the root of the workspace.
     pub files: FileSet,
+    /// What is generated of files that people write.
+    pub sections: Vec<Section>,
     /// A line for each crate, in order of the revisions.
     pub crates: Vec<Report>,
     /// The safe answers that were taken for drafts.
@@ -76,6 +78,7 @@ impl Generated {
         let folders = packages.iter().map(|name| format!("{GENERATED}/{name}"));
         Ok(Self {
             files: self.files.below(folders.collect())?,
+            sections: Vec::new(),
             crates: (self.crates.into_iter())
                 .filter(|one| packages.contains(&one.package))
                 .collect(),
@@ -152,6 +155,7 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
     Problems::check(problems)?;
     Ok(Generated {
         files: file_set(&crates, true)?,
+        sections: models.sections(),
         decisions: decisions_of(&crates),
         crates: crates.iter().map(Report::from).collect(),
     })

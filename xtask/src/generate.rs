@@ -60,6 +60,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
     let Generated {
         files,
+        sections,
         crates,
         decisions,
     } = generated;
@@ -69,13 +70,19 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         anyhow::ensure!(unconfirmed.is_empty(), "{}", unconfirmed.trim_end());
     }
     if check {
-        let comparison = files.compare(&root())?;
+        let mut comparison = files.compare(&root())?;
+        for section in &sections {
+            section.compare(&root(), &mut comparison)?;
+        }
         return Ok(Outcome {
             passed: comparison.is_clean(),
             text: comparison.report("cargo xtask generate"),
         });
     }
-    let written = files.write(&root())?;
+    let mut written = files.write(&root())?;
+    for section in &sections {
+        section.write(&root(), &mut written)?;
+    }
     let mut table = Table::default();
     for one in &crates {
         let folder = format!("{}/{}/", generate::GENERATED, one.package);

@@ -8,9 +8,11 @@ use crate::decision::{Decision, Scope};
 use crate::docs::{Docs, TypeDocs};
 use crate::draft::Draft;
 use crate::emit::{CrateFacts, crate_files, reexport_files};
+use crate::files::Section;
 use crate::model::{Built, Model, join};
+use crate::registry::features::{Link, features, rows};
 use crate::registry::names::package;
-use crate::registry::{self, RegistryFacts, RegistryRevision};
+use crate::registry::{self, RegistryFacts, RegistryRevision, VERSION};
 use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::shims::changes::Changes;
@@ -271,7 +273,59 @@ impl<'s> Models<'s> {
         ShimFacts {
             command: COMMAND.to_owned(),
             revisions: revisions.collect(),
+            features: features(&self.links()),
         }
+    }
+
+    /// The revisions that are converted, and those that are one of them under another name, in order.
+    fn links(&self) -> Vec<Link<'_>> {
+        let chain = self.chain();
+        let newest = (chain.iter()).rfind(|of| of.revision.status == Status::Released);
+        let newest = newest.map(|of| of.revision.id.as_str());
+        let part = |of: &&RevisionModel<'_>| of.revision.status != Status::Candidate;
+        let links = self.revisions.iter().filter(part).map(|of| Link {
+            id: &of.revision.id,
+            newest: newest == Some(&of.revision.id),
+            twin: self.twin(of).is_some(),
+        });
+        links.collect()
+    }
+
+    /// What manifests that people write say of each revision: the facade's features, and what hooks depend on.
+    #[must_use]
+    pub fn sections(&self) -> Vec<Section> {
+        let features = features(&self.links());
+        let section = |path: &str, name, text| Section {
+            path: path.to_owned(),
+            name,
+            text,
+        };
+        let facade = rows(&features, |feature| {
+            vec![format!("mcp-registry/{}", feature.name)]
+        });
+        let hooks = rows(&features, |feature| {
+            (feature.package.iter())
+                .map(|package| format!("dep:{package}"))
+                .collect()
+        });
+        let dependencies = features.iter().zip(self.links()).map(|(feature, link)| {
+            let (package, optional) = (package(link.id), match feature.package {
+                Some(_) => ", optional = true",
+                None => "",
+            });
+            format!(
+                "{package} = {{ path = \"../../generated/{package}\", version = \"{VERSION}\"{optional} }}\n"
+            )
+        });
+        vec![
+            section("runtime/Cargo.toml", "a feature a revision", facade),
+            section("runtime/hooks/Cargo.toml", "a feature a revision", hooks),
+            section(
+                "runtime/hooks/Cargo.toml",
+                "the revisions",
+                dependencies.collect(),
+            ),
+        ]
     }
 
     /// Emits the crate that says which revisions there are.
@@ -298,6 +352,7 @@ impl<'s> Models<'s> {
         let facts = RegistryFacts {
             command: COMMAND.to_owned(),
             revisions: revisions.collect(),
+            features: features(&self.links()),
             stated: &stated,
         };
         Ok(Crate {

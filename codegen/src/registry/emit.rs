@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use minijinja::{Value, context};
 
+use super::features::{self, Feature};
 use super::{VERSION, names};
 use crate::Error;
 use crate::emit::{CrateFiles, template};
@@ -18,6 +19,8 @@ pub struct RegistryFacts<'s> {
     pub command: String,
     /// In the order of `revisions.toml`.
     pub revisions: Vec<RegistryRevision<'s>>,
+    /// The features that bring revisions.
+    pub features: Vec<Feature>,
     /// What binds a revision besides its schema.
     pub stated: &'s ErrorRules,
 }
@@ -62,6 +65,10 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
         newest_id => newest.revision.id.as_str(),
         header,
         revisions,
+        features => features::rows(&facts.features, |feature| {
+            let package = (feature.package.iter()).map(|package| format!("dep:{package}"));
+            package.chain([format!("mcp-shims/{}", feature.name)]).collect()
+        }),
         headers => named(facts.stated.headers.iter().map(|row| row.name.as_str())),
         rules => named(facts.stated.rules.iter().map(|row| row.id.as_str())),
     };
@@ -101,8 +108,10 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         module => names::module(id),
         constant => names::constant(id),
         variant => names::variant(id),
-        // Types of a candidate are for whoever asks for them: nobody speaks it.
-        feature => (revision.status == Status::Candidate).then(|| names::feature(id)),
+        // Types of a candidate are for whoever asks for them: nobody speaks it. The newest release is always there.
+        feature => is_optional(revision, facts).then(|| names::feature(id)),
+        candidate => revision.status == Status::Candidate,
+        before => place.map(|place| before(place, facts)),
         negotiated => negotiated(revision, facts),
         place,
         first_of_place => place.is_some() && !twin,
@@ -110,6 +119,26 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         headers => named(facts.stated.headers.iter().filter(|row| row.used && has(&row.revisions)).map(|row| row.name.as_str())),
         rules => named(facts.stated.rules.iter().filter(|row| has(&row.revisions)).map(|row| row.id.as_str())),
     }
+}
+
+/// Whether a revision is there by a feature alone.
+fn is_optional(revision: &Revision, facts: &RegistryFacts<'_>) -> bool {
+    let name = names::feature(&revision.id);
+    let mut always = facts
+        .features
+        .iter()
+        .filter(|feature| feature.package.is_none());
+    always.all(|feature| feature.name != name)
+}
+
+/// The features of the revisions that stand before a place; none for one that is always there.
+fn before(place: usize, facts: &RegistryFacts<'_>) -> Vec<Option<String>> {
+    let own = facts.revisions.iter().filter(|of| !of.twin);
+    let earlier = own.filter(|of| of.place.is_some_and(|other| other < place));
+    let feature = |of: &RegistryRevision<'_>| {
+        is_optional(of.revision, facts).then(|| names::feature(&of.revision.id))
+    };
+    earlier.map(feature).collect()
 }
 
 /// Names as they stand and as variants, each once, in order.

@@ -1,6 +1,7 @@
 //! The crate that says which revisions there are, with one table of what each has.
 
 mod emit;
+pub mod features;
 pub mod names;
 
 pub use emit::{RegistryFacts, RegistryRevision, crate_files};

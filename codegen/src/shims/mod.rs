@@ -21,7 +21,7 @@ mod cover;
 mod emit;
 mod exact;
 mod limits;
-mod open;
+pub mod open;
 pub mod pair;
 mod places;
 pub mod plan;

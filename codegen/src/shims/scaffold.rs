@@ -7,13 +7,14 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::emit::words::{adapter, kind, name, rule};
-use super::pair::Way;
+use super::pair::{Pair, Way};
 use super::plan::{Body, Conversion, End, Fate, PairPlan, RuleFacts};
 use super::rules::{Action, ErrorFate, ErrorRule, MethodAction, OneOrMany, Sender};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
 use crate::model::{Model, Ty};
 use crate::registry::VERSION;
+use crate::registry::features::{self, Feature};
 use crate::registry::names::{library, package};
 
 /// What the crate of conversions is told of the revisions.
@@ -23,6 +24,8 @@ pub struct ShimFacts<'m> {
     pub command: String,
     /// The revisions that are converted, oldest first.
     pub revisions: Vec<ShimRevision<'m>>,
+    /// The features that bring them.
+    pub features: Vec<Feature>,
 }
 
 /// A revision that is converted.
@@ -356,20 +359,58 @@ pub fn used<'p>(
     used
 }
 
+/// The feature that brings a revision; none for the one that is always there.
+fn brought_by<'f>(facts: &'f ShimFacts<'_>, id: &str) -> Option<&'f Feature> {
+    let package = package(id);
+    (facts.features.iter()).find(|feature| feature.package.as_ref() == Some(&package))
+}
+
 /// Manifest, root module and README.
 pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFiles, Error> {
     let revisions: Vec<Value> = facts
         .revisions
         .iter()
-        .map(|revision| context! { id => revision.id.as_str(), package => package(&revision.id) })
+        .map(|revision| {
+            let package = package(&revision.id);
+            let optional = brought_by(facts, &revision.id).is_some();
+            context! { id => revision.id.as_str(), package, optional }
+        })
         .collect();
-    let modules: Vec<String> = plans.iter().map(|plan| plan.pair.module()).collect();
+    // The older revision of a pair brings it, or the newer one where the older is always there.
+    let feature = |pair: &Pair| {
+        let by = brought_by(facts, &pair.old).or_else(|| brought_by(facts, &pair.new));
+        by.map(|feature| feature.name.as_str())
+    };
+    let modules: Vec<Value> = plans
+        .iter()
+        .map(|plan| context! { name => plan.pair.module(), feature => feature(&plan.pair) })
+        .collect();
+    let each: BTreeSet<&str> = plans
+        .iter()
+        .filter_map(|plan| feature(&plan.pair))
+        .collect();
+    let neighbours: Vec<String> = (each.into_iter())
+        .map(|name| format!("feature = \"{name}\""))
+        .collect();
+    let converted = |id: &str| {
+        facts
+            .revisions
+            .iter()
+            .any(|revision| package(&revision.id) == id)
+    };
+    let features = features::rows(&facts.features, |feature| {
+        let own = feature.package.iter().filter(|package| converted(package));
+        let own = own.map(|package| format!("dep:{package}"));
+        own.chain([format!("mcp-hooks/{}", feature.name)]).collect()
+    });
     let all = context! {
         header => facts.header(),
         command => facts.command.as_str(),
         version => VERSION,
         revisions,
         modules,
+        features,
+        neighbours => neighbours.join(", "),
     };
     let mut files = CrateFiles::new();
     for (path, name, text) in [

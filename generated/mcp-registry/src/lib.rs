@@ -37,13 +37,18 @@ pub use stated::{ProtocolHeader, ProtocolRule};
 pub use tables::TABLES;
 pub use versioned::Versioned;
 
+#[cfg(feature = "v2024-11-05")]
 pub use mcp_2024_11_05 as v2024_11_05;
+#[cfg(feature = "v2025-03-26")]
 pub use mcp_2025_03_26 as v2025_03_26;
+#[cfg(feature = "v2025-06-18")]
 pub use mcp_2025_06_18 as v2025_06_18;
+#[cfg(feature = "v2025-11-25")]
 pub use mcp_2025_11_25 as v2025_11_25;
 #[cfg(feature = "v2026-07-28-rc")]
 pub use mcp_2026_07_28_rc as v2026_07_28_rc;
 pub use mcp_2026_07_28 as v2026_07_28;
+#[cfg(feature = "draft")]
 pub use mcp_draft as draft;
 
 pub use mcp_2026_07_28 as newest;

@@ -11,17 +11,21 @@ use mcp_wire::{MethodInfo, TypeInfo};
 use crate::tables::{self, RevisionInfo};
 use crate::{ProtocolHeader, ProtocolRule};
 
-/// A revision of the protocol, oldest first; a candidate is there with the feature `candidates`.
+/// A revision of the protocol, oldest first; each but the newest release is there with its feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Revision {
     /// 2024-11-05
+    #[cfg(feature = "v2024-11-05")]
     V2024_11_05,
     /// 2025-03-26
+    #[cfg(feature = "v2025-03-26")]
     V2025_03_26,
     /// 2025-06-18
+    #[cfg(feature = "v2025-06-18")]
     V2025_06_18,
     /// 2025-11-25
+    #[cfg(feature = "v2025-11-25")]
     V2025_11_25,
     /// 2026-07-28-rc
     #[cfg(feature = "v2026-07-28-rc")]
@@ -29,6 +33,7 @@ pub enum Revision {
     /// 2026-07-28
     V2026_07_28,
     /// draft
+    #[cfg(feature = "draft")]
     Draft,
 }
 
@@ -55,32 +60,46 @@ pub enum Status {
 impl Revision {
     /// All of them, oldest first.
     pub const ALL: &[Self] = &[
+        #[cfg(feature = "v2024-11-05")]
         Self::V2024_11_05,
+        #[cfg(feature = "v2025-03-26")]
         Self::V2025_03_26,
+        #[cfg(feature = "v2025-06-18")]
         Self::V2025_06_18,
+        #[cfg(feature = "v2025-11-25")]
         Self::V2025_11_25,
         #[cfg(feature = "v2026-07-28-rc")]
         Self::V2026_07_28Rc,
         Self::V2026_07_28,
+        #[cfg(feature = "draft")]
         Self::Draft,
     ];
 
     /// Those that can be negotiated, oldest first: releases, and a draft that has a string of its own on the wire.
     pub const NEGOTIATED: &[Self] = &[
+        #[cfg(feature = "v2024-11-05")]
         Self::V2024_11_05,
+        #[cfg(feature = "v2025-03-26")]
         Self::V2025_03_26,
+        #[cfg(feature = "v2025-06-18")]
         Self::V2025_06_18,
+        #[cfg(feature = "v2025-11-25")]
         Self::V2025_11_25,
         Self::V2026_07_28,
     ];
 
     /// Those that are converted from and to each other, oldest first: all but candidates.
     pub const CONVERTED: &[Self] = &[
+        #[cfg(feature = "v2024-11-05")]
         Self::V2024_11_05,
+        #[cfg(feature = "v2025-03-26")]
         Self::V2025_03_26,
+        #[cfg(feature = "v2025-06-18")]
         Self::V2025_06_18,
+        #[cfg(feature = "v2025-11-25")]
         Self::V2025_11_25,
         Self::V2026_07_28,
+        #[cfg(feature = "draft")]
         Self::Draft,
     ];
 
@@ -89,13 +108,18 @@ impl Revision {
 
     pub(crate) const fn info(self) -> &'static RevisionInfo {
         match self {
+            #[cfg(feature = "v2024-11-05")]
             Self::V2024_11_05 => &tables::V2024_11_05,
+            #[cfg(feature = "v2025-03-26")]
             Self::V2025_03_26 => &tables::V2025_03_26,
+            #[cfg(feature = "v2025-06-18")]
             Self::V2025_06_18 => &tables::V2025_06_18,
+            #[cfg(feature = "v2025-11-25")]
             Self::V2025_11_25 => &tables::V2025_11_25,
             #[cfg(feature = "v2026-07-28-rc")]
             Self::V2026_07_28Rc => &tables::V2026_07_28_RC,
             Self::V2026_07_28 => &tables::V2026_07_28,
+            #[cfg(feature = "draft")]
             Self::Draft => &tables::DRAFT,
         }
     }

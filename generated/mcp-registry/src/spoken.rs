@@ -26,53 +26,66 @@ impl Revision {
     /// Does something with the revision as a type; none for one that no application can speak.
     pub fn spoken<W: WithSpoken>(self, then: W) -> Option<W::Output> {
         match self {
+            #[cfg(feature = "v2024-11-05")]
             Self::V2024_11_05 => Some(then.with::<V2024_11_05>()),
+            #[cfg(feature = "v2025-03-26")]
             Self::V2025_03_26 => Some(then.with::<V2025_03_26>()),
+            #[cfg(feature = "v2025-06-18")]
             Self::V2025_06_18 => Some(then.with::<V2025_06_18>()),
+            #[cfg(feature = "v2025-11-25")]
             Self::V2025_11_25 => Some(then.with::<V2025_11_25>()),
             #[cfg(feature = "v2026-07-28-rc")]
             Self::V2026_07_28Rc => None,
             Self::V2026_07_28 => Some(then.with::<V2026_07_28>()),
+            #[cfg(feature = "draft")]
             Self::Draft => Some(then.with::<Draft>()),
         }
     }
 }
 
 /// The application speaks 2024-11-05.
+#[cfg(feature = "v2024-11-05")]
 #[allow(non_camel_case_types, reason = "named as the revision is")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum V2024_11_05 {}
 
+#[cfg(feature = "v2024-11-05")]
 impl Spoken for V2024_11_05 {
     const REVISION: Revision = Revision::V2024_11_05;
     type Protocol = crate::v2024_11_05::Protocol;
 }
 
 /// The application speaks 2025-03-26.
+#[cfg(feature = "v2025-03-26")]
 #[allow(non_camel_case_types, reason = "named as the revision is")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum V2025_03_26 {}
 
+#[cfg(feature = "v2025-03-26")]
 impl Spoken for V2025_03_26 {
     const REVISION: Revision = Revision::V2025_03_26;
     type Protocol = crate::v2025_03_26::Protocol;
 }
 
 /// The application speaks 2025-06-18.
+#[cfg(feature = "v2025-06-18")]
 #[allow(non_camel_case_types, reason = "named as the revision is")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum V2025_06_18 {}
 
+#[cfg(feature = "v2025-06-18")]
 impl Spoken for V2025_06_18 {
     const REVISION: Revision = Revision::V2025_06_18;
     type Protocol = crate::v2025_06_18::Protocol;
 }
 
 /// The application speaks 2025-11-25.
+#[cfg(feature = "v2025-11-25")]
 #[allow(non_camel_case_types, reason = "named as the revision is")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum V2025_11_25 {}
 
+#[cfg(feature = "v2025-11-25")]
 impl Spoken for V2025_11_25 {
     const REVISION: Revision = Revision::V2025_11_25;
     type Protocol = crate::v2025_11_25::Protocol;
@@ -89,10 +102,12 @@ impl Spoken for V2026_07_28 {
 }
 
 /// The application speaks draft.
+#[cfg(feature = "draft")]
 #[allow(non_camel_case_types, reason = "named as the revision is")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draft {}
 
+#[cfg(feature = "draft")]
 impl Spoken for Draft {
     const REVISION: Revision = Revision::Draft;
     type Protocol = crate::draft::Protocol;

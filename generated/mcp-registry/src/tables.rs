@@ -26,6 +26,7 @@ pub(crate) struct RevisionInfo {
     pub(crate) tables: RevisionTables,
 }
 
+#[cfg(feature = "v2024-11-05")]
 pub(crate) static V2024_11_05: RevisionInfo = RevisionInfo {
     wire: "2024-11-05",
     era: Era::Handshake,
@@ -44,11 +45,12 @@ pub(crate) static V2024_11_05: RevisionInfo = RevisionInfo {
     },
 };
 
+#[cfg(feature = "v2025-03-26")]
 pub(crate) static V2025_03_26: RevisionInfo = RevisionInfo {
     wire: "2025-03-26",
     era: Era::Handshake,
     status: Status::Released,
-    place: Some(1),
+    place: Some(cfg!(feature = "v2024-11-05") as usize),
     headers: &[
         ProtocolHeader::Accept,
         ProtocolHeader::LastEventId,
@@ -68,11 +70,12 @@ pub(crate) static V2025_03_26: RevisionInfo = RevisionInfo {
     },
 };
 
+#[cfg(feature = "v2025-06-18")]
 pub(crate) static V2025_06_18: RevisionInfo = RevisionInfo {
     wire: "2025-06-18",
     era: Era::Handshake,
     status: Status::Released,
-    place: Some(2),
+    place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize),
     headers: &[
         ProtocolHeader::Accept,
         ProtocolHeader::LastEventId,
@@ -92,11 +95,12 @@ pub(crate) static V2025_06_18: RevisionInfo = RevisionInfo {
     },
 };
 
+#[cfg(feature = "v2025-11-25")]
 pub(crate) static V2025_11_25: RevisionInfo = RevisionInfo {
     wire: "2025-11-25",
     era: Era::Handshake,
     status: Status::Released,
-    place: Some(3),
+    place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize + cfg!(feature = "v2025-06-18") as usize),
     headers: &[
         ProtocolHeader::Accept,
         ProtocolHeader::LastEventId,
@@ -152,7 +156,7 @@ pub(crate) static V2026_07_28: RevisionInfo = RevisionInfo {
     wire: "2026-07-28",
     era: Era::PerRequest,
     status: Status::Released,
-    place: Some(4),
+    place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize + cfg!(feature = "v2025-06-18") as usize + cfg!(feature = "v2025-11-25") as usize),
     headers: &[
         ProtocolHeader::Accept,
         ProtocolHeader::McpProtocolVersion,
@@ -187,11 +191,12 @@ pub(crate) static V2026_07_28: RevisionInfo = RevisionInfo {
     },
 };
 
+#[cfg(feature = "draft")]
 pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
     wire: "2026-07-28",
     era: Era::PerRequest,
     status: Status::Draft,
-    place: Some(4),
+    place: Some(cfg!(feature = "v2024-11-05") as usize + cfg!(feature = "v2025-03-26") as usize + cfg!(feature = "v2025-06-18") as usize + cfg!(feature = "v2025-11-25") as usize),
     headers: &[
         ProtocolHeader::Accept,
         ProtocolHeader::McpProtocolVersion,
@@ -229,9 +234,13 @@ pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
 /// Those that are converted, oldest first, and the hops between them.
 pub static TABLES: Tables = Tables {
     revisions: &[
+        #[cfg(feature = "v2024-11-05")]
         &V2024_11_05.tables,
+        #[cfg(feature = "v2025-03-26")]
         &V2025_03_26.tables,
+        #[cfg(feature = "v2025-06-18")]
         &V2025_06_18.tables,
+        #[cfg(feature = "v2025-11-25")]
         &V2025_11_25.tables,
         &V2026_07_28.tables,
     ],

@@ -22,6 +22,7 @@ macro_rules! versioned {
     };
 }
 
+#[cfg(feature = "v2024-11-05")]
 versioned! {
     mcp_2024_11_05 V2024_11_05
     Annotations AnyResult BlobResourceContents CallToolRequestParams CallToolResult
@@ -42,6 +43,7 @@ versioned! {
     TextResourceContents Tool ToolListChangedNotificationParams UnsubscribeRequestParams
 }
 
+#[cfg(feature = "v2025-03-26")]
 versioned! {
     mcp_2025_03_26 V2025_03_26
     Annotations AnyResult AudioContent BlobResourceContents CallToolRequestParams CallToolResult
@@ -62,6 +64,7 @@ versioned! {
     TextResourceContents Tool ToolAnnotations ToolListChangedNotificationParams UnsubscribeRequestParams
 }
 
+#[cfg(feature = "v2025-06-18")]
 versioned! {
     mcp_2025_06_18 V2025_06_18
     Annotations AnyResult AudioContent BlobResourceContents BooleanSchema CallToolRequestParams
@@ -85,6 +88,7 @@ versioned! {
     TextResourceContents Tool ToolAnnotations ToolListChangedNotificationParams UnsubscribeRequestParams
 }
 
+#[cfg(feature = "v2025-11-25")]
 versioned! {
     mcp_2025_11_25 V2025_11_25
     Annotations AnyResult AudioContent BlobResourceContents BooleanSchema CallToolOutcome

@@ -13,17 +13,20 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "v2024-11-05")]
 mod v2024_11_05_to_v2025_03_26;
+#[cfg(feature = "v2025-03-26")]
 mod v2025_03_26_to_v2025_06_18;
+#[cfg(feature = "v2025-06-18")]
 mod v2025_06_18_to_v2025_11_25;
+#[cfg(feature = "v2025-11-25")]
 mod v2025_11_25_to_v2026_07_28;
 
 pub use mcp_convert::dynamic::{Failure, Part, Subject};
 pub use mcp_convert::{
     Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Session, Stop, Swallowed,
 };
-use mcp_convert::dynamic::{Pair, give, mistyped, take};
-use mcp_wire::AnyValue;
+use mcp_convert::dynamic::Pair;
 
 /// A value that can become one of the next newer revision.
 pub trait Upgrade<To>: Sized {
@@ -76,25 +79,31 @@ pub trait DowngradeExact<To>: Downgrade<To> {
 }
 
 /// [`Upgrade`] of a value whose type the tables vouch for: one a row, so what need not know both types is elsewhere.
-fn upgrade_any<A: Upgrade<B> + 'static, B: 'static>(value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
-    match take::<A>(value) {
-        Some(value) => give(value.upgrade_in(cx)),
-        None => Err(mistyped(cx)),
+#[cfg(any(feature = "v2024-11-05", feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25"))]
+fn upgrade_any<A: Upgrade<B> + 'static, B: 'static>(value: mcp_wire::AnyValue, cx: &mut Context) -> Result<mcp_wire::AnyValue, Stop> {
+    match mcp_convert::dynamic::take::<A>(value) {
+        Some(value) => mcp_convert::dynamic::give(value.upgrade_in(cx)),
+        None => Err(mcp_convert::dynamic::mistyped(cx)),
     }
 }
 
 /// [`Downgrade`] of a value whose type the tables vouch for.
-fn downgrade_any<A: Downgrade<B> + 'static, B: 'static>(value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
-    match take::<A>(value) {
-        Some(value) => give(value.downgrade_in(cx)),
-        None => Err(mistyped(cx)),
+#[cfg(any(feature = "v2024-11-05", feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25"))]
+fn downgrade_any<A: Downgrade<B> + 'static, B: 'static>(value: mcp_wire::AnyValue, cx: &mut Context) -> Result<mcp_wire::AnyValue, Stop> {
+    match mcp_convert::dynamic::take::<A>(value) {
+        Some(value) => mcp_convert::dynamic::give(value.downgrade_in(cx)),
+        None => Err(mcp_convert::dynamic::mistyped(cx)),
     }
 }
 
 /// The pairs of neighbours, oldest first.
 pub static PAIRS: &[Pair] = &[
+    #[cfg(feature = "v2024-11-05")]
     v2024_11_05_to_v2025_03_26::PAIR,
+    #[cfg(feature = "v2025-03-26")]
     v2025_03_26_to_v2025_06_18::PAIR,
+    #[cfg(feature = "v2025-06-18")]
     v2025_06_18_to_v2025_11_25::PAIR,
+    #[cfg(feature = "v2025-11-25")]
     v2025_11_25_to_v2026_07_28::PAIR,
 ];

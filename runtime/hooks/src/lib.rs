@@ -1,15 +1,25 @@
 //! Conversions between neighbouring revisions that no rule can write: one module a pair.
 //!
+//! A module is there with the older revision of its pair, and what several share with the newest of those.
 //! A rule of `spec/shims/` names a function of its pair's module as `custom`, `before`, `after` or `filter`.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "v2025-11-25")]
 mod marks;
+#[cfg(feature = "v2025-11-25")]
 mod schema;
+#[cfg(feature = "v2025-11-25")]
+mod tasks;
+#[cfg(feature = "v2024-11-05")]
 pub mod v2024_11_05_to_v2025_03_26;
+#[cfg(feature = "v2025-03-26")]
 pub mod v2025_03_26_to_v2025_06_18;
+#[cfg(feature = "v2025-06-18")]
 pub mod v2025_06_18_to_v2025_11_25;
+#[cfg(feature = "v2025-11-25")]
 pub mod v2025_11_25_to_v2026_07_28;
 
+#[cfg(feature = "v2025-11-25")]
 pub use marks::WRAPPED;

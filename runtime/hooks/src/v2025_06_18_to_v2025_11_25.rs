@@ -8,6 +8,8 @@ use mcp_convert::{Policy, Ruled, Stop};
 use mcp_wire::{Extra, Json, JsonObject};
 use memchr::memmem::Finder;
 
+pub use crate::tasks::works_without_tasks;
+
 /// `enum` with `enumNames` keeps its spelling, which 2025-11-25 still reads.
 ///
 /// # Errors
@@ -252,16 +254,6 @@ fn single(block: new::SamplingMessageContentBlock) -> new::SamplingContent {
         Block::ToolUse(block) => block.into(),
         Block::ToolResult(block) => block.into(),
     }
-}
-
-/// Whether a tool can be called by a peer that knows no tasks.
-#[must_use]
-pub fn works_without_tasks(tool: &new::Tool) -> bool {
-    let support = tool
-        .execution
-        .as_ref()
-        .and_then(|execution| execution.task_support);
-    support != Some(new::TaskSupport::Required)
 }
 
 /// Words of a schema that say something else in the dialect that 2025-11-25 takes for granted, or nothing at all.

@@ -6,6 +6,7 @@ use mcp_codegen::Spec;
 use mcp_codegen::generate::{Models, RevisionModel};
 use mcp_codegen::model::{Model, Shape};
 use mcp_codegen::shims::PairPlan;
+use mcp_codegen::shims::open::UNDECIDED;
 use mcp_codegen::shims::rules::PairRules;
 use mcp_registry::TABLES;
 
@@ -91,5 +92,8 @@ fn names(model: &Model) -> BTreeSet<&str> {
 
 fn rule_ids(spec: &Spec, plan: &PairPlan) -> Result<BTreeSet<String>, String> {
     let rules = PairRules::of(&plan.pair, spec).map_err(|error| error.to_string())?;
-    Ok(rules.rules().map(|rule| rule.id.clone()).collect())
+    let ids = rules.rules().map(|rule| rule.id.clone());
+    // What a draft leaves open is lost in the name of no rule, and said so; a release leaves nothing open.
+    let undecided = (!plan.open.is_empty()).then(|| UNDECIDED.to_owned());
+    Ok(ids.chain(undecided).collect())
 }

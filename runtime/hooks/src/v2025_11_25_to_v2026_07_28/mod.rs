@@ -7,7 +7,7 @@ mod wrap;
 
 use mcp_convert::{Ruled, Stop};
 
-pub use crate::v2025_06_18_to_v2025_11_25::works_without_tasks;
+pub use crate::tasks::works_without_tasks;
 pub use properties::spell_out_booleans;
 pub use wrap::{
     structured_object, unwrap_output_schema, unwrap_structured, unwrap_structured_block,

@@ -1,0 +1,105 @@
+//! Features by revision: whoever names one gets it and all between it and the newest release, which is always there.
+//!
+//! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
+
+use super::names;
+
+/// A revision that is converted, as the list of features knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link<'s> {
+    /// Its id.
+    pub id: &'s str,
+    /// Whether it is the newest release.
+    pub newest: bool,
+    /// Whether it is another one under its own name: there is no conversion to it.
+    pub twin: bool,
+}
+
+/// A feature that brings a revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feature {
+    /// Its name: `v2025-06-18`.
+    pub name: String,
+    /// The revision's package, if it comes with the feature; none for the newest release, which is there anyway.
+    pub package: Option<String>,
+    /// The feature that comes with it: the revision next to this one on the way to the newest release.
+    pub implies: Option<String>,
+    /// The module of the conversions between the two, which come with it.
+    pub twin: bool,
+    /// Nothing implies it: it stands in `default`.
+    pub outermost: bool,
+}
+
+/// The features of a chain of revisions, oldest first.
+#[must_use]
+pub fn features(chain: &[Link<'_>]) -> Vec<Feature> {
+    let newest = chain
+        .iter()
+        .rposition(|link| link.newest)
+        .unwrap_or_default();
+    let name = |at: usize| chain.get(at).map(|link| names::feature(link.id));
+    let each = chain.iter().enumerate().map(|(at, link)| Feature {
+        name: names::feature(link.id),
+        package: (at != newest).then(|| names::package(link.id)),
+        implies: match at.cmp(&newest) {
+            std::cmp::Ordering::Less => name(at + 1),
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => name(at - 1),
+        },
+        twin: link.twin,
+        outermost: at == 0 || at + 1 == chain.len(),
+    });
+    each.collect()
+}
+
+/// The rows of a manifest: `default`, and each feature with what `brings` says that it brings besides.
+#[must_use]
+pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> String {
+    let quoted = |words: Vec<String>| {
+        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        words.join(", ")
+    };
+    let outermost = features.iter().filter(|feature| feature.outermost);
+    let all = outermost.map(|feature| feature.name.clone()).collect();
+    let mut text = format!("default = [{}]\n", quoted(all));
+    for feature in features {
+        let implied = feature.implies.iter().cloned();
+        let words = implied.chain(brings(feature)).collect();
+        text.push_str(&format!("{} = [{}]\n", feature.name, quoted(words)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Link, features, rows};
+
+    #[test]
+    fn each_feature_implies_the_next_one_on_the_way_to_the_newest_release() {
+        let link = |id, newest, twin| Link { id, newest, twin };
+        let chain = [
+            link("2027-01-01", false, false),
+            link("2027-02-02", false, false),
+            link("2027-03-03", true, false),
+            link("draft", false, false),
+            link("later", false, true),
+        ];
+        let made = rows(&features(&chain), |feature| {
+            let package = feature.package.iter();
+            package.map(|package| format!("dep:{package}")).collect()
+        });
+        assert_eq!(
+            made,
+            "default = [\"v2027-01-01\", \"later\"]\n\
+             v2027-01-01 = [\"v2027-02-02\", \"dep:mcp-2027-01-01\"]\n\
+             v2027-02-02 = [\"v2027-03-03\", \"dep:mcp-2027-02-02\"]\n\
+             v2027-03-03 = []\n\
+             draft = [\"v2027-03-03\", \"dep:mcp-draft\"]\n\
+             later = [\"draft\", \"dep:mcp-later\"]\n"
+        );
+        let one = rows(&features(&[link("2027-01-01", true, false)]), |_| {
+            Vec::new()
+        });
+        assert_eq!(one, "default = [\"v2027-01-01\"]\nv2027-01-01 = []\n");
+    }
+}
