@@ -122,9 +122,14 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
     for pair in models.shim_pairs() {
         let name = pair.file();
         let file = spec.rules.get(&name);
-        let line = file.text.trim_end().lines().count() + 2;
+        // A draft has a file once somebody has decided something.
+        let before = match file.text.trim_end() {
+            "" => String::new(),
+            rules => format!("{rules}\n\n"),
+        };
+        let line = before.lines().count() + 1;
         for row in useless {
-            let text = format!("{}\n\n{row}", file.text.trim_end());
+            let text = format!("{before}{row}");
             let error =
                 match models.plan_pair(&spec, &pair, RuleFile::new(file.path.as_str(), text)) {
                     Ok(_) => panic!("{name}: planned with {row}"),
@@ -221,10 +226,9 @@ fn a_rule_without_an_example_is_an_error() {
         let rules = file.text.matches("reason = ").count()
             - file.text.matches("[[also]]").count()
             - file.text.matches("[[rename]]").count();
-        let error = models
-            .plan_pair(&spec, &pair, file)
-            .unwrap_err()
-            .to_string();
+        let planned = models.plan_pair(&spec, &pair, file);
+        // A draft may have no rules yet; what it leaves open is listed, and no error.
+        let error = planned.map_or_else(|error| error.to_string(), |_| String::new());
         let ids: std::collections::BTreeSet<&str> = (error.lines())
             .filter(|line| line.contains("it carries no `example`"))
             .filter_map(|line| line.split('`').nth(1))
