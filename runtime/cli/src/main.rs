@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use mcp_codegen::command::{self, diff, explain};
 
+mod bridge;
 mod check;
 mod colour;
 mod compare;
@@ -28,8 +29,8 @@ mod whole;
     name = "mcp-rev",
     version = manual::version(),
     about = "Check, convert, compare, tap and bridge MCP, in any revision of the protocol",
-    after_help = manual::EXAMPLES,
-    after_long_help = manual::EXAMPLES
+    after_help = manual::examples(),
+    after_long_help = manual::examples()
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -38,6 +39,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Put any client in front of any server, each spoken to in its own revision
+    Bridge(bridge::Arguments),
     /// Read files as messages or types of a revision, write them back, and say what was lost
     Check(check::Arguments),
     /// Convert a file to another revision, and say what was lost
@@ -66,6 +69,7 @@ struct Outcome {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Bridge(arguments) => bridge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Diff(arguments) => return shared(diff::run(&arguments, embedded::spec)),

@@ -9,24 +9,37 @@ use mcp_registry::Revision;
 use crate::{Arguments, Outcome};
 
 /// Below the list of subcommands.
-pub(crate) const EXAMPLES: &str = "\
+pub(crate) fn examples() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let mut released = Revision::NEGOTIATED.iter().rev();
+        let newest = Revision::NEWEST;
+        let (_, before) = (released.next(), released.next().unwrap_or(&newest));
+        let older = released.next().unwrap_or(before);
+        format!(
+            "\
 Examples:
-  mcp-rev check --revision 2025-11-25 call.json
-  mcp-rev convert --from 2026-07-28 --to 2025-06-18 call.json
-  mcp-rev diff 2025-11-25 2026-07-28
-  mcp-rev diff 2026-07-28 schema.json --baseline known.json --fail-on breaking
+  mcp-rev check --revision {before} call.json
+  mcp-rev convert --from {newest} --to {older} call.json
+  mcp-rev diff {before} {newest}
+  mcp-rev diff {newest} schema.json --baseline known.json --fail-on breaking
   mcp-rev tap --record talk.jsonl --watch -- my-server --its-option
-  mcp-rev transcript talk.jsonl --as 2025-06-18
+  mcp-rev transcript talk.jsonl --as {older}
+  mcp-rev bridge --losses losses.jsonl -- my-server
+  mcp-rev bridge --listen http://127.0.0.1:8000/mcp -- my-server
 
 Exit codes:
   0  all is well
-  1  something is not: a message, a finding, a change that --fail-on names
+  1  something is not: a message, a finding, a change that --fail-on names, a server that cannot be bridged
   2  the command was not put right
   3  an input cannot be read
   4  something would be lost (convert, transcript --as)
   5  an adapter has to do it (convert)
   6  the other revision has no such thing (convert)
-  tap ends with the code of the server that it taps.";
+  tap ends with the code of the server that it taps."
+        )
+    });
+    &TEXT
+}
 
 /// The version, and the revisions that it knows.
 pub(crate) fn version() -> &'static str {
