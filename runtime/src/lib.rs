@@ -1,15 +1,76 @@
-//! The Model Context Protocol (MCP) in every revision: types, conversions, and endpoints that settle, message by
-//! message, which revision is spoken.
+//! The Model Context Protocol (MCP) in every revision: typed servers and clients that settle, message by message, which
+//! revision is spoken; the types of each revision; and conversions between them.
 //!
-//! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date.
+//! # A server
+//! Functions are registered, and serve clients of every revision; schemas come from their types. Features `router` and
+//! `schemars`.
+//!
+//! ```no_run
+//! # #[cfg(all(feature = "router", feature = "schemars"))]
+//! # mod example {
+//! use mcp_revisions::service::{Cx, Error, Router};
+//! use mcp_revisions::Newest;
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Profile {
+//!     name: String,
+//! }
+//!
+//! async fn greet(cx: Cx<Newest>) -> Result<String, Error> {
+//!     cx.progress(50, 100).await;
+//!     // Asks the person at the client, whichever revision it speaks.
+//!     let Profile { name } = cx.elicit("Who are you?").await?;
+//!     Ok(format!("Hello, {name}."))
+//! }
+//!
+//! # #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let router = Router::new().tool("greet", "Greets whoever asks.", greet);
+//!     Ok(router.serve("greeter", "1.0.0")?.stdio().await?)
+//! }
+//! # }
+//! ```
+//!
+//! # A client
+//! Calls are typed, and the server may speak any revision. Feature `client-stdio`, or `client-http` for `url(..)`.
+//!
+//! ```no_run
+//! # #[cfg(feature = "client-stdio")]
+//! # mod example {
+//! use mcp_revisions::newest::{self as mcp, CallServer};
+//! use mcp_revisions::service::{Client, Error};
+//!
+//! # async fn run() -> Result<(), Error> {
+//! let client = Client::new(&mcp::Implementation::new("lister", "1.0.0")).command("some-server", ["--stdio"])?;
+//! let result = client.call_tool(mcp::CallToolRequestParams::new("greet")).await?;
+//! # drop(result);
+//! # Ok(())
+//! # }
+//! # }
+//! ```
+//!
+//! # Features
+//! | feature | what |
+//! |---|---|
+//! | `stdio` | servers on standard input and output |
+//! | `http` | servers over streamable HTTP, as a tower service |
+//! | `router` | servers made of functions: tools, resources, prompts, completions |
+//! | `schemars` | schemas of what those functions take and give, and forms to ask a person with |
+//! | `client` | clients over any two streams of bytes |
+//! | `client-stdio` | clients that start their server |
+//! | `client-http`, `tls` | clients over streamable HTTP, and over `https` |
+//! | `v2024-11-05` and on | the revisions that are spoken besides the newest: one brings all after it; all, unless turned off |
+//!
+//! Without any of them there are types, conversions and the endpoints below, and neither sockets nor tasks.
+//!
+//! # What is where
+//! - Servers and clients that run: `service`, with any feature that runs something.
+//! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date, and
+//!   those of the newest release are [`newest`], too.
 //! - Conversions between them: [`convert`], [`Upgrade`], [`Downgrade`].
 //! - One look at a message: [`peek()`].
-//! - A server whose handlers speak one revision and whose clients may speak any: [`server`].
-//! - A client that does not care which revision its server speaks: [`client`].
-//!
-//! Nothing in these opens a socket or looks at a clock: bytes, headers and time come in, bytes and decisions go out.
-//! What does is thin, and behind features: `stdio` for a server on standard input and output, `http` for one over
-//! streamable HTTP.
+//! - The endpoints below the services, which open no socket and look at no clock: [`server`] and [`client`]. Bytes,
+//!   headers and time come in, bytes and decisions go out.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -41,6 +102,12 @@ pub use mcp_wire::{
 };
 
 /// The README, so that what it shows is tested.
-#[cfg(all(doctest, feature = "http"))]
+#[cfg(all(
+    doctest,
+    feature = "client-http",
+    feature = "http",
+    feature = "router",
+    feature = "schemars"
+))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -11,7 +11,7 @@ use super::items::doc;
 use super::ty::{ident, rust_type};
 use crate::Error;
 use crate::docs::TypeDocs;
-use crate::model::{Direction, Method, MethodKind, Model};
+use crate::model::{Direction, Given, Member, Method, MethodKind, Model, Shape, Ty};
 use crate::naming::snake_case;
 use crate::schema::schema_error;
 
@@ -62,7 +62,7 @@ pub(super) fn services(model: &Model, docs: &TypeDocs, file: &str) -> Result<Tok
         let functions = functions(model, docs, file, &side)?;
         body.extend(handlers(&side, &functions));
         body.extend(dispatch(&side, &functions));
-        body.extend(calls(&side, &functions));
+        body.extend(calls(model, &side, &functions));
     }
     Ok(body)
 }
@@ -229,7 +229,7 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
     }
 }
 
-fn calls(side: &Side, functions: &[Function<'_>]) -> TokenStream {
+fn calls(model: &Model, side: &Side, functions: &[Function<'_>]) -> TokenStream {
     let name = ident(side.calls);
     let about = format!(
         "Typed calls to a {}: whatever implements [`Caller`](service::Caller) and speaks this revision has them.",
@@ -252,11 +252,14 @@ fn calls(side: &Side, functions: &[Function<'_>]) -> TokenStream {
             }
         ));
         let wire = &method.name;
-        let (taken, given) = if method.params_required {
-            (params.clone(), quote!(Some(Json::of(&params))))
-        } else {
-            let given = quote!(params.into().as_ref().map(Json::of));
-            (quote!(impl Into<Option<#params>>), given)
+        let optional = quote!(impl Into<Option<#params>>);
+        let (taken, given) = match (method.params_required, made_of_nothing(model, method)) {
+            (false, _) => (optional, quote!(params.into().as_ref().map(Json::of))),
+            (true, true) => {
+                let given = quote!(Some(Json::of(&params.into().unwrap_or_default())));
+                (optional, given)
+            }
+            (true, false) => (params.clone(), quote!(Some(Json::of(&params)))),
         };
         match &method.result {
             Some(result) => {
@@ -284,5 +287,20 @@ fn calls(side: &Side, functions: &[Function<'_>]) -> TokenStream {
         }
 
         impl<C: service::Caller<Protocol = crate::Protocol>> #name for C {}
+    }
+}
+
+/// Whether the params of a method can be made without being told anything.
+fn made_of_nothing(model: &Model, method: &Method) -> bool {
+    let ty = method.params.as_ref().map(|ty| model.resolve(ty));
+    let Some(Ty::Named(name)) = ty else {
+        return false;
+    };
+    match model.get(name).map(|def| &def.shape) {
+        Some(Shape::Object(object)) => {
+            let taken = |member: &Member| matches!(member.given, Given::Taken(_));
+            !object.members.iter().any(taken)
+        }
+        _ => false,
     }
 }

@@ -653,9 +653,12 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// Those of the [`Caller`](service::Caller).
     fn cancelled(
         &self,
-        params: CancelledNotificationParams,
+        params: impl Into<Option<CancelledNotificationParams>>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.notification("notifications/cancelled", Some(Json::of(&params)))
+        self.notification(
+            "notifications/cancelled",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `notifications/initialized`: Sent by the client once it has accepted the answer to `initialize`; normal traffic may start after it.
@@ -1152,9 +1155,12 @@ pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     /// Those of the [`Caller`](service::Caller).
     fn cancelled(
         &self,
-        params: CancelledNotificationParams,
+        params: impl Into<Option<CancelledNotificationParams>>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.notification("notifications/cancelled", Some(Json::of(&params)))
+        self.notification(
+            "notifications/cancelled",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `notifications/elicitation/complete`: Server's optional sign that the user has finished what a URL elicitation asked for.

@@ -400,9 +400,12 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// Those of the [`Caller`](service::Caller).
     fn cancelled(
         &self,
-        params: CancelledNotificationParams,
+        params: impl Into<Option<CancelledNotificationParams>>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.notification("notifications/cancelled", Some(Json::of(&params)))
+        self.notification(
+            "notifications/cancelled",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `notifications/progress`: Report on a request still being worked on, sent by the side working on it if the request's `_meta` had a `progressToken`.
@@ -675,9 +678,12 @@ pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     /// Those of the [`Caller`](service::Caller).
     fn cancelled(
         &self,
-        params: CancelledNotificationParams,
+        params: impl Into<Option<CancelledNotificationParams>>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.notification("notifications/cancelled", Some(Json::of(&params)))
+        self.notification(
+            "notifications/cancelled",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `notifications/elicitation/complete`: Server's optional sign that the user has finished what a URL elicitation asked for.

@@ -281,9 +281,13 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.
     fn list_prompts(
         &self,
-        params: PaginatedRequestParams,
+        params: impl Into<Option<PaginatedRequestParams>>,
     ) -> impl Future<Output = Result<ListPromptsResult, Self::Error>> + Send {
-        service::call(self, "prompts/list", Some(Json::of(&params)))
+        service::call(
+            self,
+            "prompts/list",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `resources/list`: Sent by the client to learn which resources the server can name up front, one page at a time.
@@ -294,9 +298,13 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.
     fn list_resources(
         &self,
-        params: PaginatedRequestParams,
+        params: impl Into<Option<PaginatedRequestParams>>,
     ) -> impl Future<Output = Result<ListResourcesResult, Self::Error>> + Send {
-        service::call(self, "resources/list", Some(Json::of(&params)))
+        service::call(
+            self,
+            "resources/list",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `resources/read`: Sent by the client to fetch the contents of one resource by its URI.
@@ -320,9 +328,13 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.
     fn list_resource_templates(
         &self,
-        params: PaginatedRequestParams,
+        params: impl Into<Option<PaginatedRequestParams>>,
     ) -> impl Future<Output = Result<ListResourceTemplatesResult, Self::Error>> + Send {
-        service::call(self, "resources/templates/list", Some(Json::of(&params)))
+        service::call(
+            self,
+            "resources/templates/list",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `server/discover`: Client's optional question about a server's revisions, features and guidance; every server must answer it.
@@ -333,9 +345,13 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.
     fn discover(
         &self,
-        params: RequestParams,
+        params: impl Into<Option<RequestParams>>,
     ) -> impl Future<Output = Result<DiscoverResult, Self::Error>> + Send {
-        service::call(self, "server/discover", Some(Json::of(&params)))
+        service::call(
+            self,
+            "server/discover",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `subscriptions/listen`: `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
@@ -372,9 +388,13 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
     /// The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.
     fn list_tools(
         &self,
-        params: PaginatedRequestParams,
+        params: impl Into<Option<PaginatedRequestParams>>,
     ) -> impl Future<Output = Result<ListToolsResult, Self::Error>> + Send {
-        service::call(self, "tools/list", Some(Json::of(&params)))
+        service::call(
+            self,
+            "tools/list",
+            Some(Json::of(&params.into().unwrap_or_default())),
+        )
     }
 
     /// `notifications/cancelled`: Sign that the client gives up one of its requests; a server sends it only over stdio, to end a `subscriptions/listen` stream.

@@ -108,11 +108,7 @@ fn text(result: &mcp::CallToolResult) -> &str {
 async fn servers_of_every_revision_are_called_alike() {
     for revision in revisions() {
         let client = connect(revision, (), &Arc::default());
-        let tools = client
-            .list_tools(mcp::PaginatedRequestParams::new())
-            .await
-            .unwrap()
-            .tools;
+        let tools = client.list_tools(None).await.unwrap().tools;
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["count", "who", "sleep"], "{revision}");
         let server = client.server().unwrap();
@@ -206,10 +202,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
             .await
             .unwrap();
         // The connection is as good as before.
-        client
-            .list_tools(mcp::PaginatedRequestParams::new())
-            .await
-            .unwrap();
+        client.list_tools(None).await.unwrap();
     }
 }
 
@@ -220,7 +213,7 @@ async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
     let client = Client::new(&mcp::Implementation::new("client", "1.0.0")).lines(input, output);
     let call = tokio::spawn({
         let client = client.clone();
-        async move { client.list_tools(mcp::PaginatedRequestParams::new()).await }
+        async move { client.list_tools(None).await }
     });
     let (input, mut out) = split(far);
     let mut lines = BufReader::new(input).lines();
@@ -234,7 +227,7 @@ async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
         .unwrap()
         .unwrap();
     assert_eq!(answer.map(|_| ()), closed);
-    let again = client.list_tools(mcp::PaginatedRequestParams::new()).await;
+    let again = client.list_tools(None).await;
     assert_eq!(again.map(|_| ()), closed);
 }
 

@@ -98,7 +98,7 @@ impl Handled {
 
 impl<App: Spoken> Server<App> {
     /// One look at a text, by which a transport can tell whose it is before it hands it in
-    /// ([`Connection::take`](crate::protocol::Connection::take)); `headers` are those of its POST, and `None` on stdio.
+    /// (`Connection::take`); `headers` are those of its POST, and `None` on stdio.
     #[must_use]
     pub fn look<'a>(&self, headers: Option<&Headers<'_>>, bytes: &'a [u8]) -> Looked<'a> {
         Looked(match bytes.len() > self.limits.message_bytes {

@@ -10,7 +10,7 @@
 //! # #[cfg(feature = "client-stdio")]
 //! # async fn run() -> Result<(), mcp_revisions::service::Error> {
 //! let client = Client::new(&mcp::Implementation::new("lister", "1.0.0")).command("some-server", ["--stdio"])?;
-//! for tool in client.list_tools(mcp::PaginatedRequestParams::new()).await?.tools {
+//! for tool in client.list_tools(None).await?.tools {
 //!     println!("{}", tool.name);
 //! }
 //! # Ok(())
@@ -37,7 +37,7 @@ use driver::Command;
 #[cfg(feature = "client-stdio")]
 pub use crate::transport::client::Child;
 #[cfg(feature = "client-http")]
-pub use crate::transport::client::{Authorize, Http};
+pub use crate::transport::client::{Authorize, Http, Pending};
 pub use options::Connect;
 
 /// How long a call waits for its answer, unless it says otherwise.

@@ -1,6 +1,6 @@
 //! Tools, resources, prompts and completions, one by one, each an async function of typed arguments. Feature `router`.
 //!
-//! A function takes its arguments, a [`Cx`](super::Cx), both or neither. Schemas are derived from the types of arguments
+//! A function takes its arguments, a [`Cx`], both or neither. Schemas are derived from the types of arguments
 //! and results with feature `schemars`; without it, they are given with the tool ([`Router::tool_of`]).
 
 mod completion;

@@ -11,7 +11,7 @@ use crate::client::{Exchange, Post};
 #[cfg(feature = "client-stdio")]
 pub use child::Child;
 #[cfg(feature = "client-http")]
-pub use http::{Authorize, Http};
+pub use http::{Authorize, Http, Pending};
 
 use lines::Lines;
 

@@ -22,7 +22,6 @@ use request::Requests;
 use session::Session;
 
 /// What is going on, until it comes to this.
-#[allow(unreachable_pub, reason = "of the signatures of `Authorize`")]
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Who may use the server: asked for a header before each request, and told when that was not enough.

@@ -1,0 +1,333 @@
+//! Servers over streamable HTTP, as they are and as they fail.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use mcp_revisions::client::Failure;
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::newest::{self as mcp, ClientHandlers};
+use mcp_revisions::service::client::{Authorize, ClientCx, Http, Pending};
+use mcp_revisions::service::{Error, Server};
+use mcp_revisions::{Era, Newest, Revision, RevisionSet, http};
+use serde_json::json;
+
+use crate::{call, client, router};
+
+/// What stands between the client and the server.
+type Fault = Arc<dyn Fn(usize, &Request) -> Option<Response> + Send + Sync>;
+
+/// A server on a port of its own; `fault` may answer in its place, told how many requests there were before.
+async fn serve(only: impl IntoIterator<Item = Revision>, fault: Fault) -> String {
+    let info = mcp::Implementation::new("example", "1.0.0");
+    let server = Server::new(&info).with_revisions(only.into_iter().collect());
+    let service = router()
+        .serve_as(server)
+        .unwrap()
+        .into_http(http::Options::default());
+    let seen = Arc::new(AtomicUsize::new(0));
+    let app = axum::Router::new()
+        .route_service("/mcp", service)
+        .layer(from_fn(move |request: Request, next: Next| {
+            let answer = fault(seen.fetch_add(1, Ordering::SeqCst), &request);
+            async move {
+                match answer {
+                    Some(answer) => answer,
+                    None => next.run(request).await,
+                }
+            }
+        }));
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    url
+}
+
+fn none() -> Fault {
+    Arc::new(|_, _| None)
+}
+
+fn status(status: u16, headers: &[(&'static str, String)]) -> Response {
+    let mut response = Response::builder().status(status);
+    for (name, value) in headers {
+        response = response.header(*name, value);
+    }
+    response.body(Body::empty()).unwrap()
+}
+
+fn quick(url: &str) -> Http {
+    Http::new(url).unwrap().with_pause(Duration::from_millis(5))
+}
+
+fn spoken_over_http() -> impl Iterator<Item = Revision> {
+    RevisionSet::all().iter()
+}
+
+struct Ada;
+
+impl ClientHandlers<ClientCx<Newest>> for Ada {
+    async fn elicit(
+        &self,
+        _: mcp::ElicitRequestParams,
+        _: ClientCx<Newest>,
+    ) -> Result<mcp::ElicitResult, Error> {
+        let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+        Ok(Json::from(answer).read()?)
+    }
+}
+
+#[tokio::test]
+async fn servers_of_every_revision_are_called_alike() {
+    for revision in spoken_over_http() {
+        let url = serve([revision], none()).await;
+        let client = client().with_handlers(Ada).url(&url).unwrap();
+        assert_eq!(
+            call(&client, "hello").await,
+            Ok("hello".to_owned()),
+            "{revision}"
+        );
+        assert_eq!(client.server().unwrap().revision, revision);
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tell = Arc::clone(&told);
+        let counting = client.on_progress(move |progress| tell.lock().unwrap().push(progress.done));
+        assert_eq!(
+            call(&counting, "count").await,
+            Ok("counted".to_owned()),
+            "{revision}"
+        );
+        assert_eq!(*told.lock().unwrap(), [1.0], "{revision}");
+        if revision
+            .methods()
+            .iter()
+            .any(|method| method.name == "elicitation/create")
+        {
+            assert_eq!(
+                call(&client, "who").await,
+                Ok("Ada".to_owned()),
+                "{revision}"
+            );
+        }
+        client.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_room_is_asked_again() {
+    let busy: Fault =
+        Arc::new(|before, _| (before < 2).then(|| status(503, &[("retry-after", "0".to_owned())])));
+    let url = serve(spoken_over_http(), busy).await;
+    let client = client().http(quick(&url));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+
+    let never: Fault = Arc::new(|_, _| Some(status(503, &[])));
+    let url = serve(spoken_over_http(), never).await;
+    let client = crate::client().http(quick(&url).with_tries(2));
+    assert!(matches!(
+        call(&client, "hello").await,
+        Err(Error::NoAnswer(_))
+    ));
+}
+
+#[derive(Clone, Default)]
+struct Tokens {
+    challenges: Arc<Mutex<Vec<String>>>,
+}
+
+impl Authorize for Tokens {
+    fn header(&self) -> Pending<'_, Option<String>> {
+        let known = !self.challenges.lock().unwrap().is_empty();
+        Box::pin(std::future::ready(known.then(|| "Bearer good".to_owned())))
+    }
+
+    fn challenged(&self, challenge: &str) -> Pending<'_, bool> {
+        self.challenges.lock().unwrap().push(challenge.to_owned());
+        Box::pin(std::future::ready(true))
+    }
+}
+
+#[tokio::test]
+async fn who_may_use_the_server_is_asked_for_and_told_of_challenges() {
+    let guard = || -> Fault {
+        Arc::new(|_, request| {
+            let good = request
+                .headers()
+                .get("authorization")
+                .is_some_and(|it| it == "Bearer good");
+            (!good).then(|| {
+                status(
+                    401,
+                    &[("www-authenticate", "Bearer realm=\"x\"".to_owned())],
+                )
+            })
+        })
+    };
+    let url = serve(spoken_over_http(), guard()).await;
+    let tokens = Tokens::default();
+    let client = client().http(quick(&url).with_authorization(tokens.clone()));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    assert_eq!(*tokens.challenges.lock().unwrap(), ["Bearer realm=\"x\""]);
+
+    let client = crate::client().http(quick(&url).with_authorization("good".to_owned()));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    // Nobody to ask: the answer is that there is none, and not a wait.
+    let client = crate::client().http(quick(&url));
+    let refused = tokio::time::timeout(Duration::from_secs(20), call(&client, "hello"))
+        .await
+        .unwrap();
+    assert!(matches!(refused, Err(Error::NoAnswer(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_request_is_sent_on_within_the_server_and_nowhere_else() {
+    let there = serve(spoken_over_http(), none()).await;
+    let within: Fault = Arc::new(|_, request| {
+        (request.uri().query() != Some("moved"))
+            .then(|| status(307, &[("location", "/mcp?moved".to_owned())]))
+    });
+    let url = serve(spoken_over_http(), within).await;
+    assert_eq!(
+        call(&client().http(quick(&url)), "hello").await,
+        Ok("hello".to_owned())
+    );
+    let away: Fault = Arc::new(move |_, _| Some(status(307, &[("location", there.clone())])));
+    let url = serve(spoken_over_http(), away).await;
+    assert!(matches!(
+        call(&client().http(quick(&url)), "hello").await,
+        Err(Error::NoAnswer(_))
+    ));
+    let round: Fault = Arc::new(|_, _| Some(status(307, &[("location", "/mcp".to_owned())])));
+    let url = serve(spoken_over_http(), round).await;
+    assert!(matches!(
+        call(&client().http(quick(&url)), "hello").await,
+        Err(Error::NoAnswer(_))
+    ));
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_is_opened_anew() {
+    for revision in spoken_over_http().filter(|revision| revision.era() == Era::Handshake) {
+        let gone = Arc::new(Mutex::new(None::<String>));
+        let lost = Arc::clone(&gone);
+        let forgets: Fault = Arc::new(move |_, request| {
+            let id = request
+                .headers()
+                .get("mcp-session-id")?
+                .to_str()
+                .ok()?
+                .to_owned();
+            (lost.lock().unwrap().as_ref() == Some(&id)).then(|| status(404, &[]))
+        });
+        let sessions = Arc::new(Mutex::new(Vec::new()));
+        let ids = Arc::clone(&sessions);
+        let watch: Fault = Arc::new(move |before, request| {
+            if let Some(id) = request.headers().get("mcp-session-id") {
+                ids.lock().unwrap().push(id.to_str().unwrap().to_owned());
+            }
+            forgets(before, request)
+        });
+        let url = serve([revision], watch).await;
+        let client = client().http(quick(&url));
+        assert_eq!(
+            call(&client, "hello").await,
+            Ok("hello".to_owned()),
+            "{revision}"
+        );
+        let first = sessions.lock().unwrap().first().cloned();
+        *gone.lock().unwrap() = first;
+        assert_eq!(
+            call(&client, "hello").await,
+            Ok("hello".to_owned()),
+            "{revision}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_is_taken_up_again() {
+    // Any answer to a tool's call is put off: the stream ends after an id, and a GET with that id has it.
+    let kept = Arc::new(Mutex::new(None::<axum::body::Bytes>));
+    let asked = Arc::new(AtomicUsize::new(0));
+    let service = router()
+        .serve("example", "1")
+        .unwrap()
+        .into_http(http::Options::default());
+    let app = axum::Router::new()
+        .route_service("/mcp", service)
+        .layer(from_fn({
+            let asked = Arc::clone(&asked);
+            move |request: Request, next: Next| {
+                let (kept, asked) = (Arc::clone(&kept), Arc::clone(&asked));
+                async move {
+                    let stream = |text: String| {
+                        Response::builder()
+                            .header("content-type", "text/event-stream")
+                            .body(Body::from(text))
+                            .unwrap()
+                    };
+                    if request
+                        .headers()
+                        .get("last-event-id")
+                        .is_some_and(|id| id == "7")
+                    {
+                        asked.fetch_add(1, Ordering::SeqCst);
+                        let body = kept.lock().unwrap().take().unwrap();
+                        return stream(format!(
+                            "data: {}\n\n",
+                            String::from_utf8(body.to_vec()).unwrap()
+                        ));
+                    }
+                    let is_call = request
+                        .headers()
+                        .get("mcp-method")
+                        .is_some_and(|method| method == "tools/call");
+                    let response = next.run(request).await;
+                    if !is_call {
+                        return response;
+                    }
+                    let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+                    *kept.lock().unwrap() = Some(body);
+                    stream("id: 7\nretry: 5\ndata:\n\n".to_owned())
+                }
+            }
+        }));
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    let client = client().http(quick(&url));
+    assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_or_keeps_silent_is_given_up() {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let client = client().http(quick(&url));
+    let late = call(&client.within(Duration::from_millis(200)), "hello").await;
+    assert_eq!(late, Err(Error::TimedOut(Duration::from_millis(200))));
+    drop((client, listener));
+    let client = crate::client().http(quick(&url).with_tries(2));
+    assert_eq!(
+        call(&client, "hello").await,
+        Err(Error::NoAnswer(Failure::Closed))
+    );
+    for (url, why) in [
+        ("no url at all", "is no URL"),
+        ("ftp://x/", "begin it with"),
+    ] {
+        assert!(
+            Http::new(url).unwrap_err().to_string().contains(why),
+            "{url}"
+        );
+    }
+}
