@@ -116,7 +116,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
 }
 
 /// Keeps the subscriptions of a legacy client by itself, and wakes once to say so.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Subscriptions {
     uris: Vec<String>,
     wake: Option<Duration>,
@@ -226,7 +226,7 @@ fn input_required() -> Json {
 }
 
 /// Asks a legacy client what a modern result asks for, and calls again with what it says.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct RoundTrips {
     last: u64,
     /// What was asked, for which request, under which name, and how to call again.

@@ -1,6 +1,6 @@
 //! Modern handlers, older client: what `input_required` asks is asked by requests to the client, while its own waits.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
@@ -15,7 +15,7 @@ use crate::protocol::Token;
 #[derive(Debug, Default)]
 pub(super) struct Asking {
     calls: BTreeMap<Token, Round>,
-    asked: HashMap<u64, Asked>,
+    asked: BTreeMap<u64, Asked>,
     last_key: u64,
 }
 
@@ -183,10 +183,10 @@ impl Asking {
 
     /// The questions of a call are not waited for any more.
     fn unask(&mut self, token: Token) -> Vec<Step> {
-        let open = self.asked.extract_if(|_, asked| asked.token == token);
-        let mut keys: Vec<u64> = open.map(|(key, _)| key).collect();
-        keys.sort_unstable();
-        keys.into_iter().map(|key| Step::Unask { key }).collect()
+        let open = self.asked.iter().filter(|(_, asked)| asked.token == token);
+        let steps = open.map(|(key, _)| Step::Unask { key: *key }).collect();
+        self.asked.retain(|_, asked| asked.token != token);
+        steps
     }
 }
 

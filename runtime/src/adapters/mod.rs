@@ -103,7 +103,7 @@ impl fmt::Display for NeedsAdapter {
 impl std::error::Error for NeedsAdapter {}
 
 /// A state machine that does what a conversion cannot, for one channel.
-pub trait StateMachine: Send {
+pub trait StateMachine: Send + fmt::Debug {
     /// What it stands in for.
     fn adapter(&self) -> Adapter;
 

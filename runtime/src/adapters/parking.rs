@@ -3,8 +3,7 @@
 //!
 //! A parked call lives in one process: a retry that another replica gets finds nothing, and is told so.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
@@ -16,13 +15,10 @@ use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
 use crate::protocol::Token;
 
-/// Tickets of one process, so that no two channels give out the same.
-static TICKETS: AtomicU64 = AtomicU64::new(1);
-
 /// The calls that wait for their client to come again.
 #[derive(Debug, Default)]
 pub(super) struct Parking {
-    parked: HashMap<u64, Parked>,
+    parked: BTreeMap<u64, Parked>,
 }
 
 /// A handler that waits for its client.
@@ -74,8 +70,11 @@ impl StateMachine for Parking {
             }
             Occasion::Time => {
                 let now = world.now;
-                let late = self.parked.extract_if(|_, parked| parked.until <= now);
-                Some(late.map(|(_, parked)| Step::GiveUp(parked.token)).collect())
+                let is_late = |parked: &&Parked| parked.until <= now;
+                let late = self.parked.values().filter(is_late);
+                let steps = late.map(|parked| Step::GiveUp(parked.token)).collect();
+                self.parked.retain(|_, parked| parked.until > now);
+                Some(steps)
             }
             _ => None,
         }
@@ -158,7 +157,7 @@ impl Parking {
 
     /// Answers the request `on` with the questions of a call, and keeps the call.
     fn park(&mut self, on: Token, parked: Parked, world: &World<'_>) -> Result<Step, ErrorObject> {
-        let ticket = TICKETS.fetch_add(1, Ordering::Relaxed);
+        let ticket = world.seal.ticket();
         let bound = Bound {
             method: parked.method,
             subject: &parked.subject,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
@@ -10,9 +11,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use mcp_wire::{Json, JsonObject, Kind, Map};
 use sha2::Sha256;
 
-/// Seals tickets by HMAC-SHA256 under a key of the server.
-#[derive(Clone)]
-pub(crate) struct Seal(Option<[u8; 32]>);
+/// Gives out tickets, and seals them by HMAC-SHA256 under a key of the server.
+pub(crate) struct Seal {
+    key: Option<[u8; 32]>,
+    next: AtomicU64,
+}
 
 /// Why a ticket is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +39,23 @@ impl Seal {
     /// A key that nobody knows; none if the system has no randomness, and then nothing is sealed.
     pub(crate) fn random() -> Self {
         let mut key = [0_u8; 32];
-        Self(getrandom::fill(&mut key).is_ok().then_some(key))
+        let key = getrandom::fill(&mut key).is_ok().then_some(key);
+        Self {
+            key,
+            next: AtomicU64::new(first()),
+        }
     }
 
     pub(crate) fn of_key(key: [u8; 32]) -> Self {
-        Self(Some(key))
+        Self {
+            key: Some(key),
+            next: AtomicU64::new(first()),
+        }
+    }
+
+    /// A ticket that no other connection of this server has, nor a replica that seals under the same key.
+    pub(crate) fn ticket(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The text of a ticket.
@@ -75,7 +90,7 @@ impl Seal {
             subject,
             principal,
         } = bound;
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_ref()?).ok()?;
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_ref()?).ok()?;
         mac.update(said);
         // Each with its length, so that no two requests run into the same bytes.
         for part in [method, subject, principal.unwrap_or_default()] {
@@ -84,6 +99,15 @@ impl Seal {
         }
         mac.update(&[u8::from(principal.is_some())]);
         Some(mac)
+    }
+}
+
+/// Where the tickets of a server begin: replicas begin elsewhere.
+fn first() -> u64 {
+    let mut bytes = [0_u8; 8];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => u64::from_be_bytes(bytes),
+        Err(_) => 1,
     }
 }
 

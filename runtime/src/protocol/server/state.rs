@@ -2,7 +2,6 @@
 //! and open batches.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use crate::protocol::{Caller, Exchange, LogLevel, Token};
 ///
 /// [`Server`](super::Server) itself is never written to. So a modern request over HTTP gets a connection of its own, made
 /// on the spot, and no lock of another is on its path.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct State {
     pub(super) session: Option<Box<Opened>>,
     pending: BTreeMap<Token, Pending>,
@@ -76,6 +75,8 @@ pub(super) struct Pending {
     pub(super) early: Option<Result<Json, ErrorObject>>,
     /// Whether the stream that this opened was acknowledged.
     pub(super) is_acknowledged: bool,
+    /// Whether no revision has its method, so that nothing of it is converted.
+    pub(super) is_other: bool,
     /// How many bytes the request is.
     pub(super) bytes: usize,
 }
@@ -262,16 +263,5 @@ impl State {
             batch.waiting -= 1;
         }
         Some(pending)
-    }
-}
-
-impl fmt::Debug for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State")
-            .field("session", &self.session_revision())
-            .field("pending", &self.pending.len())
-            .field("asked", &self.asked.len())
-            .field("machines", &self.machines.len())
-            .finish_non_exhaustive()
     }
 }
