@@ -368,3 +368,46 @@ fn a_legacy_only_server_lets_a_probe_fall_back() {
         "{code} is the mark of a modern server"
     );
 }
+
+#[test]
+fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
+    let legacy = r#"{"jsonrpc":"2.0","id":1,"method":"acme/greet","params":{"to":["Ada",1.0]}}"#;
+    let notice = r#"{"jsonrpc":"2.0","method":"acme/hello","params":{"x":1e2}}"#;
+    let strict = server::<V2025_11_25>();
+    let mut channel = open(&strict, "2025-11-25");
+    assert_eq!(get(&strict, &mut channel, legacy)["error"]["code"], -32601);
+
+    let server = server::<V2025_11_25>().told(mcp_revisions::Server::with_other_methods);
+    let mut channel = open(&server, "2025-06-18");
+    let received = server.receive(&mut channel, None, notice.as_bytes(), NOW);
+    let [Event::OtherNotice(told)] = received.events.as_slice() else {
+        panic!("{received:?}")
+    };
+    assert_eq!(
+        (told.method.as_str(), told.params.text()),
+        ("acme/hello", r#"{"x":1e2}"#)
+    );
+    let modern = claim("acme/greet", json!({"to": ["Ada", 1.0]}));
+    for text in [legacy.to_owned(), modern] {
+        let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+        let [Event::OtherCall(call)] = received.events.as_slice() else {
+            panic!("{received:?}")
+        };
+        assert_eq!(call.method, "acme/greet");
+        assert!(call.params.text().contains("1.0"));
+        // What it is answered with goes out as it is.
+        let result = Json::from_text(r#"{"greeting":1.0}"#).unwrap();
+        let output = server.answer(&mut channel, call.token, Ok(result), NOW);
+        assert!(
+            output.send[0].body.contains(r#""greeting":1.0"#),
+            "{output:?}"
+        );
+        assert_eq!(channel.pending(), 0);
+    }
+    // A method that some revision has is none of these, wherever it is asked for.
+    let removed = claim("resources/subscribe", json!({"uri": "a"}));
+    assert_eq!(
+        get(&server, &mut channel, &removed)["error"]["code"],
+        -32601
+    );
+}

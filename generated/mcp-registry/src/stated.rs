@@ -57,6 +57,8 @@ pub enum ProtocolRule {
     NotificationHttp,
     /// `parameter-header-name` in spec/errors.toml
     ParameterHeaderName,
+    /// `polling-streams` in spec/errors.toml
+    PollingStreams,
     /// `required-meta` in spec/errors.toml
     RequiredMeta,
     /// `result-type-absent` in spec/errors.toml

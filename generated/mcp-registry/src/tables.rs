@@ -113,6 +113,7 @@ pub(crate) static V2025_11_25: RevisionInfo = RevisionInfo {
         ProtocolRule::IncludeContextServers,
         ProtocolRule::InitializeFirst,
         ProtocolRule::NotificationHttp,
+        ProtocolRule::PollingStreams,
     ],
     tables: RevisionTables {
         id: "2025-11-25",

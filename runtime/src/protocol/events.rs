@@ -48,6 +48,10 @@ pub enum Event {
     Call(Call),
     /// A notification of the peer.
     Notice(Notice),
+    /// At a server that takes them: a request of a method that no revision has, to be answered like any other.
+    OtherCall(OtherCall),
+    /// Likewise a notification.
+    OtherNotice(OtherNotice),
     /// A call need not be answered any more.
     Cancelled(Cancelled),
     /// The one answer to a request of [`Connection::ask`](super::Connection::ask).
@@ -161,6 +165,36 @@ pub struct Notice {
     pub about: Option<Token>,
     /// What the way to the application's revision lost.
     pub losses: Vec<Loss>,
+}
+
+/// A request of a method that no revision has: of an extension, or of a vendor. Nothing of it is converted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherCall {
+    /// What to answer it by.
+    pub token: Token,
+    /// The exchange that it came in.
+    pub exchange: Exchange,
+    /// The method.
+    pub method: String,
+    /// The params as they came; `{}` if there were none.
+    pub params: Json,
+    /// The revision of the peer.
+    pub peer: Revision,
+    /// Who asks, and what it can do.
+    pub caller: Arc<Caller>,
+    /// The token for progress notifications, if the peer wants any.
+    pub progress_token: Option<Json>,
+}
+
+/// A notification of a method that no revision has. Nothing of it is converted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherNotice {
+    /// The method.
+    pub method: String,
+    /// The params as they came; `{}` if there were none.
+    pub params: Json,
+    /// The revision of the peer.
+    pub peer: Revision,
 }
 
 /// Who a peer is and what it can do, in its own words.

@@ -11,7 +11,7 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Messages of one batch.
     pub batch_length: usize,
-    /// Requests of one channel that are not answered yet, in each direction.
+    /// Requests of one connection that are not answered yet, in each direction.
     pub pending: usize,
     /// Bytes of the params of those requests, all together.
     pub pending_bytes: usize,
@@ -21,11 +21,13 @@ pub struct Limits {
     pub rounds: u32,
     /// How long a call waits for its client's answers.
     pub ask_time: Duration,
-    /// Calls of one channel that wait for their client to come again.
+    /// Calls of one connection that wait for their client to come again.
     pub parked: usize,
-    /// Streams of one channel that are told of changes.
+    /// Such calls of one service over HTTP, where each has a connection of its own.
+    pub all_parked: usize,
+    /// Streams of one connection that are told of changes.
     pub streams: usize,
-    /// Resources of one channel, or one stream, that are subscribed to.
+    /// Resources of one connection, or one stream, that are subscribed to.
     pub subscriptions: usize,
     /// Sessions at a time, in [`Sessions`](crate::server::Sessions).
     pub sessions: usize,
@@ -42,6 +44,7 @@ impl Default for Limits {
             rounds: 10,
             ask_time: Duration::from_secs(600),
             parked: 1_000,
+            all_parked: 10_000,
             streams: 100,
             subscriptions: 1_000,
             sessions: 100_000,

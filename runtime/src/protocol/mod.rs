@@ -23,7 +23,7 @@ pub(crate) mod translate;
 pub use ask::{Answer, Answered, Ask};
 pub use connection::{Connection, Side};
 pub use events::{
-    Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, Output, Said, To,
-    Token,
+    Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, OtherCall,
+    OtherNotice, Output, Said, To, Token,
 };
 pub use profile::{Profile, ProfileError};

@@ -25,7 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use super::line::read_line;
 use crate::Spoken;
 use crate::protocol::translate::one_line;
-use crate::serve::{Facts, Handler, Lane, Queue, route};
+use crate::serve::{Facts, Handler, Lane, Next, Queue, route};
 use crate::server::Server;
 
 /// Serves standard input and output until the input ends and what came is answered.
@@ -83,11 +83,14 @@ pub async fn serve_on<App: Spoken>(
 }
 
 async fn write(mut queue: Queue, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
-    while let Some(text) = queue.recv().await {
-        if text.body.is_empty() {
+    while let Some(next) = queue.recv().await {
+        let Next::Item(item) = next else { continue };
+        if item.text.body.is_empty() {
             continue;
         }
-        output.write_all(one_line(&text.body).as_bytes()).await?;
+        output
+            .write_all(one_line(&item.text.body).as_bytes())
+            .await?;
         output.write_all(b"\n").await?;
         if queue.is_empty() {
             output.flush().await?;

@@ -41,6 +41,11 @@ impl<App: Spoken> Server<App> {
         let Some(pending) = state.get(token) else {
             return Done::of(Fate::Unknown);
         };
+        if pending.is_other {
+            let mut done = Done::of(Fate::Sent);
+            done.send_all(self.answer_as_is(state, token, result));
+            return done;
+        }
         let (method, peer) = (pending.method, pending.peer);
         let caller = Arc::clone(&pending.caller);
         if let Some((adapter, called)) = pending.called

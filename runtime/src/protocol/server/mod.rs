@@ -54,7 +54,7 @@ use mcp_registry::{Era, Loss, Policy, Revision};
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
-    LogLevel, Notice, Output, Profile, ProfileError, Said, To, Token,
+    LogLevel, Notice, OtherCall, OtherNotice, Output, Profile, ProfileError, Said, To, Token,
 };
 pub use crate::adapters::{About, NeedsAdapter, Occasion, StateMachine, Step, World};
 pub use done::Outgoing;
@@ -77,6 +77,7 @@ pub struct Server<App> {
     introductions: Introductions,
     seal: Seal,
     on_loss: Option<LossHook>,
+    takes_others: bool,
     /// Whether the application is of the era without a handshake.
     modern: bool,
     app: PhantomData<fn() -> App>,
@@ -95,6 +96,7 @@ impl<App: Spoken> Server<App> {
             introductions: Introductions::new(profile, App::REVISION)?,
             seal: Seal::random(),
             on_loss: None,
+            takes_others: false,
             modern: App::REVISION.era() == Era::PerRequest,
             app: PhantomData,
         })
@@ -124,6 +126,16 @@ impl<App: Spoken> Server<App> {
     pub fn with_seal_key(self, key: [u8; 32]) -> Self {
         Self {
             seal: Seal::of_key(key),
+            ..self
+        }
+    }
+
+    /// The server, taking requests and notifications of methods that no revision has: extensions, a vendor's own. They
+    /// come as [`Event::OtherCall`] and [`Event::OtherNotice`], and nothing of them is converted.
+    #[must_use]
+    pub fn with_other_methods(self) -> Self {
+        Self {
+            takes_others: true,
             ..self
         }
     }

@@ -18,7 +18,7 @@ use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::protocol::revisions::{Spoken, is_legacy};
-use crate::protocol::{Call, Caller, Event, Exchange, Ignored, LogLevel, Output, Token};
+use crate::protocol::{Call, Caller, Event, Exchange, Ignored, LogLevel, OtherCall, Output, Token};
 use crate::settle::{self, Settled, Settlement, find_method};
 use mcp_wire::{MessageKind, Peeked, Raw, Unreadable, peek};
 
@@ -215,11 +215,12 @@ impl<App: Spoken> Server<App> {
     ) -> Handled {
         let name = message.method.as_deref().unwrap_or_default();
         let era = peer.era();
-        let Some(row) = find_method(peer, name, Direction::ClientToServer, MethodKind::Request)
-        else {
+        let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
+        let is_other = row.is_none() && self.takes_others && is_nobodys(name);
+        if row.is_none() && !is_other {
             return Handled::refused(Some(&id), &errors::method_not_found(name, era));
-        };
-        let method = row.name;
+        }
+        let method = row.map_or("", |row| row.name);
         if state.token_of(&id).is_some() {
             let refusal =
                 errors::invalid_request("the id is that of a request which is not answered yet");
@@ -238,7 +239,16 @@ impl<App: Spoken> Server<App> {
         }
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
         let params = message.params.map(Raw::text);
-        let translated = self.params_in(method, params, peer, session);
+        let translated = match is_other {
+            true => Ok((
+                message
+                    .params
+                    .and_then(json)
+                    .unwrap_or_else(super::translate::no_params),
+                Vec::new(),
+            )),
+            false => self.params_in(method, params, peer, session),
+        };
         let caller = match session {
             Some(session) => Arc::clone(&session.caller),
             None => Arc::new(client_of(message, peer)),
@@ -265,10 +275,11 @@ impl<App: Spoken> Server<App> {
             is_parked: false,
             early: None,
             is_acknowledged: false,
+            is_other,
             bytes,
         };
         let direction = Direction::ClientToServer;
-        let asks_back = row.input_required
+        let asks_back = row.is_some_and(|row| row.input_required)
             || (self.modern
                 && is_legacy(peer)
                 && find_method(App::REVISION, method, direction, MethodKind::Request)
@@ -297,6 +308,9 @@ impl<App: Spoken> Server<App> {
                     || method == LISTEN
                     || plugged.into_iter().any(|it| it != Adapter::Subscription);
                 pending.params = keeps.then(|| params.clone());
+                if is_other {
+                    return hand_over(state, pending, name, params);
+                }
                 let token = state.add(pending);
                 let call = call_of(state, token, method, params, losses);
                 Handled {
@@ -342,6 +356,34 @@ impl<App: Spoken> Server<App> {
             }
         }
     }
+}
+
+/// Hands over a request of a method that no revision has.
+fn hand_over(state: &mut State, pending: Pending, method: &str, params: Json) -> Handled {
+    let (exchange, peer) = (pending.exchange, pending.peer);
+    let (caller, progress_token) = (Arc::clone(&pending.caller), pending.progress_token.clone());
+    let call = OtherCall {
+        token: state.add(pending),
+        exchange,
+        method: method.to_owned(),
+        params,
+        peer,
+        caller,
+        progress_token,
+    };
+    Handled {
+        outputs: vec![Output::Event(Event::OtherCall(call))],
+        waits: true,
+        ..Handled::default()
+    }
+}
+
+/// Whether no revision has a method of that name, in any direction.
+pub(super) fn is_nobodys(name: &str) -> bool {
+    let mut rows = Revision::CONVERTED
+        .iter()
+        .flat_map(|revision| revision.methods());
+    rows.all(|row| row.name != name)
 }
 
 /// The call of a request that waits.

@@ -5,13 +5,13 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
-use super::receive::{Handled, json};
+use super::receive::{Handled, is_nobodys, json};
 use super::state::{AskedBy, State};
-use super::translate::Stopped;
+use super::translate::{Stopped, no_params};
 use super::{Server, batch};
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::protocol::revisions::{Spoken, is_legacy};
-use crate::protocol::{Answered, Event, Ignored, Notice, Token};
+use crate::protocol::{Answered, Event, Ignored, Notice, OtherNotice, Token};
 use crate::settle::find_method;
 use mcp_wire::{Peeked, Raw};
 
@@ -60,6 +60,13 @@ impl<App: Spoken> Server<App> {
             Direction::ClientToServer,
             MethodKind::Notification,
         ) else {
+            if self.takes_others && is_nobodys(name) {
+                return Handled::told(Event::OtherNotice(OtherNotice {
+                    method: name.to_owned(),
+                    params: message.params.and_then(json).unwrap_or_else(no_params),
+                    peer,
+                }));
+            }
             let why = format!("revision {peer} has no notification of that method");
             return Handled::put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };

@@ -9,9 +9,9 @@ use bytes::Bytes;
 use http_body::Frame;
 use tokio::time::{Instant, Sleep};
 
+use super::Options;
 use crate::protocol::translate::one_line;
-use crate::serve::Queue;
-use crate::server::Outgoing;
+use crate::serve::{EventId, Item, Next, Queue};
 
 /// The body of a response.
 pub struct Body(Kind);
@@ -20,8 +20,12 @@ enum Kind {
     Text(Option<Bytes>),
     Events {
         /// What was taken off the queue to see whether it is the whole answer.
-        first: Option<Outgoing>,
+        first: Option<Next>,
         queue: Queue,
+        /// The event that it begins with, if there is one to say.
+        prime: Option<EventId>,
+        /// How long a client waits that is told to come again.
+        retry: Duration,
         /// Whether the stream ends with the last text of its exchange, rather than with the session.
         ends: bool,
         is_over: bool,
@@ -89,30 +93,35 @@ impl Body {
 
     /// The events of an exchange, up to its answer.
     pub(super) fn exchange(
-        first: Outgoing,
+        first: Option<Next>,
         queue: Queue,
         guard: Option<HangUp>,
-        keep_alive: Duration,
+        prime: Option<EventId>,
+        options: &Options,
     ) -> Self {
         Self(Kind::Events {
-            first: Some(first),
+            first,
             queue,
+            prime,
+            retry: options.retry,
             ends: true,
             is_over: false,
             guard,
-            silence: Silence::new(keep_alive),
+            silence: Silence::new(options.keep_alive),
         })
     }
 
     /// The events of a session that belong to no exchange.
-    pub(super) fn session(queue: Queue, keep_alive: Duration) -> Self {
+    pub(super) fn session(queue: Queue, options: &Options) -> Self {
         Self(Kind::Events {
             first: None,
             queue,
+            prime: None,
+            retry: options.retry,
             ends: false,
             is_over: false,
             guard: None,
-            silence: Silence::new(keep_alive),
+            silence: Silence::new(options.keep_alive),
         })
     }
 }
@@ -125,24 +134,30 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let (first, queue, ends, is_over, guard, silence) = match &mut self.0 {
+        let (first, queue, prime, retry, ends, is_over, guard, silence) = match &mut self.0 {
             Kind::Text(text) => return Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
             Kind::Events {
                 first,
                 queue,
+                prime,
+                retry,
                 ends,
                 is_over,
                 guard,
                 silence,
-            } => (first, queue, *ends, is_over, guard, silence),
+            } => (first, queue, prime, *retry, *ends, is_over, guard, silence),
         };
         if *is_over {
             return Poll::Ready(None);
         }
-        let text = match first.take() {
-            Some(text) => Some(text),
+        if let Some(id) = prime.take() {
+            let event = format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis());
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from(event)))));
+        }
+        let next = match first.take() {
+            Some(next) => Some(next),
             None => match queue.poll_recv(context) {
-                Poll::Ready(text) => text,
+                Poll::Ready(next) => next,
                 Poll::Pending => {
                     let Some(silence) = silence else {
                         return Poll::Pending;
@@ -156,7 +171,16 @@ impl http_body::Body for Body {
         if let Some(silence) = silence {
             silence.broken();
         }
-        let Some(text) = text else {
+        let item = match next {
+            Some(Next::Item(item)) => Some(item),
+            Some(Next::Pause(behind)) => {
+                *is_over = true;
+                let event = format!("id: {behind}\nretry: {}\ndata: \n\n", retry.as_millis());
+                return Poll::Ready(Some(Ok(Frame::data(Bytes::from(event)))));
+            }
+            None => None,
+        };
+        let Some(Item { text, id }) = item else {
             *is_over = true;
             if let Some(guard) = guard.take() {
                 guard.disarm();
@@ -169,7 +193,7 @@ impl http_body::Body for Body {
                 guard.disarm();
             }
         }
-        Poll::Ready(Some(Ok(Frame::data(event(&text.body)))))
+        Poll::Ready(Some(Ok(Frame::data(event(id, &text.body)))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -193,8 +217,12 @@ impl http_body::Body for Body {
 const STILL_HERE: &[u8] = b":\n\n";
 
 /// A text as a server-sent event.
-fn event(text: &str) -> Bytes {
-    Bytes::from(format!("event: message\ndata: {}\n\n", one_line(text)))
+fn event(id: Option<EventId>, text: &str) -> Bytes {
+    let text = one_line(text);
+    Bytes::from(match id {
+        Some(id) => format!("event: message\nid: {id}\ndata: {text}\n\n"),
+        None => format!("event: message\ndata: {text}\n\n"),
+    })
 }
 
 impl std::fmt::Debug for Body {

@@ -31,16 +31,18 @@ mod post;
 mod service;
 mod tools;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::{HOST, ORIGIN};
 
+pub use crate::serve::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
 pub use body::Body;
 pub use listener::{bind, serve, serve_until};
 pub use service::Service;
 
 /// How a service behaves over HTTP.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     origins: Vec<String>,
     /// Those that are served beside the loopback ones; none if every one is.
@@ -53,6 +55,18 @@ pub struct Options {
     body_bytes: usize,
     connections: usize,
     keep_alive: Duration,
+    events: Option<Arc<dyn EventStore>>,
+    retry: Duration,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("origins", &self.origins)
+            .field("hosts", &self.hosts)
+            .field("sessions", &self.sessions)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Who is behind a request, as an authorisation layer has found out: it puts this into the request's extensions.
@@ -74,6 +88,8 @@ impl Default for Options {
             body_bytes: 256 << 20,
             connections: 10_000,
             keep_alive: Duration::from_secs(15),
+            events: Some(Arc::new(MemoryEvents::default())),
+            retry: Duration::from_secs(1),
         }
     }
 }
@@ -121,7 +137,7 @@ impl Options {
         self
     }
 
-    /// How many bytes all bodies together may take up while they are read.
+    /// How many bytes all requests together may take up, while they are read and as long as they are worked on or parked.
     #[must_use]
     pub fn with_body_bytes(mut self, bytes: usize) -> Self {
         self.body_bytes = bytes;
@@ -140,6 +156,28 @@ impl Options {
     #[must_use]
     pub fn with_keep_alive(mut self, every: Duration) -> Self {
         self.keep_alive = every;
+        self
+    }
+
+    /// Keeps the events of sessions there, so that a client whose connection broke can have them again; in memory unless
+    /// told otherwise ([`MemoryEvents`]).
+    #[must_use]
+    pub fn with_events(mut self, store: impl EventStore) -> Self {
+        self.events = Some(Arc::new(store));
+        self
+    }
+
+    /// Keeps no events: what a client misses, it misses.
+    #[must_use]
+    pub fn without_events(mut self) -> Self {
+        self.events = None;
+        self
+    }
+
+    /// How long a client waits before it comes again for the rest of a stream; a second unless told otherwise.
+    #[must_use]
+    pub fn with_retry(mut self, after: Duration) -> Self {
+        self.retry = after;
         self
     }
 

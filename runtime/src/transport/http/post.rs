@@ -11,16 +11,16 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, RawId, RequestId};
 
 use super::body::HangUp;
-use super::service::{Inner, events, status};
-use super::{Body, Principal};
+use super::service::{Inner, Room, events, status};
+use super::{Body, Options, Principal};
 use crate::errors::{self, Refusal};
-use crate::serve::{Facts, Handler, Lane, Queue, Taken, route};
+use crate::serve::{EventId, Facts, Handler, Item, Lane, Next, Queue, Taken, route};
 use crate::server::Looked;
 use crate::settle::Settlement;
 use crate::{Headers, Spoken, headers};
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
-    pub(super) async fn post(&self, head: Parts, bytes: &[u8]) -> Response<Body> {
+    pub(super) async fn post(&self, head: Parts, bytes: &[u8], room: Room) -> Response<Body> {
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
@@ -43,9 +43,11 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let (texts, queue) = route();
         let facts = Facts {
             parts: Some(Arc::clone(&parts)),
+            room: Some(Arc::new(room)),
         };
         let Taken {
             opens_session,
+            exchange,
             hangs_up,
         } = lane.take(Some(&told), looked, &texts, facts);
         // What is left of the senders belongs to the calls: without them the queue ends.
@@ -57,8 +59,9 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             },
             false => None,
         };
+        let prime = lane.prime(exchange);
         let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
-        let mut response = worked_on(queue, guard, id, self.options.keep_alive).await;
+        let mut response = worked_on(queue, guard, id, prime, &self.options).await;
         if let Some(Ok(id)) = session.map(HeaderValue::try_from) {
             response.headers_mut().insert(headers::SESSION_ID, id);
         }
@@ -112,6 +115,9 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 for lane in gone {
                     lane.close();
                 }
+                if let Some(store) = &self.options.events {
+                    lane.keep_events(&id, Arc::clone(store));
+                }
                 Ok(id)
             }
             Err(full) => Err(Box::new(refusal(
@@ -130,10 +136,11 @@ async fn worked_on(
     mut queue: Queue,
     guard: Option<HangUp>,
     id: Option<RequestId>,
-    keep_alive: Duration,
+    prime: Option<EventId>,
+    options: &Options,
 ) -> Response<Body> {
     match queue.recv().await {
-        Some(text) if text.last => {
+        Some(Next::Item(Item { text, id: None })) if text.last => {
             if let Some(guard) = guard {
                 guard.disarm();
             }
@@ -143,7 +150,7 @@ async fn worked_on(
                 false => json(code, text.body),
             }
         }
-        Some(text) => events(Body::exchange(text, queue, guard, keep_alive)),
+        Some(first) => events(Body::exchange(Some(first), queue, guard, prime, options)),
         // Cancelled meanwhile, or the session is over.
         None => {
             if let Some(guard) = guard {

@@ -35,12 +35,18 @@ pub(super) struct Inner<App: Spoken, H> {
     pub(super) sessions: Mutex<Sessions<Arc<Lane<App, H>>>>,
     pub(super) start: Instant,
     parked: Arc<Parked<App, H>>,
-    /// What is left of the bytes that all bodies together may take up while they are read, in units of [`UNIT`].
+    /// What is left of the bytes that all bodies together may take up, in units of [`UNIT`].
     room: Arc<Semaphore>,
     /// Whether no new call is taken any more.
     is_closing: AtomicBool,
     pub(super) tools: Tools,
 }
+
+/// The header by which a client comes again for the rest of a stream.
+const LAST_EVENT_ID: &str = "Last-Event-ID";
+
+/// What a body takes up of the room for all of them.
+pub(super) type Room = Vec<OwnedSemaphorePermit>;
 
 /// Bodies are counted in these: a semaphore does not count as far as a budget goes.
 const UNIT: usize = 1 << 10;
@@ -186,7 +192,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
         let limit = self.server.limits().message_bytes;
         match tokio::time::timeout(self.options.body_time, self.read(body, limit)).await {
-            Ok(Ok((bytes, _room))) => self.post(head, &bytes).await,
+            Ok(Ok((bytes, room))) => self.post(head, &bytes, room).await,
             Ok(Err(Unread::TooLarge)) => {
                 let refusal = crate::errors::message_too_large(limit.saturating_add(1), limit);
                 super::post::refusal(None, &refusal)
@@ -194,18 +200,14 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             Ok(Err(Unread::BrokenOff)) => refused(StatusCode::BAD_REQUEST, "the body broke off"),
             Ok(Err(Unread::NoRoom)) => refused(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "too much is being read at once: try again",
+                "too much is being read and worked on at once: try again",
             ),
             Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
         }
     }
 
     /// Reads a body, within what a message and what all bodies together may be.
-    async fn read<B>(
-        &self,
-        body: B,
-        limit: usize,
-    ) -> Result<(Vec<u8>, Vec<OwnedSemaphorePermit>), Unread>
+    async fn read<B>(&self, body: B, limit: usize) -> Result<(Vec<u8>, Room), Unread>
     where
         B: http_body::Body + Send,
         B::Data: Send,
@@ -308,8 +310,22 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             );
         }
         let (texts, queue) = route();
+        if let Some(behind) = text(headers, LAST_EVENT_ID) {
+            let resumed = behind
+                .parse()
+                .ok()
+                .and_then(|behind| lane.resume(behind, texts));
+            return match resumed {
+                Some(true) => events(Body::exchange(None, queue, None, None, &self.options)),
+                Some(false) => events(Body::session(queue, &self.options)),
+                None => refused(
+                    StatusCode::NOT_FOUND,
+                    "what followed this event is not kept here: make the request anew",
+                ),
+            };
+        }
         match lane.at_large(texts) {
-            Ok(()) => events(Body::session(queue, self.options.keep_alive)),
+            Ok(()) => events(Body::session(queue, &self.options)),
             Err(_) => refused(StatusCode::CONFLICT, "this session has its stream already"),
         }
     }

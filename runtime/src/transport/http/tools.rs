@@ -2,22 +2,25 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::request::Parts;
 use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
+use tokio::time::Instant;
 
 use super::body::HangUp;
 use super::service::Inner;
 use crate::errors::Refusal;
 use crate::protocol::params::{self, Param};
-use crate::serve::{Facts, Handler, route};
+use crate::serve::{Facts, Handler, Next, route};
 use crate::{Headers, Spoken, headers, meta};
 
 /// How long what was learned holds.
 const KEPT: Duration = Duration::from_secs(60);
+/// How soon the handlers are asked again that did not say.
+const AGAIN: Duration = Duration::from_secs(1);
 /// How many pages of tools are asked for.
 const PAGES: usize = 100;
 /// How long the handlers may take to list them.
@@ -25,7 +28,14 @@ const WAIT: Duration = Duration::from_secs(10);
 
 /// The parameters that headers repeat, by tool; tools without any are not among them.
 #[derive(Debug, Default)]
-pub(super) struct Tools(Mutex<Option<(Instant, Learned)>>);
+pub(super) struct Tools(Mutex<Option<Known>>);
+
+/// What was learned last, and when to learn again.
+#[derive(Debug, Clone)]
+struct Known {
+    until: Instant,
+    tools: Learned,
+}
 
 /// What was learned, shared by the calls that it is held against.
 type Learned = Arc<HashMap<String, Vec<Param>>>;
@@ -77,26 +87,35 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        if let Some((at, tools)) = known
-            && at.elapsed() < KEPT
+        if let Some(known) = &known
+            && Instant::now() < known.until
         {
-            return tools;
+            return Arc::clone(&known.tools);
         }
         let listed = tokio::time::timeout(WAIT, self.list(revision, parts)).await;
-        let tools = Arc::new(listed.unwrap_or_default());
-        let kept = (Instant::now(), Arc::clone(&tools));
-        *self.tools.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        let (tools, kept) = match listed.ok().flatten() {
+            Some(tools) => (Arc::new(tools), KEPT),
+            // What was known before holds, until the handlers can be asked again.
+            None => (known.map(|known| known.tools).unwrap_or_default(), AGAIN),
+        };
+        let known = Known {
+            until: Instant::now() + kept,
+            tools: Arc::clone(&tools),
+        };
+        *self.tools.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         tools
     }
 
-    /// Asks the handlers for their tools, page by page, as a modern client would.
-    async fn list(&self, revision: Revision, parts: &Arc<Parts>) -> HashMap<String, Vec<Param>> {
+    /// Asks the handlers for their tools, page by page, as a modern client would; nothing if they did not say.
+    async fn list(
+        &self,
+        revision: Revision,
+        parts: &Arc<Parts>,
+    ) -> Option<HashMap<String, Vec<Param>>> {
         let mut tools = HashMap::new();
         let mut cursor: Option<Json> = None;
         for _ in 0..PAGES {
-            let Some(result) = self.page(revision, parts, cursor.take()).await else {
-                break;
-            };
+            let result = self.page(revision, parts, cursor.take()).await?;
             let listed: Vec<JsonObject> = result
                 .get("tools")
                 .and_then(|it| it.read().ok())
@@ -117,7 +136,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 break;
             }
         }
-        tools
+        Some(tools)
     }
 
     async fn page(
@@ -149,6 +168,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let (texts, mut queue) = route();
         let facts = Facts {
             parts: Some(Arc::clone(parts)),
+            room: None,
         };
         let lane = self.new_lane();
         let taken = lane.take(
@@ -162,14 +182,16 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let guard = taken
             .hangs_up
             .map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
-        let mut answer = queue.recv().await;
-        while answer.as_ref().is_some_and(|text| !text.last) {
-            answer = queue.recv().await;
-        }
+        let answer = loop {
+            match queue.recv().await? {
+                Next::Item(item) if item.text.last => break item.text,
+                Next::Item(_) | Next::Pause(_) => {}
+            }
+        };
         if let Some(guard) = guard {
             guard.disarm();
         }
-        let answer: JsonObject = mcp_wire::from_str(&answer?.body).ok()?;
+        let answer: JsonObject = mcp_wire::from_str(&answer.body).ok()?;
         JsonObject::try_from(answer.get("result")?).ok()
     }
 }

@@ -5,17 +5,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "http")]
+use mcp_registry::{ProtocolHeader, ProtocolRule};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::route::{Route, Turn};
+use super::replay::EventId;
+#[cfg(feature = "http")]
+use super::replay::{EventStore, KeptEvent};
+use super::route::{Item, Route, Turn};
 use super::{Facts, Handler, Line, Peer, Session};
 use crate::Spoken;
 use crate::headers::Headers;
-use crate::protocol::{
-    Answered, Ask, Call, Connection, Event, Exchange, Fate, Output, Said, To, Token,
-};
+use crate::protocol::{Answered, Ask, Connection, Event, Exchange, Fate, Output, Said, To, Token};
 use crate::server::{Looked, Outgoing, Server};
 
 /// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
@@ -43,7 +46,12 @@ struct State<App: Spoken> {
     /// Where texts go that belong to no exchange.
     at_large: Option<Route>,
     /// Those that came while nobody read them.
-    backlog: VecDeque<Outgoing>,
+    backlog: VecDeque<Item>,
+    /// How many events of no exchange there were.
+    at_large_events: u64,
+    /// Where events are kept, once a session is open that can have them again.
+    #[cfg(feature = "http")]
+    replay: Option<Replay>,
     tasks: HashMap<Token, AbortHandle>,
     asked: HashMap<Token, oneshot::Sender<Answered>>,
     /// When the channel is woken next, and what does it.
@@ -56,6 +64,19 @@ struct State<App: Spoken> {
 struct Open {
     route: Route,
     facts: Facts,
+    /// How many events of it were sent.
+    events: u64,
+    /// Whether its client has been told to come again, so that its answer is an event too.
+    is_paused: bool,
+}
+
+/// Where the events of a session are kept.
+#[cfg(feature = "http")]
+struct Replay {
+    session: String,
+    store: Arc<dyn EventStore>,
+    /// Whether its revision has streams that are closed in the middle, and begin with an event that holds nothing.
+    polls: bool,
 }
 
 /// What became of a text that came in.
@@ -66,6 +87,12 @@ pub(crate) struct Taken {
         expect(dead_code, reason = "standard streams are one session")
     )]
     pub(crate) opens_session: bool,
+    /// The exchange.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "standard streams have no responses")
+    )]
+    pub(crate) exchange: Exchange,
     /// The exchange, if its peer gives it up by hanging up.
     #[cfg_attr(
         not(feature = "http"),
@@ -87,6 +114,9 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
             open: HashMap::new(),
             at_large: None,
             backlog: VecDeque::new(),
+            at_large_events: 0,
+            #[cfg(feature = "http")]
+            replay: None,
             tasks: HashMap::new(),
             asked: HashMap::new(),
             alarm: None,
@@ -117,6 +147,63 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         }
     }
 
+    /// Keeps the events of the session that was opened, so that its client can have them again.
+    #[cfg(feature = "http")]
+    pub(crate) fn keep_events(&self, session: &str, store: Arc<dyn EventStore>) {
+        let mut state = self.state();
+        let Some(revision) = state.connection.session_revision() else {
+            return;
+        };
+        if revision.has_header(ProtocolHeader::LastEventId) {
+            state.replay = Some(Replay {
+                session: session.to_owned(),
+                store,
+                polls: revision.has_rule(ProtocolRule::PollingStreams),
+            });
+        }
+    }
+
+    /// The event that a stream of this exchange begins with, if its client can have the rest again.
+    #[cfg(feature = "http")]
+    pub(crate) fn prime(&self, exchange: Exchange) -> Option<EventId> {
+        let state = self.state();
+        let polls = state.replay.as_ref().is_some_and(|replay| replay.polls);
+        polls.then_some(EventId {
+            stream: exchange.0,
+            place: 0,
+        })
+    }
+
+    /// Sends what followed an event on its stream there, and what follows from now on; the route is given back if that
+    /// is not kept. Whether the stream ends with a last text, rather than with the session.
+    #[cfg(feature = "http")]
+    pub(crate) fn resume(&self, behind: EventId, route: Route) -> Option<bool> {
+        let mut state = self.state();
+        let replay = state.replay.as_ref()?;
+        let events = replay.store.after(&replay.session, behind)?;
+        for KeptEvent { id, text, last } in events {
+            route.push(Item {
+                text: Outgoing {
+                    exchange: None,
+                    last,
+                    status: 200,
+                    body: text,
+                },
+                id: Some(id),
+            });
+        }
+        if behind.stream == 0 {
+            // They are kept, too.
+            state.backlog.clear();
+            state.at_large = Some(route);
+            return Some(false);
+        }
+        if let Some(open) = state.open.get_mut(&Exchange(behind.stream)) {
+            open.route = route;
+        }
+        Some(true)
+    }
+
     /// Whether nothing is being worked on, and nobody listens.
     #[cfg(feature = "http")]
     pub(crate) fn is_idle(&self) -> bool {
@@ -137,11 +224,18 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         let mut state = self.state();
         let exchange = state.connection.take(headers, looked, self.now());
         let route = route.clone();
-        state.open.insert(exchange, Open { route, facts });
+        let open = Open {
+            route,
+            facts,
+            events: 0,
+            is_paused: false,
+        };
+        state.open.insert(exchange, open);
         let opens_session = self.carry(&mut state);
         let is_modern = state.connection.is_given_up_by_hanging_up(exchange);
         Taken {
             opens_session,
+            exchange,
             hangs_up: is_modern.then_some(exchange),
         }
     }
@@ -169,7 +263,23 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
 
     fn heed(&self, state: &mut State<App>, event: Event) {
         match event {
-            Event::Call(call) => self.start(state, call),
+            Event::Call(call) => {
+                let names = (call.token, call.exchange);
+                self.start(state, names, |handler, peer| async move {
+                    handler.call(call, peer).await
+                });
+            }
+            Event::OtherCall(call) => {
+                let names = (call.token, call.exchange);
+                self.start(state, names, |handler, peer| async move {
+                    handler.other_call(call, peer).await
+                });
+            }
+            Event::OtherNotice(notice) => {
+                let session = self.session();
+                let tell = || self.handler.other_notice(notice, session);
+                let _ = catch_unwind(AssertUnwindSafe(tell));
+            }
             Event::Notice(notice) => {
                 let session = self.session();
                 // What fails in there is the handler's business, and nobody waits for it.
@@ -202,25 +312,25 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     /// Lets the handler work on a call.
-    fn start(&self, state: &mut State<App>, call: Call) {
+    fn start<F>(
+        &self,
+        state: &mut State<App>,
+        (token, exchange): (Token, Exchange),
+        work: impl FnOnce(Arc<H>, Peer) -> F,
+    ) where
+        F: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
+    {
         let Some(lane) = self.me.upgrade() else {
             return;
         };
-        let token = call.token;
-        let facts = state
-            .open
-            .get(&call.exchange)
-            .map(|open| open.facts.clone());
+        let open = state.open.get(&exchange);
+        let facts = open.map(|open| open.facts.clone()).unwrap_or_default();
         let line: Arc<dyn Line> = Arc::<Self>::clone(&lane);
-        let peer = Peer {
-            token,
-            line,
-            facts: facts.unwrap_or_default(),
-        };
+        let peer = Peer { token, line, facts };
+        let work = work(Arc::clone(&self.handler), peer);
         // A task of its own for the handler: one that panics is answered for.
         let work = tokio::spawn(async move {
-            let handler = Arc::clone(&lane.handler);
-            let work = tokio::spawn(async move { handler.call(call, peer).await });
+            let work = tokio::spawn(work);
             let _abort = AbortOnDrop(work.abort_handle());
             let result = work
                 .await
@@ -269,6 +379,10 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     /// The session ended: every call on it is given up.
     pub(crate) fn close(&self) {
         let mut state = self.state();
+        #[cfg(feature = "http")]
+        if let Some(Replay { session, store, .. }) = state.replay.take() {
+            store.forget(&session);
+        }
         let server = Arc::clone(state.connection.side());
         state.connection = Connection::new(server);
         state.open.clear();
@@ -283,7 +397,16 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         }
     }
 
-    /// Sees to it that the channel is woken when it wants to be.
+    /// Why no call more is parked: too many are, each with a connection of its own.
+    fn refuses_to_park(&self, state: &State<App>) -> Option<ErrorObject> {
+        let parked = self.parked.as_ref()?;
+        let limit = state.connection.side().limits().all_parked;
+        let is_one_more = state.tickets.is_empty() && state.connection.session_revision().is_none();
+        let parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
+        (is_one_more && parked.len() >= limit).then(|| crate::errors::too_many_pending(limit).error)
+    }
+
+    /// Sees to it that the connection is woken when it wants to be.
     fn arm(&self, state: &mut State<App>) {
         let wake = state.connection.wake_at();
         if wake == state.alarm.as_ref().map(|(at, _)| *at) {
@@ -328,26 +451,71 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
 
 impl<App: Spoken> State<App> {
     fn send(&mut self, text: Outgoing) {
-        let route = match text.exchange {
-            Some(exchange) if text.last => self.open.remove(&exchange).map(|open| open.route),
-            Some(exchange) => self.open.get(&exchange).map(|open| open.route.clone()),
-            None => None,
-        };
-        let at_large = || self.at_large.clone().filter(|route| !route.is_closed());
-        match route.or_else(at_large) {
-            Some(route) => route.push(text),
-            // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
-            None if text.last => {}
+        let open = text
+            .exchange
+            .and_then(|exchange| self.open.get_mut(&exchange));
+        let (route, place) = match open {
+            Some(open) => {
+                // A whole answer is no event.
+                let is_event = !text.last || open.events > 0 || open.is_paused;
+                open.events += u64::from(is_event);
+                (Some(open.route.clone()), is_event.then_some(open.events))
+            }
             None => {
-                self.backlog.push_back(text);
-                let bytes = |backlog: &VecDeque<Outgoing>| -> usize {
-                    backlog.iter().map(|text| text.body.len()).sum()
+                self.at_large_events += 1;
+                let at_large = self.at_large.clone().filter(|route| !route.is_closed());
+                (at_large, Some(self.at_large_events))
+            }
+        };
+        let stream = match (&route, text.exchange) {
+            (_, Some(exchange)) if self.open.contains_key(&exchange) => exchange,
+            _ => Exchange::NONE,
+        };
+        if text.last {
+            self.open.remove(&stream);
+        }
+        let id = place.and_then(|place| self.keep(stream, place, &text));
+        let item = Item { text, id };
+        match route {
+            Some(route) => route.push(item),
+            // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
+            None if item.text.last => {}
+            None => {
+                self.backlog.push_back(item);
+                let bytes = |backlog: &VecDeque<Item>| -> usize {
+                    backlog.iter().map(|item| item.text.body.len()).sum()
                 };
                 while self.backlog.len() > BACKLOG || bytes(&self.backlog) > BACKLOG_BYTES {
                     self.backlog.pop_front();
                 }
             }
         }
+    }
+
+    /// Keeps an event for a client that comes again for it.
+    #[cfg(feature = "http")]
+    fn keep(&self, stream: Exchange, place: u64, text: &Outgoing) -> Option<EventId> {
+        let Replay { session, store, .. } = self.replay.as_ref()?;
+        let id = EventId {
+            stream: stream.0,
+            place,
+        };
+        let event = KeptEvent {
+            id,
+            text: text.body.clone(),
+            last: text.last,
+        };
+        store.keep(session, event);
+        Some(id)
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(
+        clippy::unused_self,
+        reason = "what is said over standard streams is said once"
+    )]
+    fn keep(&self, _: Exchange, _: u64, _: &Outgoing) -> Option<EventId> {
+        None
     }
 }
 
@@ -380,6 +548,9 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
         if let Some(call) = about {
             ask = ask.about(call);
         }
+        if let Some(error) = self.refuses_to_park(&state) {
+            return Err(Fate::Refused(Box::new(error)));
+        }
         let asked = state.connection.ask(ask, self.now());
         let (answer, waits) = oneshot::channel();
         if let Ok(token) = asked {
@@ -392,6 +563,26 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
 
     fn handle(self: Arc<Self>) -> Session {
         self.session()
+    }
+
+    #[cfg(feature = "http")]
+    fn pause(&self, token: Token) -> bool {
+        let mut state = self.state();
+        if !state.replay.as_ref().is_some_and(|replay| replay.polls) {
+            return false;
+        }
+        let Some(exchange) = state.connection.exchange_of(token) else {
+            return false;
+        };
+        let Some(open) = state.open.get_mut(&exchange) else {
+            return false;
+        };
+        open.is_paused = true;
+        open.route.pause(EventId {
+            stream: exchange.0,
+            place: open.events,
+        });
+        true
     }
 
     fn forget(&self, ask: Token) {

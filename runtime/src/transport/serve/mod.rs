@@ -4,6 +4,11 @@
 //! says meanwhile. Time comes from the clock of tokio here, at the edge, and nowhere below.
 
 mod lane;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "what is said over standard streams is said once")
+)]
+mod replay;
 mod route;
 
 use std::future::Future;
@@ -12,12 +17,16 @@ use std::sync::{Arc, Weak};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::oneshot;
 
-use crate::protocol::{Answer, Answered, Call, Fate, Notice, To, Token};
+use crate::protocol::{Answer, Answered, Call, Fate, Notice, OtherCall, OtherNotice, To, Token};
 
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
 pub(crate) use lane::{Parked, Taken};
-pub(crate) use route::{Queue, Route, route};
+#[cfg(feature = "http")]
+pub use replay::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
+#[cfg(feature = "http")]
+pub(crate) use route::Item;
+pub(crate) use route::{Next, Queue, Route, route};
 
 /// What serves the calls of clients, in the words of the application's revision.
 ///
@@ -29,6 +38,23 @@ pub trait Handler: Send + Sync + 'static {
         call: Call,
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send;
+
+    /// Answers a call of a method that no revision has, if the server was told to hand those over
+    /// ([`Server::with_other_methods`](crate::Server::with_other_methods)); else they never come here.
+    fn other_call(
+        &self,
+        call: OtherCall,
+        peer: Peer,
+    ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
+        drop(peer);
+        let refusal = crate::errors::method_not_found(&call.method, call.peer.era());
+        std::future::ready(Err(refusal.error))
+    }
+
+    /// Takes note of a notification of a method that no revision has, as [`other_call`](Self::other_call) answers calls.
+    fn other_notice(&self, notice: OtherNotice, session: Session) {
+        drop((notice, session));
+    }
 
     /// Takes note of a notification of a session.
     fn notice(&self, notice: Notice, session: Session) {
@@ -60,6 +86,10 @@ where
 pub(crate) struct Facts {
     #[cfg(feature = "http")]
     pub(crate) parts: Option<Arc<::http::request::Parts>>,
+    /// What the text takes up of the room for all of them, until nobody works on it any more.
+    #[cfg(feature = "http")]
+    #[allow(dead_code, reason = "it is held until it is dropped")]
+    pub(crate) room: Option<Arc<Vec<tokio::sync::OwnedSemaphorePermit>>>,
 }
 
 /// Whoever waits for the answer to a call, to be told and asked things on the way.
@@ -97,6 +127,8 @@ pub(crate) trait Line: Send + Sync {
     /// The answer to this request is not waited for any more.
     fn forget(&self, ask: Token);
     fn handle(self: Arc<Self>) -> Session;
+    #[cfg(feature = "http")]
+    fn pause(&self, token: Token) -> bool;
 }
 
 impl Peer {
@@ -104,12 +136,9 @@ impl Peer {
     ///
     /// What the peer did not ask for, or does not have, is not sent; the fate says so.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
-        // Room first: nobody holds the lane while a slow reader is waited for.
+        // Room first: nobody holds the lane while a slow reader is waited for. One that is gone may come again.
         let _turn = match self.line.route(self.token) {
-            Some(route) => match route.turn().await {
-                Some(turn) => Some(turn),
-                None => return Fate::Unknown,
-            },
+            Some(route) => route.turn().await,
             None => None,
         };
         self.line.notify(To::Request(self.token), method, params)
@@ -124,6 +153,14 @@ impl Peer {
     /// The client's own error; that it cannot be asked; that it did not answer in time; or that it is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
         ask(&self.line, Some(self.token), method, params).await
+    }
+
+    /// Closes the connection on which the call is answered, in the middle of it: its client is told to come again for
+    /// the rest after a while, and what is said meanwhile is kept for it. Whether that was done: only in a session over
+    /// HTTP, of a revision that has it.
+    #[cfg(feature = "http")]
+    pub fn close_stream(&self) -> bool {
+        self.line.pause(self.token)
     }
 
     /// A handle that outlives the call.

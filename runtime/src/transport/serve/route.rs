@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, mpsc};
 
+use super::replay::EventId;
 use crate::server::Outgoing;
 
 /// How many bytes may wait for a slow reader before whoever writes more waits too.
@@ -13,16 +14,30 @@ const QUEUE_BYTES: usize = 256 << 10;
 /// What a text costs beside its bytes.
 const TEXT_BYTES: usize = 256;
 
+/// What is on its way: a text, where it may be had again, and whether the way is closed behind it.
+pub(crate) struct Item {
+    pub(crate) text: Outgoing,
+    /// Its place among the events of its session, if it is kept.
+    pub(crate) id: Option<EventId>,
+}
+
+/// What comes out of a queue.
+pub(crate) enum Next {
+    Item(Item),
+    /// The connection is to be closed for now; the client comes again for what follows this event.
+    Pause(EventId),
+}
+
 /// The end that texts are put in; clones share the queue.
 #[derive(Clone)]
 pub(crate) struct Route {
-    texts: mpsc::UnboundedSender<Outgoing>,
+    texts: mpsc::UnboundedSender<Next>,
     state: Arc<State>,
 }
 
 /// The end that texts are taken out of.
 pub(crate) struct Queue {
-    texts: mpsc::UnboundedReceiver<Outgoing>,
+    texts: mpsc::UnboundedReceiver<Next>,
     state: Arc<State>,
     /// The bytes of the text that was taken last: it counts until the next one is asked for.
     last: usize,
@@ -80,10 +95,16 @@ impl Route {
     }
 
     /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody.
-    pub(crate) fn push(&self, text: Outgoing) {
-        let bytes = cost(&text);
+    pub(crate) fn push(&self, item: Item) {
+        let bytes = cost(&item.text);
         self.state.queued.fetch_add(bytes, Ordering::AcqRel);
-        let _ = self.texts.send(text);
+        let _ = self.texts.send(Next::Item(item));
+    }
+
+    /// Closes the connection for now.
+    #[cfg(feature = "http")]
+    pub(crate) fn pause(&self, behind: EventId) {
+        let _ = self.texts.send(Next::Pause(behind));
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -92,16 +113,16 @@ impl Route {
 }
 
 impl Queue {
-    pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Outgoing>> {
+    pub(crate) fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<Next>> {
         self.free();
-        let text = self.texts.poll_recv(context);
-        if let Poll::Ready(Some(text)) = &text {
-            self.last = cost(text);
+        let next = self.texts.poll_recv(context);
+        if let Poll::Ready(Some(Next::Item(item))) = &next {
+            self.last = cost(&item.text);
         }
-        text
+        next
     }
 
-    pub(crate) async fn recv(&mut self) -> Option<Outgoing> {
+    pub(crate) async fn recv(&mut self) -> Option<Next> {
         std::future::poll_fn(|context| self.poll_recv(context)).await
     }
 

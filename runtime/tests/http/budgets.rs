@@ -1,0 +1,144 @@
+//! What all clients together may take up, whatever each of them does alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use mcp_revisions::http::{Options, Service};
+use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::server::Call;
+use mcp_revisions::{Limits, V2025_11_25};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::{Post, events, message, server};
+
+/// Says something, and answers once it has leave.
+fn waiting(leave: &Arc<Semaphore>) -> impl Handler {
+    let leave = Arc::clone(leave);
+    move |call: Call, peer: Peer| {
+        let leave = Arc::clone(&leave);
+        async move {
+            if call.method == "tools/list" {
+                return Ok(Json::from_text(r#"{"tools":[]}"#).unwrap());
+            }
+            let progress = Json::from(json!({"progressToken": "p", "progress": 1}));
+            let _ = peer.notify("notifications/progress", Some(&progress)).await;
+            drop(leave.acquire().await.unwrap());
+            Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
+        }
+    }
+}
+
+#[tokio::test]
+async fn requests_that_are_worked_on_count_against_the_bytes_of_all() {
+    let leave = Arc::new(Semaphore::new(0));
+    let options = Options::new().with_body_bytes(64 << 10);
+    let service = Service::with_options(server(), waiting(&leave), options);
+    let post = || {
+        let text = "x".repeat(30_000);
+        let arguments = json!({"text": text});
+        Post::modern(
+            "tools/call",
+            json!({"name": "t", "arguments": arguments, "_meta": {"progressToken": "p"}}),
+        )
+    };
+    // Two have begun their answers, and there is no room for a third.
+    let (one, two) = (post().to(&service).await, post().to(&service).await);
+    assert_eq!(
+        (one.status(), two.status()),
+        (StatusCode::OK, StatusCode::OK)
+    );
+    assert_eq!(
+        post().to(&service).await.status(),
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    leave.add_permits(1_000);
+    for response in [one, two] {
+        assert_eq!(events(response).await.len(), 2);
+    }
+    // Whoever worked on them has gone, and their room is free.
+    for _ in 0..400 {
+        if post().to(&service).await.status() == StatusCode::OK {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("the room is never free again");
+}
+
+/// Asks for the roots of whoever calls.
+async fn curious(_: Call, peer: Peer) -> Result<Json, ErrorObject> {
+    peer.ask("roots/list", None).await?;
+    Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
+}
+
+async fn asked<H: Handler>(service: &Service<V2025_11_25, H>) -> Value {
+    let mut post = Post::modern("tools/call", json!({"name": "t"}));
+    post.body = post.body.replace(
+        r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+        r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#,
+    );
+    message(post.to(service).await).await
+}
+
+#[tokio::test]
+async fn parked_calls_of_all_clients_have_one_limit() {
+    let limits = Limits {
+        all_parked: 3,
+        ask_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let service = Service::new(server().with_limits(limits), curious);
+    for _ in 0..3 {
+        let answer = asked(&service).await;
+        assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+    }
+    let refused = asked(&service).await;
+    assert!(refused["error"].is_object(), "{refused}");
+    // Their time is over, and there is room again.
+    for _ in 0..400 {
+        if asked(&service).await["result"]["resultType"] == "input_required" {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the parked calls stay for ever");
+}
+
+/// Lists a tool with a parameter that a header repeats; the first time it takes longer than anybody waits.
+#[tokio::test(start_paused = true)]
+async fn a_list_of_tools_that_came_too_late_is_asked_for_again_soon() {
+    let slow = Arc::new(Semaphore::new(1));
+    let handler = move |call: Call, _: Peer| {
+        let slow = Arc::clone(&slow);
+        async move {
+            let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+            let tools = json!({"tools": [{"name": "t", "inputSchema": schema}]});
+            if call.method == "tools/list" {
+                if let Ok(first) = slow.try_acquire() {
+                    first.forget();
+                    tokio::time::sleep(Duration::from_secs(20)).await;
+                }
+                return Ok(Json::from(tools));
+            }
+            Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
+        }
+    };
+    let service = Service::new(server(), handler);
+    let call = || {
+        Post::modern(
+            "tools/call",
+            json!({"name": "t", "arguments": {"region": "eu"}}),
+        )
+    };
+    // Nobody knows what its headers should say.
+    assert_eq!(call().to(&service).await.status(), StatusCode::OK);
+    tokio::time::advance(Duration::from_secs(2)).await;
+    let refused = call().to(&service).await;
+    assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(message(refused).await["error"]["code"], -32020);
+    let agrees = call().with("Mcp-Param-Region", "eu").to(&service).await;
+    assert_eq!(agrees.status(), StatusCode::OK);
+}
