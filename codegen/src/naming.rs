@@ -2,6 +2,8 @@
 
 pub(crate) mod taken;
 
+use heck::{ToSnakeCase, ToUpperCamelCase};
+
 /// Rust's reserved words, strict and future.
 const RESERVED: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
@@ -14,15 +16,13 @@ const RESERVED: &[&str] = &[
 /// A field or module name: `nextCursor` becomes `next_cursor`, `type` becomes `type_`.
 #[must_use]
 pub fn snake_case(wire: &str) -> String {
-    let words = words(wire);
-    let name = words.join("_").to_lowercase();
-    finish(name, "n")
+    finish(wire.to_snake_case(), "n")
 }
 
 /// A type or variant name: `input_required` becomes `InputRequired`.
 #[must_use]
 pub fn pascal_case(wire: &str) -> String {
-    let name: String = words(wire).iter().map(|word| capitalized(word)).collect();
+    let name = wire.to_upper_camel_case();
     // `Self` is the one reserved word in this case.
     if name == "Self" {
         return "SelfValue".to_owned();
@@ -77,32 +77,6 @@ fn capitalized(word: &str) -> String {
         Some(first) => first.to_uppercase().chain(letters).collect(),
         None => String::new(),
     }
-}
-
-/// Splits at anything that is no letter or digit, and where a small letter meets a capital.
-fn words(name: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let letters: Vec<char> = name.chars().collect();
-    for (index, &letter) in letters.iter().enumerate() {
-        if !letter.is_alphanumeric() {
-            words.push(std::mem::take(&mut word));
-            continue;
-        }
-        let before = index.checked_sub(1).map(|before| letters[before]);
-        let after = letters.get(index + 1);
-        let hump = letter.is_uppercase()
-            && (before.is_some_and(|c| c.is_lowercase() || c.is_numeric())
-                || (before.is_some_and(char::is_uppercase)
-                    && after.is_some_and(|c| c.is_lowercase())));
-        if hump {
-            words.push(std::mem::take(&mut word));
-        }
-        word.push(letter);
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 #[cfg(test)]

@@ -95,10 +95,8 @@ fn two_choices_of_one_rust_name() {
         let says = "choices whose Rust names differ";
         refused_at(&json!({"A": {"enum": choices}}), "/$defs/A", says);
     }
-    for choice in ["½", "ALL"] {
-        let says = "choices whose Rust names differ and are free";
-        refused_at(&json!({"A": {"enum": [choice]}}), "/$defs/A", says);
-    }
+    let says = "choices whose Rust names differ and are free";
+    refused_at(&json!({"A": {"enum": ["½"]}}), "/$defs/A", says);
 }
 
 #[test]
@@ -245,6 +243,7 @@ fn odd_but_accepted_compiles() {
         "a\rb\n/ c~d%20": {"type": "integer"},
         "": {"type": "boolean"},
         "Empty": {"enum": [""]},
+        "Capitals": {"enum": ["ALL", "aB2C"]},
         "Optional": object(&[("any", reference("Any")), ("none", json!({"type": ["string", "null"]}))], &["none"]),
         "Any": {},
         "Loop": object(&[("loop", reference("Loop")), ("more", json!({"anyOf": [reference("Loop"), {"type": "null"}]}))], &["more"]),
