@@ -7,12 +7,27 @@ use syn::{File, Item, ItemUse, UseTree};
 
 use crate::Error;
 
-/// The text of a file; `file` is named in errors.
-pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
-    let parsed: File = syn::parse2(tokens).map_err(|error| Error::Emit {
+/// The items of a file; `file` is named in errors.
+pub(crate) fn parsed(tokens: TokenStream, file: &str) -> Result<File, Error> {
+    syn::parse2(tokens).map_err(|error| Error::Emit {
         step: "syn",
         problem: format!("{file}: the generated code does not parse: {error}").into(),
-    })?;
+    })
+}
+
+/// The text of a file; `file` is named in errors.
+pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
+    Ok(text(&parsed(tokens, file)?))
+}
+
+/// The text of a file of which the body is parsed, with what stands before it.
+pub(crate) fn below(head: TokenStream, body: File, file: &str) -> Result<String, Error> {
+    let mut whole = parsed(head, file)?;
+    whole.items.extend(body.items);
+    Ok(text(&whole))
+}
+
+fn text(parsed: &File) -> String {
     let head = prettyplease::unparse(&File {
         shebang: None,
         frontmatter: None,
@@ -43,7 +58,7 @@ pub(crate) fn rust(tokens: TokenStream, file: &str) -> Result<String, Error> {
         });
         previous = Some(item);
     }
-    Ok(text)
+    text
 }
 
 /// Whether an import is from the crate itself.

@@ -10,7 +10,7 @@ use crate::registry::names::package;
 use crate::spec::Spec;
 use crate::{Error, Problems};
 
-pub use alone::{Alone, alone};
+pub use alone::{Alone, WireSource, alone};
 pub use models::{Models, RevisionModel};
 
 /// The folder of the generated crates, below the root of the workspace.

@@ -12,7 +12,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use mcp_codegen::generate::{Alone, Crate, alone};
+use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
 use mcp_codegen::{Error, Spec};
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn generate(text: &str, package: &str) -> Result<Crate, Error> {
         text,
         file: "draft.json",
         package,
-        wire_path: &wire.display().to_string(),
+        wire: WireSource::Path(&wire.display().to_string()),
         sha256: "0",
     };
     alone(&SPEC, &one)

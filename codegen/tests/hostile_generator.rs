@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use mcp_codegen::generate::{Alone, Crate, alone};
+use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
 use mcp_codegen::{Decision, Error, Problems, Spec};
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,7 @@ fn from_text(text: &str) -> Result<Crate, Error> {
         text,
         file: "draft.json",
         package: "mcp-hostile",
-        wire_path: &wire.display().to_string(),
+        wire: WireSource::Path(&wire.display().to_string()),
         sha256: "0",
     };
     alone(&spec(), &one)
@@ -377,7 +377,7 @@ fn packages_and_files_that_would_break_what_names_them() {
             text: &text,
             file,
             package,
-            wire_path: "../wire",
+            wire: WireSource::Path("../wire"),
             sha256: "0",
         };
         alone(&spec(), &one)

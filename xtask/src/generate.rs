@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use mcp_codegen::files::FileSet;
-use mcp_codegen::generate::{self, Alone, Generated, Report};
+use mcp_codegen::generate::{self, Alone, Generated, Report, WireSource};
 use mcp_codegen::{Decision, Spec};
 
 use crate::spec::default_dir;
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     /// The name of that crate [default: the name of its folder]
     #[arg(long, requires = "schema")]
     name: Option<String>,
+    /// Where that crate has mcp-wire from, as its manifest is to say it [default: the path to this checkout's from DIR]
+    #[arg(long, value_name = "PATH|VERSION", requires = "schema")]
+    wire: Option<String>,
     /// Take no safe answer: fail with what is open
     #[arg(long)]
     strict: bool,
@@ -45,6 +48,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         schema,
         out,
         name,
+        wire,
         strict,
         spec,
     } = arguments;
@@ -52,7 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let dir = spec.unwrap_or_else(default_dir);
     let spec = Spec::read(&dir)?;
     if let (Some(schema), Some(out)) = (schema, out) {
-        return alone(&spec, &schema, &out, name, strict, start);
+        return alone(&spec, &schema, &out, (name, wire), strict, start);
     }
     let mut generated = generate::generate(&spec)?;
     if !revision.is_empty() {
@@ -128,7 +132,7 @@ fn alone(
     spec: &Spec,
     schema: &Path,
     out: &Path,
-    name: Option<String>,
+    (name, wire): (Option<String>, Option<String>),
     strict: bool,
     start: Instant,
 ) -> anyhow::Result<Outcome> {
@@ -142,14 +146,22 @@ fn alone(
         Some(name) => name,
         None => folder_name(out)?,
     };
-    let wire = std::path::absolute(root().join("runtime/wire"))?;
+    let wire = match wire {
+        Some(wire) => wire,
+        None => relative(out, &root().join("runtime/wire"))?,
+    };
     let one = generate::alone(
         spec,
         &Alone {
             text: &text,
             file: &schema.display().to_string(),
             package: &name,
-            wire_path: &wire.display().to_string(),
+            wire: match wire
+                .starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first))
+            {
+                true => WireSource::Version(&wire),
+                false => WireSource::Path(&wire),
+            },
             sha256: &sha256,
         },
     )?;
@@ -185,6 +197,22 @@ fn alone(
         out.join("Cargo.toml").display()
     );
     Ok(Outcome::passed(text))
+}
+
+/// The way from a folder to another one, so that a crate names no place of the machine that it was made on.
+fn relative(from: &Path, to: &Path) -> anyhow::Result<String> {
+    std::fs::create_dir_all(from).map_err(|cause| mcp_codegen::Error::io("create", from, cause))?;
+    // What is a link counts as what it leads to, as cargo sees it.
+    let (from, to) = (from.canonicalize()?, to.canonicalize()?);
+    let shared = from
+        .components()
+        .zip(to.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = from.components().skip(shared).map(|_| "..".to_owned());
+    let down =
+        (to.components().skip(shared)).map(|step| step.as_os_str().to_string_lossy().into_owned());
+    Ok(up.chain(down).collect::<Vec<_>>().join("/"))
 }
 
 fn folder_name(out: &Path) -> anyhow::Result<String> {

@@ -15,16 +15,14 @@ use crate::naming::taken::WIRE;
 const MANY: usize = 40;
 
 /// The names at the start of the paths of some items.
-pub(crate) fn named(body: &TokenStream) -> BTreeSet<String> {
+pub(crate) fn named(body: &File) -> BTreeSet<String> {
     let mut named = Named::default();
-    if let Ok(file) = syn::parse2::<File>(body.clone()) {
-        named.visit_file(&file);
-    }
+    named.visit_file(body);
     named.0
 }
 
 /// The imports for `body`; `area` is the file's own area, whose types need none.
-pub(super) fn imports(model: &Model, body: &TokenStream, area: Option<&str>) -> TokenStream {
+pub(super) fn imports(model: &Model, body: &File, area: Option<&str>) -> TokenStream {
     let named = named(body);
     let mut wire = Vec::new();
     let mut types = Vec::new();

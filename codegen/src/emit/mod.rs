@@ -50,45 +50,38 @@ pub fn crate_files(
     }
     let header = scaffold::header(facts);
     let mut files = CrateFiles::new();
-    let mut add = |path: String, tokens: TokenStream| {
-        let text = format::rust(tokens, &path)?;
+    let mut add = |path: String, area: Option<&str>, about: &str, body: TokenStream| {
+        let body = format::parsed(body, &path)?;
+        let imports = imports::imports(model, &body, area);
+        let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
         files.insert(path, format!("{header}{text}"));
         Ok::<(), Error>(())
     };
     for (area, defs) in &areas {
-        let body = area_items(model, defs, &items, docs)?;
-        let imports = imports::imports(model, &body, Some(area));
         let about = scaffold::about_area(area);
-        add(
-            format!("src/{area}.rs"),
-            quote!(#![doc = #about] #imports #body),
-        )?;
-        let body = area_wire(defs, &blanks);
-        let imports = imports::imports(model, &body, None);
+        let body = area_items(model, defs, &items, docs)?;
+        add(format!("src/{area}.rs"), Some(area), &about, body)?;
         let about = scaffold::about_wire(area);
-        add(
-            format!("src/wire/{area}.rs"),
-            quote!(#![doc = #about] #imports #body),
-        )?;
+        let body = area_wire(defs, &blanks);
+        add(format!("src/wire/{area}.rs"), None, &about, body)?;
     }
-    let names: BTreeSet<&str> = areas.keys().copied().collect();
-    add("src/wire/mod.rs".to_owned(), scaffold::wire_modules(&names))?;
-    let impls = methods::impls(model);
-    let tables = methods::tables(model);
-    let body = quote!(#tables #impls);
-    let imports = imports::imports(model, &body, None);
-    let about = scaffold::ABOUT_METHODS;
+    let (impls, tables) = (methods::impls(model), methods::tables(model));
     add(
         "src/methods.rs".to_owned(),
-        quote!(#![doc = #about] #imports #body),
+        None,
+        scaffold::ABOUT_METHODS,
+        quote!(#tables #impls),
     )?;
-    let body = services::services(model, docs, &facts.source)?;
-    let imports = imports::imports(model, &body, None);
-    let about = scaffold::ABOUT_SERVICES;
     add(
         "src/services.rs".to_owned(),
-        quote!(#![doc = #about] #imports #body),
+        None,
+        scaffold::ABOUT_SERVICES,
+        services::services(model, docs, &facts.source)?,
     )?;
+    let names: BTreeSet<&str> = areas.keys().copied().collect();
+    let path = "src/wire/mod.rs".to_owned();
+    let text = format::rust(scaffold::wire_modules(&names), &path)?;
+    files.insert(path, format!("{header}{text}"));
     files.insert(
         "tests/services.rs".to_owned(),
         scaffold::services_test(facts)?,

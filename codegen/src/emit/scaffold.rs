@@ -30,7 +30,7 @@ pub struct CrateFacts {
     /// The command that makes the crate.
     pub command: String,
     /// The path of `mcp-wire` for a crate that stands alone; absent for a member of the workspace.
-    pub wire_path: Option<String>,
+    pub wire_dependency: Option<String>,
 }
 
 impl CrateFacts {
@@ -143,10 +143,10 @@ fn render(name: &str, facts: &CrateFacts, more: Value) -> Result<String, Error> 
         era,
         source,
         command,
-        wire_path,
+        wire_dependency,
         ..
     } = facts.clone();
-    let facts = context! { package, revision, wire, era, source, command, wire_path };
+    let facts = context! { package, revision, wire, era, source, command, wire_dependency };
     let workspace_version = crate::registry::VERSION;
     template(
         name,

@@ -1,5 +1,7 @@
 //! A crate from a schema that is no revision of the spec: a draft of the day.
 
+use std::path::Path;
+
 use super::{COMMAND, Crate};
 use crate::decision::Scope;
 use crate::docs::{Docs, TypeDocs};
@@ -22,6 +24,25 @@ fn check_package(name: &str) -> Result<(), Error> {
     })
 }
 
+/// Where a crate that stands alone has `mcp-wire` from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WireSource<'a> {
+    /// A folder, as the manifest is to name it.
+    Path(&'a str),
+    /// A version, as cargo reads it.
+    Version(&'a str),
+}
+
+impl WireSource<'_> {
+    /// The dependency in a manifest.
+    fn dependency(self) -> String {
+        match self {
+            Self::Path(path) => format!("{{ path = {} }}", toml::Value::from(path)),
+            Self::Version(version) => toml::Value::from(version).to_string(),
+        }
+    }
+}
+
 /// A schema that is no revision of the spec: a draft of the day.
 #[derive(Debug, Clone)]
 pub struct Alone<'a> {
@@ -31,8 +52,8 @@ pub struct Alone<'a> {
     pub file: &'a str,
     /// The name of the package.
     pub package: &'a str,
-    /// The path of the `mcp-wire` crate that the package depends on.
-    pub wire_path: &'a str,
+    /// The `mcp-wire` that the package depends on.
+    pub wire: WireSource<'a>,
     /// The digest of the file.
     pub sha256: &'a str,
 }
@@ -64,11 +85,17 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         revision: alone.package.to_owned(),
         wire: alone.package.to_owned(),
         era: era.as_str().to_owned(),
-        // It is named in line comments.
-        source: alone.file.replace(['\n', '\r'], " "),
+        // It is named in line comments, which are to be the same on every machine.
+        source: match Path::new(alone.file) {
+            path if path.is_absolute() => {
+                path.file_name().unwrap_or_default().display().to_string()
+            }
+            _ => alone.file.to_owned(),
+        }
+        .replace(['\n', '\r'], " "),
         sha256: alone.sha256.to_owned(),
         command: format!("{COMMAND} --schema"),
-        wire_path: Some(alone.wire_path.to_owned()),
+        wire_dependency: Some(alone.wire.dependency()),
     };
     let docs = TypeDocs {
         docs: &docs,

@@ -436,6 +436,6 @@ fn facts(revision: &Revision) -> CrateFacts {
         source: format!("spec/{}/schema.json", revision.id),
         sha256: revision.sha256.clone(),
         command: COMMAND.to_owned(),
-        wire_path: None,
+        wire_dependency: None,
     }
 }

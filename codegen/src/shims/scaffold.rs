@@ -47,11 +47,7 @@ impl ShimFacts<'_> {
 }
 
 /// The imports of a file of conversions.
-pub(super) fn imports(
-    plan: &PairPlan,
-    body: &TokenStream,
-    elsewhere: &[TokenStream],
-) -> TokenStream {
+pub(super) fn imports(plan: &PairPlan, body: &syn::File, elsewhere: &[TokenStream]) -> TokenStream {
     let names = named(body);
     let of = |all: &[&str]| -> Vec<_> {
         all.iter()

@@ -25,10 +25,9 @@ use crate::{Error, format};
 /// Tokens that do not parse, and templates that do not render.
 pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<CrateFiles, Error> {
     let mut files = CrateFiles::new();
-    let mut add = |path: String, tokens: TokenStream| -> Result<(), Error> {
-        let text = format::rust(tokens, &path)?;
-        files.insert(path, format!("{}{text}", facts.header()));
-        Ok(())
+    let header = facts.header();
+    let mut add = |path: String, text: String| {
+        files.insert(path, format!("{header}{text}"));
     };
     for plan in plans {
         let module = plan.pair.module();
@@ -40,26 +39,32 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 areas.entry(&conversion.area).or_default().push(conversion);
             }
             for (area, conversions) in &areas {
+                let path = format!("src/{module}/{way}/{area}.rs");
                 let functions = conversions.iter().map(|one| emitter.function(one));
-                let body = quote!(#(#functions)*);
+                let body = format::parsed(quote!(#(#functions)*), &path)?;
                 let about = format!(" Types of {}, {way}.", area.replace('_', " "));
                 let own = conversions
                     .iter()
                     .map(|one| emitter.name(one).to_string())
                     .collect();
                 let imports = scaffold::imports(plan, &body, &emitter.elsewhere(&body, &own));
-                add(
-                    format!("src/{module}/{way}/{area}.rs"),
-                    quote!(#![doc = #about] #imports #body),
-                )?;
+                let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
+                add(path, text);
             }
             let names: BTreeSet<&str> = areas.keys().copied().collect();
             let hops = emitter.hops(conversions);
             let body = scaffold::way(plan, way, &names, &hops);
-            add(format!("src/{module}/{way}/mod.rs"), body)?;
+            let path = format!("src/{module}/{way}/mod.rs");
+            let text = format::rust(body, &path)?;
+            add(path, text);
         }
-        add(format!("src/{module}/rules.rs"), scaffold::rules(plan))?;
-        add(format!("src/{module}/mod.rs"), scaffold::pair(plan))?;
+        for (path, body) in [
+            (format!("src/{module}/rules.rs"), scaffold::rules(plan)),
+            (format!("src/{module}/mod.rs"), scaffold::pair(plan)),
+        ] {
+            let text = format::rust(body, &path)?;
+            add(path, text);
+        }
     }
     files.extend(scaffold::files(plans, facts)?);
     Ok(files)
@@ -111,7 +116,7 @@ impl Emitter {
     }
 
     /// The functions of other files that some code names, each with its file.
-    fn elsewhere(&self, body: &TokenStream, own: &BTreeSet<String>) -> Vec<TokenStream> {
+    fn elsewhere(&self, body: &syn::File, own: &BTreeSet<String>) -> Vec<TokenStream> {
         let named = named(body);
         let other = |name: &String| named.contains(name) && !own.contains(name);
         let names: BTreeMap<String, &Ident> = (self.areas.iter())
