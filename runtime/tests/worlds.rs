@@ -75,7 +75,12 @@ struct World<'e, C: Spoken, S: Spoken> {
     names: Vec<String>,
     now: Duration,
     done: Vec<Move>,
+    /// Whether everything may happen again and again.
+    is_walk: bool,
 }
+
+/// How often something may be asked in a walk, and how often something may go wrong.
+const MOST: (usize, usize) = (12, 4);
 
 fn asks<C: Spoken>() -> [(&'static str, Value); 3] {
     let subscription = match C::REVISION.era() {
@@ -108,6 +113,7 @@ impl<'e, C: Spoken, S: Spoken> World<'e, C, S> {
             names: Vec::new(),
             now: Duration::ZERO,
             done: Vec::new(),
+            is_walk: false,
         }
     }
 
@@ -123,21 +129,28 @@ impl<'e, C: Spoken, S: Spoken> World<'e, C, S> {
     /// What may happen now: faults are few, so that there is something to go wrong.
     fn moves(&self) -> Vec<Move> {
         let mut moves = Vec::new();
-        let never = |one: Move| self.count(|done| *done == one) == 0;
-        moves.extend((0..3).map(Move::Ask).filter(|one| never(*one)));
+        let never = |one: Move| self.is_walk || self.count(|done| *done == one) == 0;
+        let asks = self.count(|done| matches!(done, Move::Ask(_)));
+        if asks < MOST.0 {
+            moves.extend((0..3).map(Move::Ask).filter(|one| never(*one)));
+        }
         let faults =
             self.count(|done| matches!(done, Move::LoseToServer | Move::LoseToClient | Move::End));
+        let most = if self.is_walk { MOST.1 } else { 1 };
         let mut add = |one, may: bool| moves.extend(may.then_some(one));
-        add(Move::Cancel, !never(Move::Ask(0)) && never(Move::Cancel));
+        add(
+            Move::Cancel,
+            self.done.contains(&Move::Ask(0)) && never(Move::Cancel),
+        );
         add(Move::ToServer, !self.to_server.is_empty());
         add(Move::ToClient, !self.to_client.is_empty());
         add(
             Move::LoseToServer,
-            !self.to_server.is_empty() && faults == 0,
+            !self.to_server.is_empty() && faults < most,
         );
         add(
             Move::LoseToClient,
-            !self.to_client.is_empty() && faults == 0,
+            !self.to_client.is_empty() && faults < most,
         );
         add(Move::Handle, self.ready().is_some());
         add(Move::AskBack, self.curious().is_some());
@@ -147,7 +160,7 @@ impl<'e, C: Spoken, S: Spoken> World<'e, C, S> {
             Move::Wake,
             self.wake_at().is_some() && self.count(|done| *done == Move::Wake) < 2,
         );
-        add(Move::End, !self.done.is_empty() && faults == 0);
+        add(Move::End, !self.done.is_empty() && faults < most);
         moves
     }
 
@@ -172,7 +185,7 @@ impl<'e, C: Spoken, S: Spoken> World<'e, C, S> {
                 assert!(self.asked.insert(token, index).is_none());
             }
             Move::Cancel => {
-                let call = self.asked.iter().find(|(_, index)| **index == 0);
+                let call = self.asked.iter().rfind(|(_, index)| **index == 0);
                 self.client.cancel(*call.unwrap().0, None, now);
             }
             Move::ToServer => {
@@ -388,17 +401,22 @@ impl<'e, C: Spoken, S: Spoken> World<'e, C, S> {
     }
 }
 
-/// Visits every state of a world; how many there are.
-fn explore<C: Spoken, S: Spoken>(ours: RevisionSet, theirs: RevisionSet, depth: usize) -> usize {
+/// A client and a server that are willing to speak these.
+fn ends<C: Spoken, S: Spoken>(ours: RevisionSet, theirs: RevisionSet) -> Ends<C, S> {
     let info = Json::from(json!({"name": "w", "version": "1"}));
     let capabilities = Json::from(json!({"roots": {}}));
     let options = Options::new(Channel::Stdio, Profile::new(&info, &capabilities));
     let offered = json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}});
     let profile = Profile::new(&info, &Json::from(offered));
-    let ends = Ends::<C, S> {
+    Ends {
         client: Arc::new(Client::new(options.with_revisions(ours))),
         server: Arc::new(Server::new(profile).unwrap().serving(theirs)),
-    };
+    }
+}
+
+/// Visits every state of a world; how many there are.
+fn explore<C: Spoken, S: Spoken>(ours: RevisionSet, theirs: RevisionSet, depth: usize) -> usize {
+    let ends = ends::<C, S>(ours, theirs);
     let mut seen = HashSet::new();
     let mut paths = VecDeque::from([Vec::new()]);
     while let Some(path) = paths.pop_front() {
@@ -423,6 +441,83 @@ fn explore<C: Spoken, S: Spoken>(ours: RevisionSet, theirs: RevisionSet, depth: 
         world.run_out();
     }
     seen.len()
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((bits ^ (bits >> 31)) % end as u64) as usize
+    }
+}
+
+/// Walks at random, far deeper than every state can be visited; a failure names what was done.
+fn walk<C: Spoken, S: Spoken>(ends: &Ends<C, S>, seed: u64, length: usize) -> usize {
+    let mut random = Random(seed);
+    let mut world = World::new(ends);
+    world.is_walk = true;
+    for _ in 0..length {
+        let moves = world.moves();
+        let Some(one) = (!moves.is_empty()).then(|| moves[random.below(moves.len())]) else {
+            break;
+        };
+        world.make(one);
+    }
+    let steps = world.done.len();
+    world.run_out();
+    steps
+}
+
+/// Steps of all walks of two applications: `WORLDS_STEPS=1000000` walks as far as that.
+fn walks<C: Spoken, S: Spoken>() {
+    let said = std::env::var("WORLDS_STEPS").ok();
+    let wanted = said.and_then(|steps| steps.parse().ok()).unwrap_or(10_000);
+    let kinds = [
+        RevisionSet::legacy(),
+        RevisionSet::all(),
+        RevisionSet::modern(),
+    ];
+    let pairs: Vec<_> = kinds
+        .iter()
+        .flat_map(|ours| kinds.map(|theirs| (*ours, theirs)))
+        .collect();
+    let all: Vec<Ends<C, S>> = pairs
+        .into_iter()
+        .map(|(ours, theirs)| ends(ours, theirs))
+        .collect();
+    let (mut steps, mut seed) = (0, 0);
+    while steps < wanted {
+        for ends in &all {
+            seed += 1;
+            steps += walk(ends, seed, 100);
+        }
+    }
+    println!("{steps} steps of {} with {}", C::REVISION, S::REVISION);
+}
+
+#[test]
+fn walks_of_older_applications() {
+    walks::<V2025_11_25, V2025_11_25>();
+}
+
+#[test]
+fn walks_of_an_older_client_and_a_modern_server() {
+    walks::<V2025_11_25, V2026_07_28>();
+}
+
+#[test]
+fn walks_of_a_modern_client_and_an_older_server() {
+    walks::<V2026_07_28, V2025_11_25>();
+}
+
+#[test]
+fn walks_of_modern_applications() {
+    walks::<V2026_07_28, V2026_07_28>();
 }
 
 fn depth() -> usize {

@@ -12,7 +12,6 @@ pub mod errors;
 mod events;
 pub mod headers;
 pub(crate) mod limits;
-#[cfg(feature = "http")]
 pub(crate) mod params;
 mod profile;
 pub(crate) mod revisions;

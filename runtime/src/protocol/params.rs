@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 
 use mcp_wire::{Json, JsonObject, Kind, Map};
 
+#[cfg(feature = "http")]
 use crate::errors::{self, Refusal};
+#[cfg(feature = "http")]
 use crate::headers::decoded;
 
 /// What every such header begins with.
 pub(crate) const PREFIX: &str = "Mcp-Param-";
 
 /// The word in a schema.
-const WORD: &str = "x-mcp-header";
+pub(crate) const WORD: &str = "x-mcp-header";
 
 /// A parameter that a header repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,6 +128,7 @@ impl Param {
     }
 
     /// Refuses a header that does not say what the arguments say.
+    #[cfg(feature = "http")]
     pub(crate) fn agree(
         &self,
         arguments: Option<&Json>,
@@ -146,6 +149,7 @@ impl Param {
     }
 }
 
+#[cfg(feature = "http")]
 /// Whether two texts are one value: `7` and `7.0` are the same integer.
 fn same(value: &str, said: &str) -> bool {
     let number = |text: &str| mcp_wire::from_str::<mcp_wire::Integer>(text).ok();
@@ -192,6 +196,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "http")]
     #[test]
     fn a_header_says_what_the_argument_says_or_neither_says_anything() {
         let param = Param {

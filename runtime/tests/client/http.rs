@@ -373,3 +373,65 @@ fn one_post_cannot_answer_for_another() {
     );
     assert!(answers[1].1.read::<Json>().is_ok());
 }
+
+#[test]
+fn headers_repeat_what_the_tools_were_seen_to_ask_for() {
+    let mut client = modern();
+    client.ask(list(), NOW).unwrap();
+    let (send, sent) = hear(&mut client).only();
+    let schema = |word: Value| json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": word}, "a": {"type": "integer"}}});
+    let tools = json!([
+        {"name": "add", "inputSchema": schema(json!("Region"))},
+        {"name": "wrong", "inputSchema": schema(json!("no header"))},
+        {"name": "plain", "inputSchema": {"type": "object"}},
+    ]);
+    let listed =
+        json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": tools});
+    answer(
+        &mut client,
+        send.exchange,
+        None,
+        &result(&sent["id"], listed),
+    );
+    let heard = hear(&mut client);
+    assert!(
+        matches!(&heard.events[0], Event::Ignored(Ignored::Invalid(_, why)) if why.contains("wrong")),
+        "{:?}",
+        heard.events
+    );
+    let listed = heard.answer().unwrap();
+    let names: Vec<_> = listed["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| &tool["name"])
+        .collect();
+    assert_eq!(
+        names,
+        ["add", "plain"],
+        "a tool that breaks the rule is left out"
+    );
+
+    let with = |name: &str, region: Value| {
+        let params = json!({"name": name, "arguments": {"region": region, "a": 1}});
+        Ask::new("tools/call", Some(Json::from(params)))
+    };
+    let cases = [
+        (with("add", json!("eu")), Some("eu")),
+        (
+            with("add", json!("zürich")),
+            Some("=?base64?esO8cmljaA==?="),
+        ),
+        (with("add", Value::Null), None),
+        (with("plain", json!("eu")), None),
+        (
+            with("add", json!("eu")).with_param_header("region", "mine"),
+            Some("mine"),
+        ),
+    ];
+    for (ask, expected) in cases {
+        client.ask(ask, NOW).unwrap();
+        let (send, _) = hear(&mut client).only();
+        assert_eq!(header(&send, "Mcp-Param-Region"), expected);
+    }
+}

@@ -11,7 +11,9 @@
 mod budgets;
 #[path = "../../examples/handlers/mod.rs"]
 mod handlers;
+mod listener;
 mod refusals;
+mod replicas;
 mod resume;
 mod sessions;
 mod streams;

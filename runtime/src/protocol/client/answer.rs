@@ -183,6 +183,11 @@ impl<App: Spoken> Connection<Client<App>> {
                 }
             }
         }
+        let learned = match method.as_str() {
+            "tools/list" => self.learn(result, revision),
+            _ => None,
+        };
+        let result = learned.as_ref().unwrap_or(result);
         let answer = match self.side.translator.result_in(method, result, revision) {
             Ok((result, lost)) => {
                 losses.extend(lost);

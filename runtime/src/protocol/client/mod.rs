@@ -46,6 +46,7 @@ mod send;
 mod settle;
 mod stamp;
 mod state;
+mod tools;
 mod translate;
 
 use std::marker::PhantomData;

@@ -124,7 +124,9 @@ impl<App: Spoken> Connection<Client<App>> {
         let progress_token = progress_token(params.as_ref());
         let method = request.ask.method.clone();
         let extra = match revision.era() {
-            Era::PerRequest => request.ask.headers.clone(),
+            Era::PerRequest => {
+                self.repeated(&method, &request.ask.headers, params.as_ref(), revision)
+            }
             Era::Handshake => Vec::new(),
         };
         let purpose = Purpose::Application {

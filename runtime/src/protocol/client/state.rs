@@ -8,6 +8,7 @@ use mcp_wire::{Json, RequestId};
 use super::changes::Changes;
 use super::rounds::Rounds;
 use super::settle::Stage;
+use super::tools::Tools;
 use crate::protocol::{Ask, Exchange, Token};
 
 /// What changes while a client's end of a conversation runs.
@@ -32,6 +33,8 @@ pub struct State {
     pub(super) rounds: Rounds,
     /// What the application wants to be told of.
     pub(super) changes: Changes,
+    /// Parameters of tools that headers repeat.
+    pub(super) tools: Tools,
 }
 
 /// How the server has called.

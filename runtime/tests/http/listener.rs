@@ -1,0 +1,226 @@
+//! The service on a socket: how many connections, how long a head and a body, how it ends; and pages of other origins.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use mcp_revisions::http::{self as adapter, Options, Service};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::server::Call;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, oneshot};
+use tower::ServiceExt;
+
+use crate::{Post, body, handlers, server};
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(20);
+
+async fn listening() -> (TcpListener, std::net::SocketAddr) {
+    let listener = adapter::bind(0).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+/// What comes back for bytes on a connection of their own, up to its end.
+async fn exchange(address: std::net::SocketAddr, bytes: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    tokio::time::timeout(LONG, stream.read_to_string(&mut text))
+        .await
+        .expect("it stays open")
+        .unwrap();
+    text
+}
+
+fn call(last: bool) -> String {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1, "b": 2},
+        "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}})
+    .to_string();
+    let close = if last { "Connection: close\r\n" } else { "" };
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\n{close}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: add\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn a_head_and_a_body_that_stall_are_given_up() {
+    let (listener, address) = listening().await;
+    let times =
+        Options::new().with_read_times(Duration::from_millis(100), Duration::from_millis(100));
+    let service = Service::with_options(server(), handlers::handle, times);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let whole = call(true);
+    let (head, _) = whole.split_once("\r\n\r\n").unwrap();
+    // Neither of them gets an answer to its call, and both connections end.
+    let stalled = exchange(address, &head[..40]).await;
+    assert!(!stalled.contains("200 OK"), "{stalled}");
+    let stalled = exchange(address, &format!("{head}\r\n\r\n{{")).await;
+    assert!(stalled.starts_with("HTTP/1.1 408"), "{stalled}");
+    assert!(exchange(address, &whole).await.contains("\"text\":\"3\""));
+    serving.abort();
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_for_one_to_end() {
+    let (listener, address) = listening().await;
+    let service = Service::with_options(
+        server(),
+        handlers::handle,
+        Options::new().with_connections(2),
+    );
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(call(false).as_bytes()).await.unwrap();
+        let mut bytes = [0; 12];
+        stream.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(&bytes, b"HTTP/1.1 200");
+        held.push(stream);
+    }
+    let third = tokio::spawn(async move { exchange(address, &call(true)).await });
+    tokio::task::yield_now().await;
+    assert!(!third.is_finished());
+    held.pop();
+    assert!(third.await.unwrap().contains("200 OK"));
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
+    let (listener, address) = listening().await;
+    let (begun, leave) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let handler = {
+        let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
+        move |call: Call, _: Peer| {
+            let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
+            async move {
+                if call.method == "tools/list" {
+                    return Ok(Json::from_text(r#"{"tools":[]}"#).unwrap());
+                }
+                begun.notify_one();
+                leave.notified().await;
+                Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
+            }
+        }
+    };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let service = Service::new(server(), handler);
+    let until = async { drop(stopped.await) };
+    let serving = tokio::spawn(adapter::serve_until(listener, service, until, LONG));
+    let at_work = tokio::spawn(async move { exchange(address, &call(true)).await });
+    begun.notified().await;
+    stop.send(()).unwrap();
+    // The listener is gone; what was at work is not.
+    for _ in 0..400 {
+        if TcpStream::connect(address).await.is_err() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(TcpStream::connect(address).await.is_err());
+    assert!(!serving.is_finished());
+    leave.notify_one();
+    assert!(at_work.await.unwrap().contains("200 OK"));
+    tokio::time::timeout(LONG, serving)
+        .await
+        .expect("it does not end")
+        .unwrap();
+}
+
+/// Answers nothing, ever, but a list of tools.
+fn stuck(begun: &Arc<Notify>) -> impl Handler {
+    let begun = Arc::clone(begun);
+    move |call: Call, _: Peer| {
+        let begun = Arc::clone(&begun);
+        async move {
+            if call.method != "tools/list" {
+                begun.notify_one();
+                std::future::pending::<()>().await;
+            }
+            Ok(Json::from_text(r#"{"tools":[]}"#).unwrap())
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_waits_no_longer_than_its_grace() {
+    let (listener, address) = listening().await;
+    let begun = Arc::new(Notify::new());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let service = Service::new(server(), stuck(&begun));
+    let until = async { drop(stopped.await) };
+    let grace = Duration::from_millis(50);
+    let serving = tokio::spawn(adapter::serve_until(listener, service, until, grace));
+    let at_work = tokio::spawn(async move { exchange(address, &call(true)).await });
+    begun.notified().await;
+    stop.send(()).unwrap();
+    tokio::time::timeout(LONG, serving)
+        .await
+        .expect("it waits for ever")
+        .unwrap();
+    assert!(!at_work.await.unwrap().contains("200 OK"));
+}
+
+#[tokio::test]
+async fn pages_of_allowed_origins_may_send_and_read_and_others_may_not() {
+    let options = || Options::new().with_origin("https://app.example.com");
+    let preflight = |origin: &str| {
+        Post::of(&json!(0))
+            .with("Origin", origin)
+            .with("Access-Control-Request-Method", "POST")
+            .with("Access-Control-Request-Headers", "content-type, mcp-method")
+            .request(Method::OPTIONS)
+    };
+    let service = Service::with_options(server(), handlers::handle, options().with_cors());
+    let allowed = service
+        .clone()
+        .oneshot(preflight("https://app.example.com"))
+        .await
+        .unwrap();
+    assert_eq!(allowed.status(), StatusCode::NO_CONTENT);
+    let header = |name: &str| allowed.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(
+        header("access-control-allow-origin"),
+        "https://app.example.com"
+    );
+    assert_eq!(
+        header("access-control-allow-headers"),
+        "content-type, mcp-method"
+    );
+    assert!(header("access-control-allow-methods").contains("POST"));
+    let refused = service
+        .clone()
+        .oneshot(preflight("https://evil.example.com"))
+        .await
+        .unwrap();
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    assert!(
+        refused
+            .headers()
+            .get("access-control-allow-origin")
+            .is_none()
+    );
+    let post = Post::modern("tools/list", json!({})).with("Origin", "https://app.example.com");
+    let answer = post.to(&service).await;
+    assert_eq!(
+        answer.headers()["access-control-allow-origin"],
+        "https://app.example.com"
+    );
+    assert_eq!(answer.headers()["vary"], "Origin");
+    assert!(body(answer).await.contains("\"tools\""));
+    // Who did not ask for it does not get it.
+    let plain = Service::with_options(server(), handlers::handle, options());
+    let answer = plain
+        .oneshot(preflight("https://app.example.com"))
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
+}
