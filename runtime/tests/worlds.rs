@@ -27,7 +27,7 @@ use mcp_revisions::{Era, RevisionSet, Server, Spoken, V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
 
 /// How deep a run goes unless told otherwise.
-const DEPTH: usize = 6;
+const DEPTH: usize = 5;
 
 /// What may happen next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -476,7 +476,7 @@ fn walk<C: Spoken, S: Spoken>(ends: &Ends<C, S>, seed: u64, length: usize) -> us
 /// Steps of all walks of two applications: `WORLDS_STEPS=1000000` walks as far as that.
 fn walks<C: Spoken, S: Spoken>() {
     let said = std::env::var("WORLDS_STEPS").ok();
-    let wanted = said.and_then(|steps| steps.parse().ok()).unwrap_or(10_000);
+    let wanted = said.and_then(|steps| steps.parse().ok()).unwrap_or(25_000);
     let kinds = [
         RevisionSet::legacy(),
         RevisionSet::all(),
