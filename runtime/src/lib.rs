@@ -88,6 +88,8 @@ pub use protocol::revisions::RevisionSet;
 pub use protocol::server::Server;
 pub use protocol::{Connection, Side};
 pub use protocol::{client, errors, headers, server, settle};
+#[cfg(feature = "client")]
+pub use transport::client as carrier;
 #[cfg(feature = "http")]
 pub use transport::http;
 #[cfg(any(feature = "http", feature = "stdio"))]

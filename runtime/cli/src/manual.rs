@@ -26,6 +26,7 @@ Examples:
   mcp-rev transcript talk.jsonl --as {older}
   mcp-rev bridge --losses losses.jsonl -- my-server
   mcp-rev bridge --listen http://127.0.0.1:8000/mcp -- my-server
+  mcp-rev bridge --header 'Authorization: Bearer TOKEN' https://example.com/mcp
 
 Exit codes:
   0  all is well

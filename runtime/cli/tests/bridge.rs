@@ -308,6 +308,42 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
         "{told}"
     );
     assert!(!told.is_empty());
+    // Nobody puts up with that: the request is answered, by an error.
+    let mut talk = Talk::new(
+        Revision::V2025_06_18,
+        bridge(
+            &["--losses", "off", "--refuse", "cosmetic"],
+            Revision::NEWEST,
+        ),
+    );
+    let list = talk.ask(Ask::new("tools/list", None));
+    let answer = value(&talk.answers(&[list])[&list]).to_string();
+    assert!(answer.contains("refused: cosmetic at "), "{answer}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_bridge_with_grace() {
+    let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], Revision::V2025_11_25));
+    let add = talk.tool("add");
+    talk.answers(&[add]);
+    let id = talk.child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        if let Some(status) = talk.child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(Instant::now() < deadline, "the bridge does not end");
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(status.code(), Some(0));
 }
 
 #[test]
@@ -352,11 +388,11 @@ fn post(port: u16, revision: Revision, body: &Value) -> String {
     answer
 }
 
-#[test]
-fn many_clients_come_over_http() {
+/// A bridge that listens on HTTP, and its port.
+fn listening(server: Revision) -> (Child, u16) {
     let mut child = bridge(
         &["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"],
-        Revision::V2025_06_18,
+        server,
     );
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -368,6 +404,58 @@ fn many_clients_come_over_http() {
         .unwrap()
         .trim_end_matches("/mcp");
     let port: u16 = port.parse().unwrap_or_else(|_| panic!("{line}"));
+    (child, port)
+}
+
+fn is_over(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Standard streams, HTTP and standard streams again: two bridges, one behind the other.
+#[test]
+fn a_server_is_reached_over_http() {
+    for server in Revision::NEGOTIATED {
+        let (listener, port) = listening(*server);
+        for client in Revision::NEGOTIATED {
+            let url = format!("http://127.0.0.1:{port}/mcp");
+            let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+                .args(["bridge", "--losses", "off", "--header", "X-Test: 1", &url])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut talk = Talk::new(*client, child);
+            let list = talk.ask(Ask::new("tools/list", None));
+            let listed = value(&talk.answers(&[list])[&list]);
+            assert_eq!(
+                listed["tools"][0]["x-vendor"], 1,
+                "{client}, {server}: {listed}"
+            );
+            for (tool, text) in [("add", "3.5"), ("progress", "done"), ("ask", "Monday")] {
+                let asks = Revision::V2025_06_18 <= *client && Revision::V2025_06_18 <= *server;
+                if tool == "ask" && !asks {
+                    continue;
+                }
+                let called = talk.tool(tool);
+                let answer = value(&talk.answers(&[called])[&called]);
+                assert_eq!(
+                    answer["content"][0]["text"], text,
+                    "{client}, {server}: {answer}"
+                );
+            }
+            assert_eq!(talk.progress, 3, "{client}, {server}");
+            let (code, said) = talk.ends();
+            assert_eq!(code, Some(0), "{client}, {server}: {said}");
+        }
+        is_over(listener);
+    }
+}
+
+#[test]
+fn many_clients_come_over_http() {
+    let (child, port) = listening(Revision::V2025_06_18);
     let modern = Revision::NEWEST;
     assert_eq!(modern.era(), Era::PerRequest);
     let clients: Vec<_> = (0..8)
@@ -389,8 +477,7 @@ fn many_clients_come_over_http() {
             "{answer}"
         );
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    is_over(child);
 }
 
 #[test]
@@ -399,6 +486,8 @@ fn what_cannot_be_bridged_is_an_error() {
         &["--", "/no/such/program"][..],
         &["--record", "/no/such/folder/file", "--", "true"],
         &["--", "true"],
+        &["http://127.0.0.1:1/mcp"],
+        &["ftp://127.0.0.1/mcp"],
     ] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
             .arg("bridge")

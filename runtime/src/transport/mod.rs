@@ -1,7 +1,7 @@
 //! What carries messages: standard streams and HTTP, and the running handlers behind them.
 
 #[cfg(feature = "client")]
-pub(crate) mod client;
+pub mod client;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(any(feature = "client", feature = "stdio"))]

@@ -1,6 +1,5 @@
 //! What a client asks is asked of the server, and what comes of it goes back.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use mcp_registry::{Context, Part, Revision, Subject};
@@ -42,44 +41,38 @@ impl Join {
 }
 
 impl Handler for Join {
-    fn call(
-        &self,
-        call: Call,
-        peer: Peer,
-    ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
-        async move {
-            if let Some(error) = self.losses.refuse(&call.losses) {
+    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+        if let Some(error) = self.losses.refuse(&call.losses) {
+            return Err(error);
+        }
+        let Call {
+            method,
+            params,
+            peer: revision,
+            log_level,
+            progress_token,
+            ..
+        } = call;
+        let params = (params.text() != "{}").then_some(params);
+        let mut ask = Ask::new(method, params);
+        if progress_token.is_some() {
+            ask = ask.with_progress();
+        }
+        if let Some(level) = log_level {
+            ask = ask.with_log_level(level.name());
+        }
+        let answered = self.upstream.ask(method, ask, peer).await;
+        if let Some(answered) = &answered {
+            let losses = &answered.losses;
+            self.losses.tell("server", method, self.revision, losses);
+            if let Some(error) = self.losses.refuse(losses) {
                 return Err(error);
             }
-            let Call {
-                method,
-                params,
-                peer: revision,
-                log_level,
-                progress_token,
-                ..
-            } = call;
-            let params = (params.text() != "{}").then_some(params);
-            let mut ask = Ask::new(method, params);
-            if progress_token.is_some() {
-                ask = ask.with_progress();
-            }
-            if let Some(level) = log_level {
-                ask = ask.with_log_level(level.name());
-            }
-            let answered = self.upstream.ask(method, ask, peer).await;
-            if let Some(answered) = &answered {
-                let losses = &answered.losses;
-                self.losses.tell("server", method, self.revision, losses);
-                if let Some(error) = self.losses.refuse(losses) {
-                    return Err(error);
-                }
-            }
-            let result = upstream::result(answered)?;
-            match self.refused(method, revision, &result) {
-                Some(error) => Err(error),
-                None => Ok(result),
-            }
+        }
+        let result = upstream::result(answered)?;
+        match self.refused(method, revision, &result) {
+            Some(error) => Err(error),
+            None => Ok(result),
         }
     }
 

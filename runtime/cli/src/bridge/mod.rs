@@ -1,15 +1,15 @@
 //! `mcp-rev bridge`: any client in front of any server, each spoken to in its own revision.
 //!
 //! ```text
-//! client -- front (stdio, HTTP) -- Server<App> -- join -- Client<App> -- wire (a child process) -- server
+//! client -- front (stdio, HTTP) -- Server<App> -- join -- Client<App> -- wire (a process, a URL) -- server
 //! ```
 //! `App` is the revision of the server, once that is known: what its client speaks as well is not converted at all.
 
-mod child;
 mod front;
 mod join;
 mod losses;
 mod upstream;
+mod wire;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,11 +23,11 @@ use mcp_revisions::server::{Profile, Server};
 use mcp_wire::Json;
 
 use crate::Outcome;
-use child::Wire;
 use front::{Greeting, Listen};
 use join::Join;
 use losses::Losses;
 use upstream::Upstream;
+use wire::{Target, Wire};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -52,9 +52,21 @@ pub(crate) struct Arguments {
     /// Write down what goes to and from the server, for `mcp-rev transcript`
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
-    /// The server, after `--`
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// A header of each request to a server at a URL, such as `Authorization:Bearer TOKEN`
+    #[arg(long, value_name = "NAME:VALUE", value_parser = header, requires = "url")]
+    header: Vec<(String, String)>,
+    /// The server, if it is one over HTTP
+    #[arg(conflicts_with = "command", required_unless_present = "command")]
+    url: Option<String>,
+    /// The server, after `--`, if it is a program to start
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
+}
+
+/// A header, as it is written on the command line.
+fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("a header is `NAME:VALUE`")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -122,7 +134,11 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let refused = arguments.refuse.iter().copied().map(LossKind::from);
     let losses = Losses::to(&arguments.losses, refused.collect())?;
-    let wire = Wire::new(arguments.command.clone(), arguments.record.as_deref())?;
+    let target = match &arguments.url {
+        Some(url) => Target::Url(url.clone(), arguments.header.clone()),
+        None => Target::Command(arguments.command.clone()),
+    };
+    let wire = Wire::new(target, arguments.record.as_deref())?;
     // A client over stdio says in its first message what it can do, and so does the bridge then.
     let Some(greeting) = arguments.listen.greeting().await? else {
         return Ok(());

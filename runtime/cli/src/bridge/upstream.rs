@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use mcp_registry::{Policy, Revision, Spoken};
+use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{
-    Answer, Answered, Ask, Call, Channel, Client, Connection, Event, Failure, Notice, Options,
-    Output, Profile, ServerFacts, To, Token, Verdict,
+    Answer, Answered, Ask, Call, Client, Connection, Event, Failure, Notice, Options, Output,
+    Profile, ServerFacts, To, Token, Verdict,
 };
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions::{RevisionSet, errors};
@@ -16,9 +17,9 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
-use super::child::{Line, Wire};
 use super::front::Greeting;
 use super::losses::Losses;
+use super::wire::{Line, Wire};
 
 /// How long a server may take until it has said what it speaks.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,6 +47,8 @@ enum Command {
     Answer(Token, Result<Json, ErrorObject>),
     /// A client can be told things from now on.
     Opened(Session),
+    /// Nothing more is wanted of the server, whatever is at work.
+    End,
 }
 
 /// What a client asks.
@@ -68,12 +71,12 @@ pub(super) struct Upstream {
 /// # Errors
 /// A server that cannot be started, or speaks nothing that is known.
 pub(super) async fn probe(wire: &Wire, greeting: &Greeting) -> anyhow::Result<Revision> {
-    let options = options::<mcp_registry::V2026_07_28>(greeting, Policy::Strict);
+    let options = options::<mcp_registry::V2026_07_28>(wire, greeting, Policy::Strict);
     let mut connection = Connection::new(Client::<mcp_registry::V2026_07_28>::new(options));
     let mut line = wire.start()?;
     let start = Instant::now();
     connection.connect(start.elapsed())?;
-    let facts = tokio::time::timeout(PATIENCE, settled(&mut connection, wire, &mut line, start));
+    let facts = tokio::time::timeout(PATIENCE, settled(&mut connection, &mut line, start));
     let facts = facts
         .await
         .context("the server does not say which revision it speaks")??;
@@ -81,32 +84,33 @@ pub(super) async fn probe(wire: &Wire, greeting: &Greeting) -> anyhow::Result<Re
     Ok(facts.revision)
 }
 
-fn options<App: Spoken>(greeting: &Greeting, policy: Policy) -> Options {
+fn options<App: Spoken>(wire: &Wire, greeting: &Greeting, policy: Policy) -> Options {
     let (info, capabilities) = greeting.profile(App::REVISION);
-    Options::new(Channel::Stdio, Profile::new(&info, &capabilities)).with_policy(policy)
+    Options::new(wire.channel(), Profile::new(&info, &capabilities)).with_policy(policy)
 }
 
 /// Drives a connection until its revision is settled.
 async fn settled<App: Spoken>(
     connection: &mut Connection<Client<App>>,
-    wire: &Wire,
     line: &mut Line,
     start: Instant,
 ) -> anyhow::Result<ServerFacts> {
     loop {
         while let Some(output) = connection.poll() {
             match output {
-                Output::Send(post) => {
-                    if !line.send(&post.text).await {
-                        connection.closed(start.elapsed());
-                    }
-                }
-                Output::Restart => *line = wire.start()?,
+                Output::Send(post) => line.send(post),
+                Output::Restart if !line.restart() => connection.closed(start.elapsed()),
+                Output::Restart => {}
                 Output::Event(Event::Settled(facts)) => return Ok(facts),
-                Output::Event(_) | Output::Close(_) => {}
+                Output::Close(exchange) => line.close(exchange),
+                Output::Event(_) => {}
             }
         }
-        if !came(connection, line, start).await && connection.wake_at().is_none() {
+        if connection.pending() == 0 && connection.wake_at().is_none() {
+            bail!("the server did not answer");
+        }
+        let goes_on = came(connection, line, start).await;
+        if !goes_on && connection.wake_at().is_none() {
             bail!("the server ended before it said which revision it speaks");
         }
     }
@@ -120,18 +124,31 @@ async fn came<App: Spoken>(
 ) -> bool {
     let wake = sleep_until(connection.wake_at(), start);
     tokio::select! {
-        text = line.next() => match text {
-            Some(text) => {
-                connection.receive(None, text.as_bytes(), start.elapsed());
-            }
-            None => {
-                connection.closed(start.elapsed());
-                return false;
-            }
-        },
+        came = line.next() => {
+            let goes_on = !matches!(came, Incoming::Closed);
+            hand_in(connection, came, start.elapsed());
+            return goes_on;
+        }
         () = wake => connection.wake(start.elapsed()),
     }
     true
+}
+
+/// Hands in what came.
+fn hand_in<App: Spoken>(connection: &mut Connection<Client<App>>, came: Incoming, now: Duration) {
+    match came {
+        Incoming::Message { exchange, text } => {
+            connection.receive(exchange, &text, now);
+        }
+        Incoming::Answered {
+            exchange,
+            status,
+            session,
+            body,
+        } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
+        Incoming::Ended(exchange) => connection.ended(exchange, now),
+        Incoming::Closed => connection.closed(now),
+    }
 }
 
 async fn sleep_until(at: Option<Duration>, start: Instant) {
@@ -152,19 +169,18 @@ impl Upstream {
         policy: Policy,
         losses: Arc<Losses>,
     ) -> anyhow::Result<(Self, ServerFacts)> {
-        let options = options::<App>(greeting, policy)
+        let options = options::<App>(wire, greeting, policy)
             .with_revisions(RevisionSet::none().with(App::REVISION))
             .with_verdict(Verdict(App::REVISION));
         let mut connection = Connection::new(Client::<App>::new(options));
         let mut line = wire.start()?;
         let start = Instant::now();
         connection.connect(start.elapsed())?;
-        let facts =
-            tokio::time::timeout(PATIENCE, settled(&mut connection, wire, &mut line, start));
+        let facts = tokio::time::timeout(PATIENCE, settled(&mut connection, &mut line, start));
         let mut facts = facts.await.context("the server does not answer")??;
         if facts.capabilities.is_none() {
             // What the verdict left out is asked for.
-            let asked = discovered(&mut connection, wire, &mut line, start);
+            let asked = discovered(&mut connection, &mut line, start);
             if let Ok(Some(told)) = tokio::time::timeout(PATIENCE, asked).await? {
                 facts = ServerFacts {
                     revision: facts.revision,
@@ -177,7 +193,6 @@ impl Upstream {
         let task = Task {
             connection,
             line: Some(line),
-            wire: wire.clone(),
             start,
             calls: HashMap::new(),
             numbers: HashMap::new(),
@@ -240,9 +255,10 @@ impl Upstream {
             mut ended,
             ..
         } = self;
-        drop(commands);
-        let gone = async { while ended.changed().await.is_ok() {} };
-        // Whoever still holds the other end is not waited for.
+        let gone = async {
+            let _ = commands.send(Command::End).await;
+            while ended.changed().await.is_ok() {}
+        };
         let _ = tokio::time::timeout(SLOW, gone).await;
     }
 
@@ -270,7 +286,6 @@ impl Drop for GiveUp<'_> {
 /// Asks a server of the per-request era what it is.
 async fn discovered<App: Spoken>(
     connection: &mut Connection<Client<App>>,
-    wire: &Wire,
     line: &mut Line,
     start: Instant,
 ) -> anyhow::Result<Option<ServerFacts>> {
@@ -278,19 +293,17 @@ async fn discovered<App: Spoken>(
     loop {
         while let Some(output) = connection.poll() {
             match output {
-                Output::Send(post) => {
-                    if !line.send(&post.text).await {
-                        connection.closed(start.elapsed());
-                    }
-                }
-                Output::Restart => *line = wire.start()?,
+                Output::Send(post) => line.send(post),
+                Output::Restart if !line.restart() => connection.closed(start.elapsed()),
+                Output::Restart => {}
                 Output::Event(Event::Answered(answered)) if answered.token == asked => {
                     let Answer::Result(result) = answered.answer else {
                         return Ok(None);
                     };
                     return Ok(Some(facts(App::REVISION, &result)));
                 }
-                Output::Event(_) | Output::Close(_) => {}
+                Output::Close(exchange) => line.close(exchange),
+                Output::Event(_) => {}
             }
         }
         if !came(connection, line, start).await {
@@ -328,7 +341,6 @@ struct Task<App: Spoken> {
     connection: Connection<Client<App>>,
     /// None once the server has ended.
     line: Option<Line>,
-    wire: Wire,
     start: Instant,
     calls: HashMap<Token, Waiting>,
     numbers: HashMap<u64, Token>,
@@ -354,21 +366,18 @@ impl<App: Spoken> Task<App> {
             };
             tokio::select! {
                 command = queue.recv() => match command {
+                    Some(Command::End) | None => break,
                     Some(command) => self.told(command),
-                    // Nobody is left who could ask.
-                    None => break,
                 },
-                text = line => match text {
-                    Some(text) => {
-                        let now = self.start.elapsed();
-                        self.connection.receive(None, text.as_bytes(), now);
-                    }
-                    None => {
-                        self.gone();
+                came = line => {
+                    let is_over = matches!(came, Incoming::Closed);
+                    hand_in(&mut self.connection, came, self.start.elapsed());
+                    if is_over {
+                        self.line = None;
                         self.outputs().await;
                         let _ = ending.send(true);
                     }
-                },
+                }
                 () = wake => self.connection.wake(self.start.elapsed()),
             }
         }
@@ -379,11 +388,6 @@ impl<App: Spoken> Task<App> {
             line.end().await;
         }
         let _ = ending.send(true);
-    }
-
-    fn gone(&mut self) {
-        self.line = None;
-        self.connection.closed(self.start.elapsed());
     }
 
     fn told(&mut self, command: Command) {
@@ -433,6 +437,7 @@ impl<App: Spoken> Task<App> {
                 self.sessions.retain(|session| !session.is_over());
                 self.sessions.push(session);
             }
+            Command::End => {}
         }
     }
 
@@ -440,20 +445,22 @@ impl<App: Spoken> Task<App> {
         while let Some(output) = self.connection.poll() {
             match output {
                 Output::Send(post) => {
-                    let sent = match &mut self.line {
-                        Some(line) => line.send(&post.text).await,
-                        None => true,
-                    };
-                    if !sent {
-                        self.gone();
+                    if let Some(line) = &mut self.line {
+                        line.send(post);
                     }
                 }
-                Output::Restart => match self.wire.start() {
-                    Ok(line) => self.line = Some(line),
-                    Err(_) => self.gone(),
-                },
+                Output::Restart => {
+                    if !self.line.as_mut().is_some_and(Line::restart) {
+                        self.line = None;
+                        self.connection.closed(self.start.elapsed());
+                    }
+                }
+                Output::Close(exchange) => {
+                    if let Some(line) = &mut self.line {
+                        line.close(exchange);
+                    }
+                }
                 Output::Event(event) => self.event(event).await,
-                Output::Close(_) => {}
             }
         }
     }

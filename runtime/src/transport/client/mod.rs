@@ -1,4 +1,6 @@
 //! The client's end of a transport: texts go out, and what comes back is handed on as it is.
+//!
+//! For those who drive a [`Connection`](crate::client::Connection) of their own, as a bridge does.
 
 #[cfg(feature = "client-stdio")]
 mod child;
@@ -20,18 +22,24 @@ const QUEUE: usize = 64;
 
 /// What came from the server.
 #[derive(Debug)]
-pub(crate) enum Incoming {
+pub enum Incoming {
     /// A message, and what it came in answer to, if the transport can tell.
     Message {
+        /// What it answers.
         exchange: Option<Exchange>,
+        /// Its bytes.
         text: Vec<u8>,
     },
     /// The head of an answer over HTTP, and its body, if that is no stream of events.
     #[cfg(feature = "client-http")]
     Answered {
+        /// What it answers.
         exchange: Exchange,
+        /// Its status.
         status: u16,
+        /// Its `Mcp-Session-Id`.
         session: Option<String>,
+        /// Its body; none if that is a stream, whose messages follow.
         body: Option<Vec<u8>>,
     },
     /// Nothing more comes in answer to this.
@@ -42,7 +50,9 @@ pub(crate) enum Incoming {
 }
 
 /// What carries the messages of one connection.
-pub(crate) enum Carrier {
+pub struct Carrier(Kind);
+
+enum Kind {
     Lines(Lines),
     #[cfg(feature = "client-stdio")]
     Child(Box<child::Running>),
@@ -51,40 +61,50 @@ pub(crate) enum Carrier {
 }
 
 impl Carrier {
-    pub(crate) fn lines(
+    /// A server at the other end of two streams; a message of more than `limit` bytes is cut.
+    #[must_use]
+    pub fn lines(
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
         limit: usize,
     ) -> Self {
-        Self::Lines(Lines::new(input, output, limit))
+        Self(Kind::Lines(Lines::new(input, output, limit)))
     }
 
+    /// A program that is started.
+    ///
+    /// # Errors
+    /// A program that cannot be started.
     #[cfg(feature = "client-stdio")]
-    pub(crate) fn child(child: Child, limit: usize) -> std::io::Result<Self> {
-        Ok(Self::Child(Box::new(child::Running::start(child, limit)?)))
+    pub fn child(child: Child, limit: usize) -> std::io::Result<Self> {
+        Ok(Self(Kind::Child(Box::new(child::Running::start(
+            child, limit,
+        )?))))
     }
 
+    /// A server over HTTP.
     #[cfg(feature = "client-http")]
-    pub(crate) fn http(http: Http, limit: usize) -> Self {
-        Self::Http(http::Running::new(http, limit))
+    #[must_use]
+    pub fn http(http: Http, limit: usize) -> Self {
+        Self(Kind::Http(http::Running::new(http, limit)))
     }
 
     /// Sends a text; what keeps it from arriving shows in what comes.
-    pub(crate) fn send(&mut self, post: Post) {
-        match self {
-            Self::Lines(lines) => lines.send(post.text),
+    pub fn send(&mut self, post: Post) {
+        match &mut self.0 {
+            Kind::Lines(lines) => lines.send(post.text),
             #[cfg(feature = "client-stdio")]
-            Self::Child(child) => child.lines.send(post.text),
+            Kind::Child(child) => child.lines.send(post.text),
             #[cfg(feature = "client-http")]
-            Self::Http(http) => http.send(post),
+            Kind::Http(http) => http.send(post),
         }
     }
 
     /// Nothing more is wanted in answer to this.
-    pub(crate) fn close(&mut self, exchange: Exchange) {
-        match self {
+    pub fn close(&mut self, exchange: Exchange) {
+        match &mut self.0 {
             #[cfg(feature = "client-http")]
-            Self::Http(http) => http.close(exchange),
+            Kind::Http(http) => http.close(exchange),
             // A line has no response of its own.
             _ => {
                 let _ = exchange;
@@ -93,33 +113,39 @@ impl Carrier {
     }
 
     /// Starts the server again, if it can be; what was not heard of the old one is gone.
-    pub(crate) fn restart(&mut self) -> bool {
-        match self {
+    pub fn restart(&mut self) -> bool {
+        match &mut self.0 {
             #[cfg(feature = "client-stdio")]
-            Self::Child(child) => child.restart(),
+            Kind::Child(child) => child.restart(),
             _ => false,
         }
     }
 
     /// What comes next.
-    pub(crate) async fn next(&mut self) -> Incoming {
-        match self {
-            Self::Lines(lines) => lines.next().await,
+    pub async fn next(&mut self) -> Incoming {
+        match &mut self.0 {
+            Kind::Lines(lines) => lines.next().await,
             #[cfg(feature = "client-stdio")]
-            Self::Child(child) => child.lines.next().await,
+            Kind::Child(child) => child.lines.next().await,
             #[cfg(feature = "client-http")]
-            Self::Http(http) => http.next().await,
+            Kind::Http(http) => http.next().await,
         }
     }
 
     /// Ends it, and waits until it has ended.
-    pub(crate) async fn end(self) {
-        match self {
-            Self::Lines(lines) => lines.end().await,
+    pub async fn end(self) {
+        match self.0 {
+            Kind::Lines(lines) => lines.end().await,
             #[cfg(feature = "client-stdio")]
-            Self::Child(child) => child.end().await,
+            Kind::Child(child) => child.end().await,
             #[cfg(feature = "client-http")]
-            Self::Http(http) => http.end().await,
+            Kind::Http(http) => http.end().await,
         }
+    }
+}
+
+impl std::fmt::Debug for Carrier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Carrier").finish_non_exhaustive()
     }
 }

@@ -1,0 +1,136 @@
+//! How the server is reached: as a process of our own or at a URL, with what goes by written down.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context as _;
+use mcp_revisions::Limits;
+use mcp_revisions::carrier::{Carrier, Incoming};
+use mcp_revisions::client::{Channel, Exchange, Post};
+use mcp_revisions::service::client::{Child, Http};
+use mcp_wire::Direction;
+use tokio::process::Command;
+
+use crate::tap::now;
+use crate::transcript::line;
+
+/// Where the server is.
+#[derive(Debug, Clone)]
+pub(super) enum Target {
+    /// A program to start, with its arguments.
+    Command(Vec<String>),
+    /// A server over HTTP, and headers of each request.
+    Url(String, Vec<(String, String)>),
+}
+
+/// How a server is reached, as often as it has to be.
+#[derive(Clone)]
+pub(super) struct Wire {
+    target: Target,
+    record: Option<Arc<Mutex<File>>>,
+}
+
+impl Wire {
+    /// A server there; what is said is written down in `record`.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(super) fn new(target: Target, record: Option<&str>) -> anyhow::Result<Self> {
+        let create = |file: &str| {
+            let created = File::create(file).with_context(|| format!("cannot write {file}"))?;
+            Ok::<_, anyhow::Error>(Arc::new(Mutex::new(created)))
+        };
+        Ok(Self {
+            target,
+            record: record.map(create).transpose()?,
+        })
+    }
+
+    /// What carries the messages.
+    pub(super) fn channel(&self) -> Channel {
+        match self.target {
+            Target::Command(_) => Channel::Stdio,
+            Target::Url(..) => Channel::Http,
+        }
+    }
+
+    /// Starts the server, or gets ready to reach it.
+    ///
+    /// # Errors
+    /// A command that cannot be started, a URL that is none.
+    pub(super) fn start(&self) -> anyhow::Result<Line> {
+        let limit = Limits::default().message_bytes;
+        let carrier = match &self.target {
+            Target::Command(command) => {
+                let (program, arguments) = command.split_first().context("no command")?;
+                let mut command = Command::new(program);
+                command.args(arguments);
+                Carrier::child(Child::new(command), limit)
+                    .with_context(|| format!("cannot start {program}"))?
+            }
+            Target::Url(url, headers) => {
+                let reached = Http::new(url).with_context(|| format!("cannot reach {url}"))?;
+                let headers = headers.iter().cloned();
+                let http =
+                    headers.fold(reached, |http, (name, value)| http.with_header(name, value));
+                Carrier::http(http, limit)
+            }
+        };
+        Ok(Line {
+            carrier,
+            record: self.record.clone(),
+        })
+    }
+}
+
+/// A server that is talked to.
+pub(super) struct Line {
+    carrier: Carrier,
+    record: Option<Arc<Mutex<File>>>,
+}
+
+impl Line {
+    /// Sends a text; what keeps it from arriving shows in what comes.
+    pub(super) fn send(&mut self, post: Post) {
+        self.write_down(Direction::ClientToServer, &post.text);
+        self.carrier.send(post);
+    }
+
+    /// What comes next. It may be given up at any point.
+    pub(super) async fn next(&mut self) -> Incoming {
+        let came = self.carrier.next().await;
+        let text = match &came {
+            Incoming::Message { text, .. } => Some(text),
+            Incoming::Answered { body, .. } => body.as_ref(),
+            Incoming::Ended(_) | Incoming::Closed => None,
+        };
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.write_down(Direction::ServerToClient, &String::from_utf8_lossy(text));
+        }
+        came
+    }
+
+    /// Nothing more is wanted in answer to this.
+    pub(super) fn close(&mut self, exchange: Exchange) {
+        self.carrier.close(exchange);
+    }
+
+    /// Starts the server again; false if that cannot be.
+    pub(super) fn restart(&mut self) -> bool {
+        self.carrier.restart()
+    }
+
+    /// Ends the server: its input first, itself if it does not go.
+    pub(super) async fn end(self) {
+        self.carrier.end().await;
+    }
+
+    fn write_down(&self, direction: Direction, text: &str) {
+        if let Some(record) = &self.record {
+            let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+            // A record that cannot be written stops no message.
+            let _ = record.write_all(line::write(direction, now(), text).as_bytes());
+        }
+    }
+}
