@@ -6,7 +6,7 @@ use super::super::plan::{
     Recast, SettledPlan, Source, Step,
 };
 use super::super::rules::{Action, SessionFact};
-use super::*;
+use super::{Emitter, adapter, call, path, reject, rule};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use super::super::exact::target;
 use super::super::plan::Step;
-use super::*;
+use super::Emitter;
 use proc_macro2::TokenStream;
 use quote::quote;
 

@@ -7,7 +7,7 @@ use super::super::plan::{
     Adoption, DroppedPlan, Filter, Held, Missing, Recast, SettledPlan, Source, Step,
 };
 use super::super::rules::{Action, Rule, SessionFact};
-use super::*;
+use super::{End, Hop, Planner, Reject, Shape, hook, words};
 use crate::model::{Member, Presence, Ty};
 
 /// What an absent value becomes, as the rest of a sentence.

@@ -3,7 +3,7 @@
 use super::super::open::{Finding, Findings, Row, UNDECIDED};
 use super::super::plan::{Apart, Fate, MethodPlan};
 use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject, Sender};
-use super::*;
+use super::{Pair, Planner, REFUSED, Side, Way, rejection};
 use crate::Error;
 use crate::model::{Direction, Method, MethodKind, Model, Ty};
 use std::collections::{BTreeMap, BTreeSet};

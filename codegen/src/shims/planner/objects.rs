@@ -4,7 +4,7 @@ use super::super::limits;
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Hook, Kept, RestPlan};
 use super::super::rules::Action;
-use super::*;
+use super::{Hop, Planner, hook, words};
 use crate::model::{Member, Object, Presence, Rest, Shape, Ty, TypeDef};
 
 impl<'m> Planner<'m> {

@@ -3,7 +3,7 @@
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Arm, ArmPlan, Body, End, Step};
 use super::super::rules::{Action, Reject};
-use super::*;
+use super::{Planner, REFUSED, hook, rejection};
 use crate::model::{Ty, TypeDef, Union};
 
 impl<'m> Planner<'m> {
