@@ -9,10 +9,10 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use mcp_revisions::client::Failure;
-use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::newest::{self as mcp, ClientHandlers};
 use mcp_revisions::service::client::{Authorize, ClientCx, Http, Pending};
-use mcp_revisions::service::{Error, Server};
+use mcp_revisions::service::{Error, Router, Server};
 use mcp_revisions::{Era, Newest, Revision, RevisionSet, http};
 use serde_json::json;
 
@@ -329,5 +329,35 @@ async fn a_server_that_is_not_there_or_keeps_silent_is_given_up() {
             Http::new(url).unwrap_err().to_string().contains(why),
             "{url}"
         );
+    }
+}
+
+#[tokio::test]
+async fn parameters_that_headers_repeat_are_repeated() {
+    let schema = json!({"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+    let schema = JsonObject::try_from(Json::from(schema)).unwrap();
+    let tool = mcp::Tool::new("where", schema);
+    let service = Router::new()
+        .tool_of(tool, |arguments: serde_json::Value| async move {
+            arguments["region"].to_string()
+        })
+        .serve("example", "1")
+        .unwrap()
+        .into_http(http::Options::default());
+    let app = axum::Router::new().route_service("/mcp", service);
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    let client = client().url(&url).unwrap();
+    // The server refuses a call without the header: the client learns of it, and calls again.
+    for region in ["north", "Süd"] {
+        use mcp::CallServer;
+        let arguments = Json::from(json!({"region": region}));
+        let arguments = JsonObject::try_from(arguments).unwrap();
+        let params = mcp::CallToolRequestParams::new("where").with_arguments(arguments);
+        let result = client.call_tool(params).await.unwrap();
+        assert_eq!(result.content.len(), 1);
     }
 }
