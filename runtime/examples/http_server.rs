@@ -14,7 +14,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let listener = http::bind(port).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
-    let server = handlers::server()?.serving(only.unwrap_or_else(RevisionSet::all));
-    http::serve(listener, http::Service::new(server, handlers::handle)).await;
+    let running = handlers::server(only.unwrap_or_else(RevisionSet::all))?;
+    http::serve(listener, running.into_http(http::Options::default())).await;
     Ok(())
 }

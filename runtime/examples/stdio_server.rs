@@ -3,12 +3,11 @@
 mod arguments;
 mod handlers;
 
-use mcp_revisions::{RevisionSet, stdio};
+use mcp_revisions::RevisionSet;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (only, _) = arguments::arguments()?;
-    let server = handlers::server()?.serving(only.unwrap_or_else(RevisionSet::all));
-    stdio::serve(server, handlers::handle).await?;
-    Ok(())
+    let running = handlers::server(only.unwrap_or_else(RevisionSet::all))?;
+    Ok(running.stdio().await?)
 }

@@ -8,7 +8,7 @@
     reason = "a test says what it found and stops"
 )]
 
-#[path = "../examples/handlers/mod.rs"]
+#[path = "support/handlers.rs"]
 mod handlers;
 
 use std::time::Duration;

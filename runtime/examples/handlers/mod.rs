@@ -1,157 +1,89 @@
-//! One set of handlers, written once against revision 2025-11-25 and served to every other: tools with text, an image,
-//! structured output and an error; a resource; a prompt; completion.
+//! A server of functions, for clients of every revision: tools with text, an image, structured output and an error; a
+//! resource; a prompt; completion; progress and logs.
 
-use mcp_revisions::mcp_wire::{Decode, Encode, Error, ErrorObject, Json, JsonObject, from_str};
-use mcp_revisions::serve::Peer;
-use mcp_revisions::server::{Call, Profile, ProfileError, Server};
-use mcp_revisions::{Era, V2025_11_25, errors, v2025_11_25 as mcp};
-use serde_json::json;
+use mcp_revisions::server::LogLevel;
+use mcp_revisions::service::{Cx, Json, Router, Running, ServeError, Server};
+use mcp_revisions::{Newest, RevisionSet, newest as mcp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The server of these handlers, for every revision.
-pub(crate) fn server() -> Result<Server<V2025_11_25>, ProfileError> {
+#[derive(Deserialize, JsonSchema)]
+struct Add {
+    a: f64,
+    b: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Weather {
+    degrees: f64,
+    sky: &'static str,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Count {
+    to: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Greet {
+    /// Who is greeted; the world, if nobody is named.
+    name: Option<String>,
+}
+
+/// The server, for these revisions.
+pub(crate) fn server(only: RevisionSet) -> Result<Running<Newest, Router>, ServeError> {
     let info = mcp::Implementation::new("example", "1.0.0").with_title("Every revision");
-    let capabilities =
-        json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}});
-    let profile = Profile::new(&info, &Json::from(capabilities))
-        .with_instructions("Add numbers, or count with me.");
-    Server::new(profile)
+    let hello = mcp::Resource::new("example://greeting", "greeting").with_mime_type("text/plain");
+    let router = Router::new()
+        .tool("add", "Adds two numbers.", add)
+        .tool("pixel", "An image of one pixel.", pixel)
+        .tool("weather", "The weather, as structured output.", weather)
+        .tool("fail", "Fails, and says so in its result.", fail)
+        .tool("count", "Counts, and tells how far it is.", count)
+        .resource_of(hello, || async { "Hello from every revision." })
+        .prompt("greet", "Greets somebody.", greet)
+        .completion("greet", "name", names);
+    let server = Server::new(&info).with_instructions("Add numbers, or count with me.");
+    router.serve_as(server.with_revisions(only))
 }
 
-/// Answers a call.
-pub(crate) async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
-    match call.method {
-        "tools/list" => written::<mcp::ListToolsResult>(TOOLS),
-        "tools/call" => tool(read(&call)?, &call, &peer)
-            .await
-            .map(|result| Json::of(&result)),
-        "resources/list" => written::<mcp::ListResourcesResult>(RESOURCES),
-        "resources/templates/list" => {
-            Ok(Json::of(&mcp::ListResourceTemplatesResult::new(Vec::new())))
-        }
-        "resources/read" => resource(&read(&call)?),
-        "prompts/list" => written::<mcp::ListPromptsResult>(PROMPTS),
-        "prompts/get" => prompt(&read(&call)?),
-        "completion/complete" => complete(&read(&call)?),
-        // Such as tasks, which are not offered.
-        other => Err(errors::method_not_found(other, Era::Handshake).error),
+async fn add(Add { a, b }: Add) -> f64 {
+    a + b
+}
+
+async fn pixel() -> mcp::ContentBlock {
+    mcp::ImageContent::new(PIXEL, "image/png").into()
+}
+
+async fn weather() -> Json<Weather> {
+    Json(Weather {
+        degrees: 21.5,
+        sky: "clear",
+    })
+}
+
+/// The tool failed, not the request: the model shall read why.
+async fn fail() -> Result<String, &'static str> {
+    Err("there is no such city")
+}
+
+async fn count(Count { to }: Count, cx: Cx<Newest>) -> &'static str {
+    let to = to.unwrap_or(3).min(100);
+    for step in 1..=to {
+        cx.progress(i64::from(step), i64::from(to)).await;
+        cx.log(LogLevel::Info, format!("counted to {step}")).await;
     }
+    "done"
 }
 
-async fn tool(
-    params: mcp::CallToolRequestParams,
-    call: &Call,
-    peer: &Peer,
-) -> Result<mcp::CallToolResult, ErrorObject> {
-    let arguments = params.arguments.unwrap_or_default();
-    let number = |name: &str| {
-        arguments
-            .get(name)
-            .and_then(|value| Some(value.as_number()?.as_f64()))
-    };
-    let says = |text: &str| mcp::CallToolResult::new(vec![mcp::TextContent::new(text).into()]);
-    match params.name.as_str() {
-        "add" => match (number("a"), number("b")) {
-            (Some(a), Some(b)) => Ok(says(&(a + b).to_string())),
-            _ => Err(errors::invalid_params("add takes two numbers, `a` and `b`").error),
-        },
-        "pixel" => Ok(mcp::CallToolResult::new(vec![
-            mcp::ImageContent::new(PIXEL, "image/png").into(),
-        ])),
-        "weather" => {
-            let weather = r#"{"degrees":21.5,"sky":"clear"}"#;
-            Ok(says(weather)
-                .with_structured_content(from_str::<JsonObject>(weather).map_err(invalid)?))
-        }
-        // The tool failed, not the request: the model shall read why.
-        "fail" => Ok(says("there is no such city").with_is_error(true)),
-        "count" => {
-            let to = number("to").unwrap_or(3.0);
-            for step in 1..=(to.clamp(0.0, 100.0) as u32) {
-                if let Some(token) = &call.progress_token {
-                    let token = token.parse::<serde_json::Value>().unwrap_or_default();
-                    let progress = json!({"progressToken": token, "progress": step, "total": to});
-                    let _ = peer
-                        .notify("notifications/progress", Some(&Json::from(progress)))
-                        .await;
-                }
-                let log = json!({"level": "info", "logger": "count", "data": format!("counted to {step}")});
-                let _ = peer
-                    .notify("notifications/message", Some(&Json::from(log)))
-                    .await;
-            }
-            Ok(says("done"))
-        }
-        other => Err(errors::invalid_params(&format!("there is no tool `{other}`")).error),
-    }
+async fn greet(Greet { name }: Greet) -> String {
+    let name = name.as_deref().unwrap_or("the world");
+    format!("Greet {name} in one sentence.")
 }
 
-fn resource(params: &mcp::ReadResourceRequestParams) -> Result<Json, ErrorObject> {
-    if params.uri != "example://greeting" {
-        let why = format!("there is no resource {}", params.uri);
-        return Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, why));
-    }
-    let contents = mcp::TextResourceContents::new(params.uri.clone(), "Hello from every revision.");
-    Ok(Json::of(&mcp::ReadResourceResult::new(vec![
-        contents.with_mime_type("text/plain").into(),
-    ])))
+async fn names(typed: String) -> Vec<&'static str> {
+    let names = ["Ada", "Alan", "Grace"].into_iter();
+    names.filter(|name| name.starts_with(&typed)).collect()
 }
-
-fn prompt(params: &mcp::GetPromptRequestParams) -> Result<Json, ErrorObject> {
-    if params.name != "greet" {
-        return Err(errors::invalid_params(&format!("there is no prompt `{}`", params.name)).error);
-    }
-    let name = params
-        .arguments
-        .as_ref()
-        .and_then(|arguments| arguments.get("name"));
-    let text = format!(
-        "Greet {} in one sentence.",
-        name.map_or("the world", String::as_str)
-    );
-    let message = mcp::PromptMessage::new(mcp::Role::User, mcp::TextContent::new(text));
-    Ok(Json::of(&mcp::GetPromptResult::new(vec![message])))
-}
-
-fn complete(params: &mcp::CompleteRequestParams) -> Result<Json, ErrorObject> {
-    let names = ["Ada", "Alan", "Grace"]
-        .into_iter()
-        .filter(|name| name.starts_with(&params.argument.value));
-    let completion = mcp::CompleteResultCompletion::new(names.map(str::to_owned).collect());
-    Ok(Json::of(&mcp::CompleteResult::new(completion)))
-}
-
-/// The params of a call as their type.
-fn read<T: Decode>(call: &Call) -> Result<T, ErrorObject> {
-    call.read().map_err(invalid)
-}
-
-/// A result that was written as JSON, once it proves to be one.
-fn written<T: Decode + Encode>(text: &str) -> Result<Json, ErrorObject> {
-    let result: T = from_str(text).map_err(|error| errors::internal(&error.to_string()).error)?;
-    Ok(Json::of(&result))
-}
-
-fn invalid(error: Error) -> ErrorObject {
-    errors::invalid_params(&error.to_string()).error
-}
-
-const TOOLS: &str = r#"{"tools":[
-    {"name":"add","title":"Add","description":"Adds two numbers.","annotations":{"readOnlyHint":true},
-     "inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}},
-    {"name":"pixel","description":"An image of one pixel.","inputSchema":{"type":"object"}},
-    {"name":"weather","description":"The weather, as structured output.","inputSchema":{"type":"object"},
-     "outputSchema":{"type":"object","properties":{"degrees":{"type":"number"},"sky":{"type":"string"}},"required":["degrees","sky"]}},
-    {"name":"fail","description":"Fails, and says so in its result.","inputSchema":{"type":"object"}},
-    {"name":"count","description":"Counts, and tells how far it is.",
-     "inputSchema":{"type":"object","properties":{"to":{"type":"integer"}}}}
-]}"#;
-
-const RESOURCES: &str = r#"{"resources":[
-    {"uri":"example://greeting","name":"greeting","title":"A greeting","mimeType":"text/plain"}
-]}"#;
-
-const PROMPTS: &str = r#"{"prompts":[
-    {"name":"greet","description":"Greets somebody.","arguments":[{"name":"name","required":false}]}
-]}"#;
 
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -9,10 +9,16 @@ use serde_json::{Map, Value};
 /// The schema of a type; none for one that describes no object of keywords, such as a type of any value.
 #[cfg(feature = "router")]
 pub(super) fn of<T: JsonSchema>() -> Option<JsonObject> {
-    let schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<T>();
-    JsonObject::try_from(Json::from(schema.to_value())).ok()
+    let mut settings = SchemaSettings::draft2020_12();
+    // It is the dialect of the protocol, and goes without saying.
+    settings.meta_schema = None;
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut schema = schema.to_value();
+    if let Value::Object(schema) = &mut schema {
+        // The name of the Rust type says nothing to a model.
+        schema.remove("title");
+    }
+    JsonObject::try_from(Json::from(schema)).ok()
 }
 
 /// The schema of a form: an object whose members are scalars, in the few keywords that a form may have.

@@ -9,7 +9,7 @@
 )]
 
 mod budgets;
-#[path = "../../examples/handlers/mod.rs"]
+#[path = "../support/handlers.rs"]
 mod handlers;
 mod listener;
 mod refusals;

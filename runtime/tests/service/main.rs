@@ -9,4 +9,5 @@
 mod client;
 mod peer;
 mod router;
+mod schemas;
 mod server;
