@@ -100,7 +100,10 @@ fn functions<'m>(
                 Some(ty) => rust_type(ty),
                 None => quote!(NoParams),
             },
-            docs: format!("`{}`: {line}", method.name),
+            docs: match line.starts_with(&format!("`{}`", method.name)) {
+                true => line,
+                false => format!("`{}`: {line}", method.name),
+            },
         });
     }
     Ok(functions)

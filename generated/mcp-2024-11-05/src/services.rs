@@ -49,7 +49,7 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
         service::absent("initialize")
     }
 
-    /// `logging/setLevel`: `logging/setLevel`: a client sets how severe a log message must be for the server to send it; since 2026-07-28 each request states this itself.
+    /// `logging/setLevel`: a client sets how severe a log message must be for the server to send it; since 2026-07-28 each request states this itself.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
     fn set_level(
@@ -121,7 +121,7 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
         service::absent("resources/read")
     }
 
-    /// `resources/subscribe`: `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
+    /// `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
     fn subscribe(
@@ -145,7 +145,7 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
         service::absent("resources/templates/list")
     }
 
-    /// `resources/unsubscribe`: `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
+    /// `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
     fn unsubscribe(
@@ -366,7 +366,7 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
         service::call(self, "initialize", Some(Json::of(&params)))
     }
 
-    /// `logging/setLevel`: `logging/setLevel`: a client sets how severe a log message must be for the server to send it; since 2026-07-28 each request states this itself.
+    /// `logging/setLevel`: a client sets how severe a log message must be for the server to send it; since 2026-07-28 each request states this itself.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
     ///
@@ -444,7 +444,7 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
         service::call(self, "resources/read", Some(Json::of(&params)))
     }
 
-    /// `resources/subscribe`: `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
+    /// `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
     ///
@@ -474,7 +474,7 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
         )
     }
 
-    /// `resources/unsubscribe`: `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
+    /// `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
     ///

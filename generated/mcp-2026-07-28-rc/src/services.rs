@@ -107,7 +107,7 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
         service::absent("server/discover")
     }
 
-    /// `subscriptions/listen`: `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
+    /// `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionslistenrequest)
     fn subscriptions_listen(
@@ -353,7 +353,7 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
         service::call(self, "server/discover", Some(Json::of(&params)))
     }
 
-    /// `subscriptions/listen`: `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
+    /// `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#subscriptionslistenrequest)
     ///

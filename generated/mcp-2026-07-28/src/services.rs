@@ -107,7 +107,7 @@ pub trait ServerHandlers<Cx: service::Context>: Sync {
         service::absent("server/discover")
     }
 
-    /// `subscriptions/listen`: `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
+    /// `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequest)
     fn subscriptions_listen(
@@ -354,7 +354,7 @@ pub trait CallServer: service::Caller<Protocol = crate::Protocol> + Sized {
         )
     }
 
-    /// `subscriptions/listen`: `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
+    /// `subscriptions/listen`: a client opens a long-lived stream for notifications that belong to no request; progress and log messages never come here.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionslistenrequest)
     ///

@@ -31,6 +31,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Error;
 use crate::client::{Failure, ServerFacts, Verdict};
+use crate::errors::HEADER_MISMATCH;
 use crate::server::LogLevel;
 use driver::Command;
 
@@ -42,6 +43,10 @@ pub use options::Connect;
 
 /// How long a call waits for its answer, unless it says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How many pages of tools are looked at for what their schemas say.
+const PAGES: usize = 100;
+const LIST_TOOLS: &str = "tools/list";
+const CALL_TOOL: &str = "tools/call";
 
 /// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
 ///
@@ -179,15 +184,8 @@ impl<App: Spoken> Client<App> {
     }
 }
 
-fn closed() -> Error {
-    Error::NoAnswer(Failure::Closed)
-}
-
-impl<App: Spoken> Caller for Client<App> {
-    type Protocol = App::Protocol;
-    type Error = Error;
-
-    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+impl<App: Spoken> Client<App> {
+    async fn once(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let How {
             patience,
             progress,
@@ -211,6 +209,41 @@ impl<App: Spoken> Caller for Client<App> {
         };
         ticket.settled();
         answer.map_err(|_| closed())?
+    }
+
+    /// Lists all tools, so that the connection sees their schemas.
+    async fn see_tools(&self) -> Result<(), Error> {
+        let mut cursor = None;
+        for _ in 0..PAGES {
+            let params = cursor.map(|cursor: Json| Json::of(&Map::from_iter([("cursor", cursor)])));
+            let page: Map<Json> = self.once(LIST_TOOLS, params).await?.read()?;
+            match page.get("nextCursor") {
+                Some(next) => cursor = Some(next.clone()),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn closed() -> Error {
+    Error::NoAnswer(Failure::Closed)
+}
+
+impl<App: Spoken> Caller for Client<App> {
+    type Protocol = App::Protocol;
+    type Error = Error;
+
+    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+        let answer = self.once(method, params.clone()).await;
+        match answer {
+            // The tool has parameters that headers repeat, and its schema was not seen yet, or has changed.
+            Err(Error::Peer(error)) if error.code == HEADER_MISMATCH && method == CALL_TOOL => {
+                self.see_tools().await?;
+                self.once(method, params).await
+            }
+            answer => answer,
+        }
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
