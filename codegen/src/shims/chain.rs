@@ -3,7 +3,7 @@
 //! Between neighbours the plan of the pair says it. Further apart, a change is what the hops between have made of it:
 //! it meets the rules of their rows at its wire paths, or of those that hold these or lie in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::Changes;
 use super::rules::PairRules;
@@ -71,7 +71,7 @@ struct Hop {
     name: String,
     plan: PairPlan,
     rules: PairRules,
-    rows: Vec<(Vec<WirePath>, Vec<String>)>,
+    rows: Vec<(Vec<WirePath>, BTreeSet<String>)>,
 }
 
 impl Hop {
@@ -86,7 +86,7 @@ impl Hop {
             .chain(diff.ignored.iter().map(|ignored| &ignored.row));
         let rows = rows.map(|row| {
             let paths = row.paths.iter().map(WirePath::bare).collect();
-            (paths, ids(cover(row, &plan, &rules)))
+            (paths, cover(row, &plan, &rules))
         });
         Some(Self {
             name: format!("{}..{}", pair.old, pair.new),
@@ -98,15 +98,13 @@ impl Hop {
 
     /// The rules for a row of this very pair.
     fn rules(&self, row: &Row) -> Vec<Met> {
-        self.met(ids(cover(row, &self.plan, &self.rules)))
+        self.met(cover(row, &self.plan, &self.rules))
     }
 
-    fn met(&self, mut rules: Vec<String>) -> Vec<Met> {
-        rules.sort();
-        rules.dedup();
+    fn met(&self, rules: BTreeSet<String>) -> Vec<Met> {
         let met = Met {
             hop: self.name.clone(),
-            rules,
+            rules: rules.into_iter().collect(),
         };
         match met.rules.is_empty() {
             true => Vec::new(),
@@ -119,22 +117,12 @@ impl Hop {
         &self,
         paths: &[WirePath],
         touches: fn(&WirePath, &WirePath) -> bool,
-    ) -> Vec<String> {
+    ) -> BTreeSet<String> {
         let touching = self.rows.iter().filter(|(at, _)| {
             let touched = |path: &WirePath| at.iter().any(|other| touches(other, path));
             paths.iter().any(touched)
         });
         touching.flat_map(|(_, rules)| rules.clone()).collect()
-    }
-}
-
-/// The single rules of a label; what the runtime does is one, whatever commas it is told with.
-fn ids(label: Option<String>) -> Vec<String> {
-    let label = label.unwrap_or_default();
-    match label.as_str() {
-        "" => Vec::new(),
-        runtime if runtime.starts_with("runtime: ") => vec![label],
-        several => several.split(", ").map(str::to_owned).collect(),
     }
 }
 
@@ -145,7 +133,7 @@ fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
         // Names of definitions are no value that anything could happen to.
         return hops
             .iter()
-            .flat_map(|hop| hop.met(vec![PROVEN.to_owned()]))
+            .flat_map(|hop| hop.met(BTreeSet::from([PROVEN.to_owned()])))
             .collect();
     }
     let near: [fn(&WirePath, &WirePath) -> bool; 3] = [

@@ -15,38 +15,40 @@ use crate::model::Direction;
 /// Needs no rule: the planner proved that nothing can go wrong.
 pub const PROVEN: &str = "proven";
 
-/// The rules that cover a row, or why it needs none; none if nothing covers it.
+/// The rules that cover a row, or why it needs none; empty if nothing covers it.
 #[must_use]
-pub fn cover(row: &Row, plan: &PairPlan, rules: &PairRules) -> Option<String> {
-    match row.kind {
+pub fn cover(row: &Row, plan: &PairPlan, rules: &PairRules) -> BTreeSet<String> {
+    let without_rule = match row.kind {
         Kind::HeaderAdded | Kind::HeaderRemoved | Kind::HeaderChanged => {
-            return Some("runtime: headers are the transport's".to_owned());
+            Some("runtime: headers are the transport's")
         }
         Kind::RuleAdded | Kind::RuleRemoved | Kind::RuleChanged => {
-            return Some("runtime: it binds peers, no value says it".to_owned());
+            Some("runtime: it binds peers, no value says it")
         }
         Kind::ErrorCodeAdded | Kind::ErrorCodeRemoved | Kind::ErrorCodeRenumbered => {
-            return code(row, plan);
+            return code(row, plan).into_iter().collect();
         }
         Kind::ErrorCodeChanged => {
-            return Some("runtime: the code stays, the HTTP status is the transport's".to_owned());
+            Some("runtime: the code stays, the HTTP status is the transport's")
         }
-        Kind::Deprecated | Kind::Undeprecated | Kind::DefinitionRenamed => {
-            return Some(PROVEN.to_owned());
-        }
-        Kind::MethodRechanneled => {
-            return Some("runtime: embedded requests have no envelope".to_owned());
-        }
-        _ => {}
+        Kind::Deprecated | Kind::Undeprecated | Kind::DefinitionRenamed => Some(PROVEN),
+        Kind::MethodRechanneled => Some("runtime: embedded requests have no envelope"),
+        _ => None,
+    };
+    if let Some(why) = without_rule {
+        return one(why);
     }
     let mut found = BTreeSet::new();
     for path in &row.paths {
-        found.extend(Walk { plan, rules }.path(path)?);
+        match (Walk { plan, rules }).path(path) {
+            Some(met) => found.extend(met),
+            None => return BTreeSet::new(),
+        }
     }
     if found.len() > 1 {
         found.remove(PROVEN);
     }
-    (!found.is_empty()).then(|| found.into_iter().collect::<Vec<_>>().join(", "))
+    found
 }
 
 /// The rule about an error code.
