@@ -9,7 +9,7 @@
 
 mod support;
 
-use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::mcp_wire::{self, Json};
 use mcp_revisions::server::{Answer, Event};
 use mcp_revisions::{V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
@@ -144,4 +144,52 @@ fn a_client_is_not_asked_what_it_did_not_declare() {
     let call = calls(&older.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
     let (_, asked) = older.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
     assert_eq!(text_of(&asked)["result"]["resultType"], "input_required");
+}
+
+#[test]
+fn a_page_that_older_handlers_want_visited_is_asked_for_and_the_call_made_anew() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let needs = r#"{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"log in"}]}}"#;
+    let failing = |channel: &mut Channel, text: &str| {
+        let call = calls(&server.receive(channel, None, text.as_bytes(), NOW)).remove(0);
+        let error = mcp_wire::from_str(needs).unwrap();
+        text_of(&server.answer(channel, call.token, Err(error), NOW))
+    };
+    let can =
+        |id, params| call(id, params).replace(r#"{"roots":{}}"#, r#"{"elicitation":{"url":{}}}"#);
+    let asked = failing(&mut channel, &can(1, json!({"name": "t"})))["result"].take();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let (name, question) = asked["inputRequests"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .next()
+        .unwrap();
+    assert_eq!(
+        (&question["method"], &question["params"]["url"]),
+        (&json!("elicitation/create"), &json!("https://example.com/"))
+    );
+    assert_eq!(
+        (channel.pending(), channel.wake_at()),
+        (0, None),
+        "nothing waits for it"
+    );
+
+    let again = |action: &str| json!({"name": "t", "requestState": asked["requestState"], "inputResponses": {name: {"action": action}}});
+    let received = server.receive(&mut channel, None, can(2, again("decline")).as_bytes(), NOW);
+    assert_eq!(body(&received.reply.unwrap())["error"]["code"], -32602);
+    let received = server.receive(&mut channel, None, can(3, again("accept")).as_bytes(), NOW);
+    let call = calls(&received).remove(0);
+    assert!(
+        !call.params.text().contains("inputResponses"),
+        "{}",
+        call.params
+    );
+    let done = Json::from_text(r#"{"content":[]}"#).unwrap();
+    let output = server.answer(&mut channel, call.token, Ok(done), NOW);
+    assert_eq!(text_of(&output)["result"]["resultType"], "complete");
+    // Who cannot be asked is told what is wrong, and nothing else.
+    let refused = failing(&mut channel, &self::call(4, json!({"name": "t"})));
+    assert!(refused["error"].is_object(), "{refused}");
 }

@@ -341,7 +341,12 @@ impl<'e, C: Spoken, S: Spoken> World<'e, C, S> {
         let wakes = self.count(|done| *done == Move::Wake);
         let mut hasher = DefaultHasher::new();
         (text, faults, wakes, once(Move::Cancel), once(Move::Changed)).hash(&mut hasher);
-        self.asked.len().hash(&mut hasher);
+        for one in 0..3 {
+            self.asked
+                .values()
+                .any(|index| *index == one)
+                .hash(&mut hasher);
+        }
         hasher.finish()
     }
 

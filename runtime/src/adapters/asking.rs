@@ -89,7 +89,7 @@ impl Asking {
             });
             match carried {
                 Ok((params, _)) => asks.push((name, method, params)),
-                Err(error) => return refused(older(error)),
+                Err(error) => return refused(world.error_out(about.method, error, about.peer)),
             }
         }
         let round = Round {
@@ -209,12 +209,4 @@ fn again(token: Token, round: Round) -> Step {
         method,
         params,
     }
-}
-
-/// The refusal of a question as an older client can be told it: the code of the modern era means nothing there.
-fn older(mut error: ErrorObject) -> ErrorObject {
-    if error.code.as_i64() == Some(errors::MISSING_CLIENT_CAPABILITY) {
-        error.code = ErrorObject::INVALID_REQUEST.into();
-    }
-    error
 }

@@ -141,6 +141,31 @@ impl World<'_> {
         (self.translator).params(Way::Out, sender, method, params.text(), peer, None)
     }
 
+    /// An error of the newest revision, for a peer.
+    pub(crate) fn error_out(
+        &self,
+        method: &str,
+        error: ErrorObject,
+        peer: Revision,
+    ) -> ErrorObject {
+        let carried = self.translator.error(Way::Out, method, error, peer);
+        carried.map_or_else(
+            |stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR),
+            |(error, _)| error,
+        )
+    }
+
+    /// Params of a request of the peer, in the application's revision.
+    pub(crate) fn params_in(
+        &self,
+        method: &str,
+        params: &Json,
+        peer: Revision,
+    ) -> Translated<Json> {
+        let sender = Direction::ClientToServer;
+        (self.translator).params(Way::In, sender, method, params.text(), peer, None)
+    }
+
     /// The peer's answer to a request of the server, in the application's revision.
     pub(crate) fn answer_in(
         &self,

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
-use super::questions::{Question, allowed, known, may_ask_back, write};
+use super::questions::{Question, allowed, known, may_ask_back, with_members, write};
 use super::seal::{Bound, Broken};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
@@ -57,6 +57,10 @@ impl StateMachine for Parking {
                 method,
                 params,
             } => Some(self.ask(key, about, method, params, world)),
+            Occasion::Result {
+                about,
+                result: Err(error),
+            } => elicit(about, error, world).map(|step| vec![step]),
             Occasion::Request(about) => Some(self.retry(about, world)),
             Occasion::Forgotten { key } => {
                 for parked in self.parked.values_mut() {
@@ -207,6 +211,9 @@ impl Parking {
                 );
             }
         };
+        if ticket == ANEW {
+            return vec![anew(about, &params, world)];
+        }
         let Some(mut parked) = self.parked.remove(&ticket) else {
             return invalid(
                 "nothing waits for this `requestState` here any more: make the request anew",
@@ -263,5 +270,79 @@ impl Parking {
             Err(error) => steps.push(Step::Answer(original, Err(error))),
         }
         steps
+    }
+}
+
+/// The ticket of a call that is over, and is made anew once its client has done what it failed for.
+const ANEW: u64 = 0;
+
+/// A call of older handlers failed since a page has to be visited first: a modern client is asked to, in a result, and
+/// comes again. Nothing, if the error says nothing of the sort, or the client cannot be asked.
+fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
+    if error.code.as_i64() != Some(errors::URL_ELICITATION_REQUIRED) {
+        return None;
+    }
+    let data = JsonObject::try_from(error.data.clone()?).ok()?;
+    let pages: Vec<Json> = data.get("elicitations")?.read().ok()?;
+    let method = known("elicitation/create")?;
+    let question = |(index, page): (usize, Json)| {
+        let params = with_members(&page, &[("mode", Some(Json::of("url")))]);
+        allowed(about.caller, method, &params).ok()?;
+        let (params, _) = world.params_out(method, &params, about.peer).ok()?;
+        Some(Question {
+            name: format!("q{index}"),
+            method,
+            params,
+        })
+    };
+    let questions: Vec<Question> = pages
+        .into_iter()
+        .enumerate()
+        .map(question)
+        .collect::<Option<_>>()?;
+    if questions.is_empty() {
+        return None;
+    }
+    let bound = Bound {
+        method: about.method,
+        subject: about.subject?,
+        principal: about.principal,
+    };
+    let until = world.now + world.limits.ask_time;
+    let state = world.seal.seal(ANEW, until, bound)?;
+    Some(Step::Answer(about.token, Ok(write(&questions, &state))))
+}
+
+/// The client has come again: the handlers are called as if for the first time, unless it would not.
+fn anew(about: About<'_>, params: &JsonObject, world: &World<'_>) -> Step {
+    let responses = params.get("inputResponses");
+    let responses: Map<JsonObject> = responses.and_then(|it| it.read().ok()).unwrap_or_default();
+    let accepts = |response: &JsonObject| {
+        response
+            .get("action")
+            .is_some_and(|action| action.text() == "\"accept\"")
+    };
+    if responses.is_empty()
+        || !responses
+            .into_iter()
+            .all(|(_, response)| accepts(&response))
+    {
+        let error = errors::invalid_params("the call needs what its client would not do").error;
+        return Step::Answer(about.token, Err(error));
+    }
+    let plain = with_members(
+        about.params,
+        &[("inputResponses", None), ("requestState", None)],
+    );
+    match world.params_in(about.method, &plain, about.peer) {
+        Ok((params, _)) => Step::Call {
+            token: about.token,
+            method: about.method,
+            params,
+        },
+        Err(stopped) => {
+            let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
+            Step::Answer(about.token, Err(error))
+        }
     }
 }
