@@ -98,17 +98,22 @@ fn changed(maker: &Maker, base: &Revision, seed: u64) -> (Value, usize) {
     (schema, made)
 }
 
-/// A generated crate whose manifest finds the hand-written crates, and leaves out those that it does not use.
+/// A generated crate whose manifest finds the hand-written crates, and leaves out those that it does not use, with the
+/// features that would bring them.
 fn placed(mut one: Crate) -> Crate {
     let runtime = repository().join("runtime").display().to_string();
-    let manifest = one.files.get_mut("Cargo.toml").unwrap();
-    let lines = manifest
-        .lines()
-        .filter(|line| !line.starts_with("mcp-hooks"));
-    let text: Vec<String> = lines
-        .map(|line| line.replace("../../runtime", &runtime))
-        .collect();
-    *manifest = text.join("\n");
+    let text = one.files.get_mut("Cargo.toml").unwrap();
+    let mut manifest: toml::Table = text.replace("../../runtime", &runtime).parse().unwrap();
+    let dependencies = manifest["dependencies"].as_table_mut().unwrap();
+    dependencies.remove("mcp-hooks");
+    let features = manifest
+        .get_mut("features")
+        .and_then(|it| it.as_table_mut());
+    for (_, brings) in features.into_iter().flatten() {
+        let brings = brings.as_array_mut().unwrap();
+        brings.retain(|it| !it.as_str().unwrap().starts_with("mcp-hooks/"));
+    }
+    *text = manifest.to_string();
     one
 }
 

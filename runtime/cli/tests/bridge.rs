@@ -367,6 +367,7 @@ fn what_goes_by_is_a_transcript_without_faults() {
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("2025-11-25"), "{told}");
     assert!(told.contains("elicitation/create: 1 answered"), "{told}");
+    assert!(output.status.success(), "{told}");
 }
 
 /// A message over HTTP, and the body that answers.

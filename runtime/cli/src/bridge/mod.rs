@@ -145,7 +145,7 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let revision = match arguments.server_revision {
         Some(revision) => revision,
-        None => upstream::probe(&wire, &greeting).await?,
+        None => upstream::probe(&wire.aside(), &greeting).await?,
     };
     let setup = Setup {
         listen: arguments.listen.clone(),

@@ -47,6 +47,14 @@ impl Wire {
         })
     }
 
+    /// The same server on a line that is not written down: what is asked there is another talk.
+    pub(super) fn aside(&self) -> Self {
+        Self {
+            target: self.target.clone(),
+            record: None,
+        }
+    }
+
     /// What carries the messages.
     pub(super) fn channel(&self) -> Channel {
         match self.target {
