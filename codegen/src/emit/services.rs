@@ -2,7 +2,7 @@
 //!
 //! Functions are thin: what need not know a type is a routine of `mcp_wire::service`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -75,8 +75,17 @@ fn functions<'m>(
 ) -> Result<Vec<Function<'m>>, Error> {
     let mut functions = Vec::new();
     let mut taken: BTreeMap<String, &str> = BTreeMap::new();
-    let methods = model.methods.iter();
-    for method in methods.filter(|method| method.direction == side.direction) {
+    let of_side = |method: &&Method| method.direction == side.direction;
+    let asked: BTreeSet<&str> = (model.methods.iter().filter(of_side))
+        .filter(|method| method.kind == MethodKind::Request)
+        .map(|method| method.name.as_str())
+        .collect();
+    // What is asked by a request and in a result, too, is answered by one function.
+    let again = |method: &Method| method.kind == MethodKind::Input && asked.contains(&*method.name);
+    for method in model.methods.iter().filter(of_side) {
+        if again(method) {
+            continue;
+        }
         let name = function_name(method);
         if let Some(other) = taken.insert(name.clone(), &method.name) {
             return Err(schema_error(

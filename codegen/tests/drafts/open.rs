@@ -28,6 +28,14 @@ pub(crate) const OPEN: &[Change] = &[
         Open(&["#/$defs/AskRequest: nothing says what answers `ask/person`"]),
     ),
     (
+        "a question that is asked by a request, and in a result, too",
+        |draft| {
+            let asked = json!({"anyOf": [reference("ListRootsRequest")]});
+            draft.define("ServerRequest", asked);
+        },
+        Crate(&["impl mcp_wire::Request for ListRootsRequest {"]),
+    ),
+    (
         "a request that no union lists",
         |draft| draft.define("LostRequest", request("lost/found")),
         Open(&[

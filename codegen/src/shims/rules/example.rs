@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::rows::{Adapter, ErrorRule, MethodRule, Rule, Sender};
 use crate::shims::pair::Way;
 
-/// An example as it is written; [`Example::read`] says whether it is one.
+/// An example as it is written; reading it says whether it is one.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
