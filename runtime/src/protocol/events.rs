@@ -132,6 +132,8 @@ pub struct Call {
     pub peer: Revision,
     /// Who asks, and what it can do.
     pub caller: Arc<Caller>,
+    /// The request of the application in whose work it is asked, where that can be told; none at a server.
+    pub about: Option<Token>,
     /// The least level of log notifications that the peer wants for this request.
     ///
     /// `None`: to a modern peer none may be sent, and a legacy one left it to the server.

@@ -495,10 +495,11 @@ impl<App: Spoken> Task<App> {
         };
         self.sessions.retain(|session| !session.is_over());
         let calls = || self.calls.values().filter(|waiting| waiting.may_ask);
-        let last = calls().max_by_key(|waiting| waiting.number);
+        let of = call.about.and_then(|token| self.calls.get(&token));
+        let last = of.or_else(|| calls().max_by_key(|waiting| waiting.number));
         let peer = last.map(|waiting| waiting.peer.clone());
         // Over standard streams every call is of the one client.
-        let is_told_apart = self.one_client || calls().count() == 1;
+        let is_told_apart = of.is_some() || self.one_client || calls().count() == 1;
         let session = match self.sessions.as_slice() {
             [only] => Some(only.clone()),
             _ => None,

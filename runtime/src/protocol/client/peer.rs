@@ -50,6 +50,7 @@ impl<App: Spoken> Connection<Client<App>> {
         let carried = self.side.translator.params_in(method, &params, revision);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((name, (params, losses))) => {
+                let about = self.about(method, None, exchange);
                 let token = self.new_token();
                 self.state
                     .calls
@@ -61,6 +62,7 @@ impl<App: Spoken> Connection<Client<App>> {
                     params,
                     peer: revision,
                     caller: self.caller(revision),
+                    about,
                     log_level: None,
                     progress_token: message.meta.progress_token.and_then(json),
                     losses,
@@ -230,7 +232,7 @@ impl<App: Spoken> Connection<Client<App>> {
         }
     }
 
-    /// The request that a notification belongs to.
+    /// The request that a message of the server belongs to.
     fn about(
         &self,
         method: &str,

@@ -73,7 +73,7 @@ impl<App: Spoken> Connection<Client<App>> {
         }
         self.state.rounds.last += 1;
         let (round, missing) = (self.state.rounds.last, questions.len());
-        let caller = self.caller(peer);
+        let (caller, about) = (self.caller(peer), request.token);
         for question in questions {
             let (Ok(method), Ok(params)) = (named(&question), question.params) else {
                 continue;
@@ -90,6 +90,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 params,
                 peer,
                 caller: caller.clone(),
+                about: Some(about),
                 log_level: None,
                 progress_token: None,
                 losses: question.losses,

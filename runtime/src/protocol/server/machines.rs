@@ -346,6 +346,7 @@ impl<App: Spoken> Server<App> {
             params: Json::from_text(&text).unwrap_or_else(|_| no_params()),
             peer,
             caller: caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer))),
+            about: None,
             log_level: None,
             progress_token: None,
             losses: Vec::new(),

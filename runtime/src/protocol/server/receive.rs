@@ -402,6 +402,7 @@ pub(super) fn call_of(
         params,
         peer: pending.peer,
         caller: Arc::clone(&pending.caller),
+        about: None,
         log_level: pending.log_level,
         progress_token: pending.progress_token.clone(),
         losses,
