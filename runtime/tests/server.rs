@@ -201,8 +201,9 @@ fn losses_reach_the_hook() {
     let server = Server::<V2025_11_25>::new(profile())
         .unwrap()
         .told(|server| {
-            server.on_loss(move |method, peer, losses| {
-                let lost = (method.to_owned(), peer, losses.len());
+            server.on_loss(move |lost| {
+                let id = lost.request.map(ToString::to_string);
+                let lost = (lost.method.to_owned(), lost.peer, id, lost.losses.len());
                 log.lock().unwrap().push(lost);
             })
         });
@@ -220,6 +221,7 @@ fn losses_reach_the_hook() {
         [(
             "tools/list".to_owned(),
             Revision::V2024_11_05,
+            Some("1".to_owned()),
             output.losses.len()
         )]
     );

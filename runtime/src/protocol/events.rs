@@ -122,6 +122,8 @@ pub enum Ignored {
 pub struct Call {
     /// What to answer it by.
     pub token: Token,
+    /// Its id on the wire; none if no message asks it: if it came in the result of another request, or an adapter calls.
+    pub id: Option<RequestId>,
     /// The exchange that it came in; none if it came in the result of another request.
     pub exchange: Exchange,
     /// The method.
@@ -174,6 +176,8 @@ pub struct Notice {
 pub struct OtherCall {
     /// What to answer it by.
     pub token: Token,
+    /// Its id on the wire.
+    pub id: RequestId,
     /// The exchange that it came in.
     pub exchange: Exchange,
     /// The method.

@@ -204,7 +204,7 @@ impl Setup {
         let server = Server::<App>::new(profile)?
             .serving(served)
             .with_policy(policy)
-            .on_loss(move |method, peer, lost| told.tell("client", method, peer, lost));
+            .on_loss(move |lost| told.tell("client", lost.method, lost.peer, lost.losses));
         let join = Join::new(upstream.clone(), losses, App::REVISION);
         let served = front::serve(&listen, server, join, greeting, &upstream).await;
         upstream.close().await;

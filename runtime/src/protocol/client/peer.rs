@@ -52,11 +52,14 @@ impl<App: Spoken> Connection<Client<App>> {
             Ok((name, (params, losses))) => {
                 let about = self.about(method, None, exchange);
                 let token = self.new_token();
-                self.state
-                    .calls
-                    .insert(token, Called::Request { id, method: name });
+                let called = Called::Request {
+                    id: id.clone(),
+                    method: name,
+                };
+                self.state.calls.insert(token, called);
                 let call = Call {
                     token,
+                    id: Some(id),
                     exchange: exchange.unwrap_or(Exchange::NONE),
                     method: name,
                     params,

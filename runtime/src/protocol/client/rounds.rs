@@ -85,6 +85,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 .insert(token, Called::Question { round, key });
             self.tell(Event::Call(Call {
                 token,
+                id: None,
                 exchange: Exchange::NONE,
                 method,
                 params,

@@ -207,7 +207,7 @@ impl<App: Spoken> Server<App> {
                 )
             }
         };
-        self.report(method, peer, &losses);
+        self.report(method, peer, Some(&pending.id), &losses);
         let result = match result {
             // Only the runtime knows the id that ties the end of a stream to its request.
             Ok(result) if method == LISTEN => Json::from_text(&meta::with(

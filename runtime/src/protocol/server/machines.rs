@@ -341,6 +341,7 @@ impl<App: Spoken> Server<App> {
         state.own.insert(token, own);
         Event::Call(Call {
             token,
+            id: None,
             exchange: Exchange::NONE,
             method,
             params: Json::from_text(&text).unwrap_or_else(|_| no_params()),

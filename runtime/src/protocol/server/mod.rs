@@ -51,6 +51,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use mcp_registry::{Era, Loss, Policy, Revision};
+use mcp_wire::RequestId;
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
@@ -66,8 +67,23 @@ use crate::adapters::seal::Seal;
 use crate::protocol::limits::Limits;
 use crate::protocol::revisions::{RevisionSet, Spoken};
 
-/// What is told of each loss: the method, who it is lost to, and what.
-type LossHook = Arc<dyn Fn(&str, Revision, &[Loss]) + Send + Sync>;
+/// What is told of each message that lost something.
+type LossHook = Arc<dyn Fn(&Lost<'_>) + Send + Sync>;
+
+/// What one message lost on its way to or from a peer.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Lost<'a> {
+    /// The method of the message, or of the request that it answers.
+    pub method: &'a str,
+    /// The revision of the peer.
+    pub peer: Revision,
+    /// The id of the request that the message is, answers or belongs to, on whichever side it was asked; none for a
+    /// notification that belongs to no request.
+    pub request: Option<&'a RequestId>,
+    /// What was lost.
+    pub losses: &'a [Loss],
+}
 
 /// A server whose handlers speak the revision `App`.
 pub struct Server<App> {
@@ -140,10 +156,9 @@ impl<App: Spoken> Server<App> {
         }
     }
 
-    /// The server with a hook that is told what was lost on the way to or from a peer: the method, the peer's
-    /// revision, the losses.
+    /// The server with a hook that is told what was lost on the way to or from a peer, message by message.
     #[must_use]
-    pub fn on_loss(self, hook: impl Fn(&str, Revision, &[Loss]) + Send + Sync + 'static) -> Self {
+    pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
         Self {
             on_loss: Some(Arc::new(hook)),
             ..self
@@ -162,11 +177,16 @@ impl<App: Spoken> Server<App> {
         &self.limits
     }
 
-    fn report(&self, method: &str, peer: Revision, losses: &[Loss]) {
+    fn report(&self, method: &str, peer: Revision, request: Option<&RequestId>, losses: &[Loss]) {
         if let Some(hook) = &self.on_loss
             && !losses.is_empty()
         {
-            hook(method, peer, losses);
+            hook(&Lost {
+                method,
+                peer,
+                request,
+                losses,
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_convert::dynamic::Pair;
 use mcp_registry::{Adapter, NeedsState, Revision, TABLES};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind};
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind, RequestId};
 
 use super::Server;
 use super::answer::LISTEN;
@@ -84,7 +84,11 @@ impl<App: Spoken> Server<App> {
             }
             Err(stopped) => return refused(stopped),
         };
-        self.report(method, peer, &losses);
+        let about = match to {
+            To::Request(token) => state.get(token).map(|pending| &pending.id),
+            To::Session => None,
+        };
+        self.report(method, peer, about, &losses);
         let mut exchange = None;
         let mut done = Done::of(Fate::Sent);
         done.losses = losses;
@@ -207,11 +211,12 @@ impl<App: Spoken> Server<App> {
         }
         match self.params_out(row.name, params, peer) {
             Ok((text, losses)) => {
-                self.report(row.name, peer, &losses);
                 let send =
                     self.send_request(state, AskedBy::Application(key), about, row.name, &text);
                 match send {
                     Some(send) => {
+                        let id = RequestId::from(state.last_ask);
+                        self.report(row.name, peer, Some(&id), &losses);
                         let mut done = Done::of(Fate::Sent);
                         done.losses = losses;
                         done.send(send);

@@ -302,7 +302,7 @@ impl<App: Spoken> Server<App> {
             };
         match translated {
             Ok((params, losses)) => {
-                self.report(method, peer, &losses);
+                self.report(method, peer, Some(&pending.id), &losses);
                 let plugged = state.machines.iter().map(|machine| machine.adapter());
                 let keeps = asks_back
                     || method == LISTEN
@@ -363,6 +363,7 @@ fn hand_over(state: &mut State, pending: Pending, method: &str, params: Json) ->
     let (exchange, peer) = (pending.exchange, pending.peer);
     let (caller, progress_token) = (Arc::clone(&pending.caller), pending.progress_token.clone());
     let call = OtherCall {
+        id: pending.id.clone(),
         token: state.add(pending),
         exchange,
         method: method.to_owned(),
@@ -397,6 +398,7 @@ pub(super) fn call_of(
     let pending = state.get(token)?;
     Some(Call {
         token,
+        id: Some(pending.id.clone()),
         exchange: pending.exchange,
         method,
         params,

@@ -30,7 +30,7 @@ pub struct State {
     pending_bytes: usize,
     last_token: u64,
     last_exchange: u64,
-    last_ask: i64,
+    pub(super) last_ask: i64,
 }
 
 /// What `initialize` settled.

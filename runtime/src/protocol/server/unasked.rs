@@ -73,7 +73,7 @@ impl<App: Spoken> Server<App> {
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
         match self.params_in(row.name, message.params.map(Raw::text), peer, session) {
             Ok((params, losses)) => {
-                self.report(row.name, peer, &losses);
+                self.report(row.name, peer, None, &losses);
                 Handled::told(Event::Notice(Notice {
                     method: row.name,
                     params,
@@ -159,7 +159,7 @@ impl<App: Spoken> Server<App> {
             }
             AskedBy::Application(key) => {
                 let (result, losses) =
-                    self.answer_for_application(asked.method, result, asked.peer);
+                    self.answer_for_application(asked.method, id.as_ref(), result, asked.peer);
                 Handled::told(Event::Answered(Answered {
                     token: Token(key),
                     answer: result.into(),
@@ -172,6 +172,7 @@ impl<App: Spoken> Server<App> {
     fn answer_for_application(
         &self,
         method: &'static str,
+        id: Option<&RequestId>,
         result: Result<Json, ErrorObject>,
         peer: Revision,
     ) -> (Result<Json, ErrorObject>, Vec<Loss>) {
@@ -181,7 +182,7 @@ impl<App: Spoken> Server<App> {
         };
         match self.answer_in(method, result.text(), peer) {
             Ok((result, losses)) => {
-                self.report(method, peer, &losses);
+                self.report(method, peer, id, &losses);
                 (Ok(result), losses)
             }
             Err(stopped) => (
