@@ -41,6 +41,8 @@ pub enum ProtocolRule {
     HeaderEncoding,
     /// `http-sse-transport` in spec/errors.toml
     HttpSseTransport,
+    /// `ids-once` in spec/errors.toml
+    IdsOnce,
     /// `include-context-servers` in spec/errors.toml
     IncludeContextServers,
     /// `initialize-first` in spec/errors.toml
@@ -67,6 +69,8 @@ pub enum ProtocolRule {
     Roots,
     /// `sampling` in spec/errors.toml
     Sampling,
+    /// `unbuffered-streams` in spec/errors.toml
+    UnbufferedStreams,
     /// `unknown-method-http` in spec/errors.toml
     UnknownMethodHttp,
 }

@@ -36,6 +36,7 @@ pub(crate) static V2024_11_05: RevisionInfo = RevisionInfo {
         ProtocolHeader::Origin,
     ],
     rules: &[
+        ProtocolRule::IdsOnce,
         ProtocolRule::InitializeFirst,
     ],
     tables: RevisionTables {
@@ -60,6 +61,7 @@ pub(crate) static V2025_03_26: RevisionInfo = RevisionInfo {
     rules: &[
         ProtocolRule::Batch,
         ProtocolRule::HttpSseTransport,
+        ProtocolRule::IdsOnce,
         ProtocolRule::InitializeFirst,
         ProtocolRule::NotificationHttp,
     ],
@@ -85,6 +87,7 @@ pub(crate) static V2025_06_18: RevisionInfo = RevisionInfo {
     ],
     rules: &[
         ProtocolRule::HttpSseTransport,
+        ProtocolRule::IdsOnce,
         ProtocolRule::InitializeFirst,
         ProtocolRule::NotificationHttp,
     ],
@@ -110,6 +113,7 @@ pub(crate) static V2025_11_25: RevisionInfo = RevisionInfo {
     ],
     rules: &[
         ProtocolRule::HttpSseTransport,
+        ProtocolRule::IdsOnce,
         ProtocolRule::IncludeContextServers,
         ProtocolRule::InitializeFirst,
         ProtocolRule::NotificationHttp,
@@ -183,6 +187,7 @@ pub(crate) static V2026_07_28: RevisionInfo = RevisionInfo {
         ProtocolRule::ResultTypeAbsent,
         ProtocolRule::Roots,
         ProtocolRule::Sampling,
+        ProtocolRule::UnbufferedStreams,
         ProtocolRule::UnknownMethodHttp,
     ],
     tables: RevisionTables {
@@ -223,6 +228,7 @@ pub(crate) static DRAFT: RevisionInfo = RevisionInfo {
         ProtocolRule::ResultTypeAbsent,
         ProtocolRule::Roots,
         ProtocolRule::Sampling,
+        ProtocolRule::UnbufferedStreams,
         ProtocolRule::UnknownMethodHttp,
     ],
     tables: RevisionTables {

@@ -256,9 +256,9 @@ fn single(block: new::SamplingMessageContentBlock) -> new::SamplingContent {
     }
 }
 
-/// Words of a schema that say something else in the dialect that 2025-11-25 takes for granted, or nothing at all.
-static WORDS: LazyLock<[Finder<'static>; 3]> =
-    LazyLock::new(|| ["\"dependencies\"", "\"additionalItems\"", "\"items\""].map(Finder::new));
+/// Words of a schema that the dialect which 2025-11-25 takes for granted no longer knows, or reads otherwise.
+static WORDS: LazyLock<[Finder<'static>; 2]> =
+    LazyLock::new(|| ["\"dependencies\"", "\"items\""].map(Finder::new));
 
 /// The dialect in which such a schema was written.
 const DRAFT_07: &str = "\"http://json-schema.org/draft-07/schema#\"";
@@ -281,9 +281,7 @@ pub fn state_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Sto
 
 /// The schema with its dialect; none if it has one, or reads the same without.
 fn stated(schema: &JsonObject) -> Option<JsonObject> {
-    let text = schema.text().as_bytes();
-    let suspect = WORDS.iter().any(|word| word.find(text).is_some());
-    if !suspect || schema.get("$schema").is_some() {
+    if !is_suspect(schema.text().as_bytes()) || schema.get("$schema").is_some() {
         return None;
     }
     let value: serde_json::Value = schema.parse().ok()?;
@@ -292,6 +290,17 @@ fn stated(schema: &JsonObject) -> Option<JsonObject> {
     }
     let rest = schema.text().trim_start().strip_prefix('{')?;
     JsonObject::from_text(&format!("{{\"$schema\":{DRAFT_07},{rest}")).ok()
+}
+
+/// Whether such a word stands in the text of a schema: nearly all are done with here, and never parsed.
+fn is_suspect(text: &[u8]) -> bool {
+    let [dependencies, items] = &*WORDS;
+    let begins_list = |word: usize| {
+        let behind = text[word..].iter().skip("\"items\"".len());
+        let mut behind = behind.filter(|byte| !byte.is_ascii_whitespace());
+        behind.next() == Some(&b':') && behind.next() == Some(&b'[')
+    };
+    dependencies.find(text).is_some() || items.find_iter(text).any(begins_list)
 }
 
 /// Whether a schema says something that only the older dialect reads: tuples, and `dependencies`.

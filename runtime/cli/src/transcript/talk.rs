@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_registry::{Era, Revision};
+use mcp_registry::{Era, ProtocolRule, Revision};
 use mcp_wire::{
     Direction, Json, JsonObject, Message, MethodKind, Packet, RequestId, Unreadable, peek,
 };
@@ -166,7 +166,8 @@ impl Talk {
                 let method = request.method.as_str();
                 let revision = self.speaks(heard, method, request.params.as_ref());
                 let key = (direction, mcp_wire::to_string(&request.id));
-                if self.open.contains_key(&key) || self.answered.contains(&key) {
+                let once = revision.is_none_or(|it| it.has_rule(ProtocolRule::IdsOnce));
+                if self.open.contains_key(&key) || (once && self.answered.contains(&key)) {
                     let told = format!("expected an id that was not used before, found {}", key.1);
                     self.finds(line, Fault::IdUsed, &format!("{place}/id"), method, &told);
                 }

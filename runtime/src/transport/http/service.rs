@@ -450,5 +450,10 @@ pub(super) fn events(body: Body) -> Response<Body> {
         http::header::CACHE_CONTROL,
         HeaderValue::from_static("no-cache"),
     );
+    // Proxies that would hold events back are asked not to.
+    headers.insert(UNBUFFERED, HeaderValue::from_static("no"));
     response
 }
+
+/// The header by which a server asks that its events are passed on as they come.
+const UNBUFFERED: http::HeaderName = http::HeaderName::from_static("x-accel-buffering");
