@@ -74,7 +74,7 @@ fn the_text_tells_the_summary_first_and_every_row() {
     let plain = text::render(&diff, TextOptions::default());
     let first = plain.lines().next().unwrap();
     assert!(
-        first.starts_with("2026-07-28-rc -> 2026-07-28: 31 changes on "),
+        first.starts_with("2026-07-28-rc -> 2026-07-28: 32 changes on "),
         "{first}"
     );
     assert!(!plain.contains('\u{1b}'), "no colours in a pipe");

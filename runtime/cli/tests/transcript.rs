@@ -75,6 +75,16 @@ fn a_talk_without_faults_is_told_and_passes() {
 }
 
 #[test]
+fn an_id_may_come_again_once_it_is_answered_where_the_revision_lets_it() {
+    let asked = r#"> {"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let told = r#"< {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}}"#;
+    let twice = [asked, told, asked, told].join("\n");
+    assert_eq!(findings(&twice), []);
+    let meanwhile = [asked, asked, told].join("\n");
+    assert!(findings(&meanwhile).contains(&(2, "id-used-before".to_owned())));
+}
+
+#[test]
 fn each_fault_is_found_at_its_line() {
     let (text, code) = transcript(&[], &golden("faults.txt"));
     assert_eq!(code, 1, "{text}");
