@@ -48,7 +48,7 @@ pub enum Event {
     Call(Call),
     /// A notification of the peer.
     Notice(Notice),
-    /// At a server that takes them: a request of a method that no revision has, to be answered like any other.
+    /// At an end that takes them: a request of a method that no revision has, to be answered like any other.
     OtherCall(OtherCall),
     /// Likewise a notification.
     OtherNotice(OtherNotice),
@@ -188,6 +188,8 @@ pub struct OtherCall {
     pub peer: Revision,
     /// Who asks, and what it can do.
     pub caller: Arc<Caller>,
+    /// The request of the application in whose work it is asked, where that can be told; none at a server.
+    pub about: Option<Token>,
     /// The token for progress notifications, if the peer wants any.
     pub progress_token: Option<Json>,
 }
@@ -201,6 +203,8 @@ pub struct OtherNotice {
     pub params: Json,
     /// The revision of the peer.
     pub peer: Revision,
+    /// The request of the application in whose stream it came; none at a server.
+    pub about: Option<Token>,
 }
 
 /// Who a peer is and what it can do, in its own words.

@@ -126,3 +126,10 @@ pub(crate) fn same(one: Revision, other: Revision) -> bool {
 pub(crate) fn is_legacy(revision: Revision) -> bool {
     revision.era() == Era::Handshake
 }
+
+/// The name of a method as the tables have it; none if no revision has one of that name, in any direction.
+pub(crate) fn known(method: &str) -> Option<&'static str> {
+    let tables = Revision::CONVERTED.iter();
+    let mut rows = tables.flat_map(|revision| revision.methods());
+    rows.find(|row| row.name == method).map(|row| row.name)
+}

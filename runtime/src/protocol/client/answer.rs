@@ -150,6 +150,9 @@ impl<App: Spoken> Connection<Client<App>> {
         now: Duration,
     ) {
         let method = &request.ask.method;
+        if self.is_other(method) {
+            return self.tell_answer(request, Answer::Result(result.clone()), losses);
+        }
         if revision.era() == Era::PerRequest {
             let kind = member(result, "resultType").and_then(|kind| kind.read::<String>().ok());
             match kind.as_deref() {
@@ -264,6 +267,9 @@ impl<App: Spoken> Connection<Client<App>> {
                     );
                 }
             }
+        }
+        if self.is_other(&request.ask.method) {
+            return self.tell_answer(request, Answer::Error(error), losses);
         }
         let answer = match self
             .side

@@ -55,7 +55,7 @@ use mcp_registry::Era;
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
-    Notice, Output, Profile, Said, To, Token,
+    Notice, OtherCall, OtherNotice, Output, Profile, Said, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
 pub use output::{Failure, InputRequired, Post, Question, Refused, Retry, ServerFacts};

@@ -29,6 +29,7 @@ pub struct Options {
     pub(super) probe_timeout: Duration,
     pub(super) verdict: Option<Verdict>,
     pub(super) adapts: bool,
+    pub(super) takes_others: bool,
 }
 
 impl Options {
@@ -44,6 +45,7 @@ impl Options {
             probe_timeout: Duration::from_secs(5),
             verdict: None,
             adapts: true,
+            takes_others: false,
         }
     }
 
@@ -83,6 +85,18 @@ impl Options {
     #[must_use]
     pub fn without_adapters(mut self) -> Self {
         self.adapts = false;
+        self
+    }
+
+    /// Sends requests and notifications of methods that no revision has as they are, but for what each request of the
+    /// server's era says of its sender; and takes those of the server, which come as [`Event::OtherCall`] and
+    /// [`Event::OtherNotice`]. Nothing of them is converted.
+    ///
+    /// [`Event::OtherCall`]: super::Event::OtherCall
+    /// [`Event::OtherNotice`]: super::Event::OtherNotice
+    #[must_use]
+    pub fn with_other_methods(mut self) -> Self {
+        self.takes_others = true;
         self
     }
 

@@ -14,7 +14,8 @@ use crate::Spoken;
 use crate::adapters::NeedsAdapter;
 use crate::protocol::ask::json;
 use crate::protocol::{
-    Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, Notice, Said, Token,
+    Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, Notice, OtherCall,
+    OtherNotice, Said, Token,
 };
 
 impl<App: Spoken> Connection<Client<App>> {
@@ -34,8 +35,7 @@ impl<App: Spoken> Connection<Client<App>> {
         if method == "ping" {
             return self.post_answer(&id, Ok(empty_object()), revision);
         }
-        let waits =
-            |called: &Called| matches!(called, Called::Request { id: one, .. } if *one == id);
+        let waits = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if *one == id);
         if self.state.calls.len() >= self.side.options.limits.pending
             || self.state.calls.values().any(waits)
         {
@@ -47,6 +47,21 @@ impl<App: Spoken> Connection<Client<App>> {
             return self.ignore(Ignored::Request(method.to_owned()));
         }
         let params = message.params.and_then(json).unwrap_or_else(empty_object);
+        if self.is_other(method) {
+            let about = self.about(method, None, exchange);
+            let token = self.new_token();
+            self.state.calls.insert(token, Called::Other { id });
+            return self.tell(Event::OtherCall(OtherCall {
+                token,
+                exchange: exchange.unwrap_or(Exchange::NONE),
+                method: method.to_owned(),
+                params,
+                peer: revision,
+                caller: self.caller(revision),
+                about,
+                progress_token: message.meta.progress_token.and_then(json),
+            }));
+        }
         let carried = self.side.translator.params_in(method, &params, revision);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((name, (params, losses))) => {
@@ -127,6 +142,10 @@ impl<App: Spoken> Connection<Client<App>> {
                     false => Fate::Unknown,
                 });
             }
+            Some(Called::Other { id }) => {
+                self.post_answer(&id, answer, self.spoken());
+                return Said::of(Fate::Sent);
+            }
             None => return Said::of(Fate::Unknown),
         };
         let settled = self.state.stage.settled().map(|settled| settled.revision);
@@ -185,6 +204,14 @@ impl<App: Spoken> Connection<Client<App>> {
             }
         }
         let params = params.unwrap_or_else(empty_object);
+        if self.is_other(method) {
+            return self.tell(Event::OtherNotice(OtherNotice {
+                method: method.to_owned(),
+                params,
+                peer: revision,
+                about,
+            }));
+        }
         let carried = self.side.translator.params_in(method, &params, revision);
         match carried.and_then(|carried| Ok((named(method, revision)?, carried))) {
             Ok((method, (params, losses))) => {
@@ -219,7 +246,7 @@ impl<App: Spoken> Connection<Client<App>> {
         let id = params
             .and_then(|params| member(params, "requestId"))
             .and_then(|id| id.read::<RequestId>().ok());
-        let is_it = |called: &Called| matches!(called, Called::Request { id: one, .. } if Some(one) == id.as_ref());
+        let is_it = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if Some(one) == id.as_ref());
         let found = self.state.calls.iter().find(|(_, called)| is_it(called));
         let Some(token) = found.map(|(token, _)| *token) else {
             return;

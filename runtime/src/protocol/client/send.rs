@@ -10,6 +10,8 @@ use super::translate::{Stopped, Translator, empty_object};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
 use crate::adapters::NeedsAdapter;
+use crate::meta;
+use crate::protocol::revisions::known;
 use crate::protocol::translate::{Translated, one_line};
 use crate::protocol::{Answer, Ask, Connection, Exchange, Fate, Output, Said, Token};
 
@@ -72,6 +74,11 @@ impl<App: Spoken> Connection<Client<App>> {
         })
     }
 
+    /// Whether a method is none of any revision, and goes through as it is.
+    pub(super) fn is_other(&self, method: &str) -> bool {
+        self.side.options.takes_others && known(method).is_none()
+    }
+
     /// Params of a method in a revision of the server; the application's own keys of `_meta` may be absent.
     fn carried(
         &self,
@@ -79,6 +86,9 @@ impl<App: Spoken> Connection<Client<App>> {
         params: Option<Json>,
         to: Revision,
     ) -> Translated<Option<Json>> {
+        if self.is_other(method) {
+            return Ok((unclaimed(params, to), Vec::new()));
+        }
         let params = match self.side.translator.inner.app.era() {
             Era::PerRequest if !method.starts_with("notifications/") => {
                 // Reading it as a request of this era takes what the endpoint will stamp anyway.
@@ -406,6 +416,30 @@ fn resume(params: Option<Json>, resumed: &Resumed) -> Json {
     set("inputResponses", &resumed.responses);
     set("requestState", &resumed.state);
     Json::of(&params)
+}
+
+/// Params that are not converted: what they say of a sender of the modern era, an older server must not read.
+fn unclaimed(params: Option<Json>, to: Revision) -> Option<Json> {
+    if to.era() == Era::PerRequest {
+        return params;
+    }
+    let claims = [
+        meta::PROTOCOL_VERSION,
+        meta::CLIENT_CAPABILITIES,
+        meta::CLIENT_INFO,
+        meta::LOG_LEVEL,
+    ];
+    let is_said = |params: &Json, key: &str| {
+        let meta = member(params, "_meta").and_then(|meta| JsonObject::try_from(meta).ok());
+        meta.is_some_and(|meta| meta.get(key).is_some())
+    };
+    claims.into_iter().fold(params, |params, key| match params {
+        Some(params) if is_said(&params, key) => {
+            let without = meta::without(params.text(), key);
+            Some(Json::from_text(&without).unwrap_or(params))
+        }
+        params => params,
+    })
 }
 
 /// The number of an id that this client gave out.

@@ -42,6 +42,8 @@ pub struct State {
 pub(super) enum Called {
     /// By a request of its own.
     Request { id: RequestId, method: &'static str },
+    /// Likewise, by a method that no revision has.
+    Other { id: RequestId },
     /// In the result of a request.
     Question { round: u64, key: String },
 }

@@ -1,5 +1,6 @@
 //! A server's end of a conversation: what goes in is handed to the steps, and what they came to is put out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_registry::Revision;
@@ -12,7 +13,7 @@ use crate::adapters::StateMachine;
 use crate::headers::Headers;
 use crate::protocol::connection::sealed::Sealed;
 use crate::protocol::revisions::Spoken;
-use crate::protocol::{Ask, Connection, Exchange, Fate, Said, Side, To, Token};
+use crate::protocol::{Ask, Caller, Connection, Exchange, Fate, Said, Side, To, Token};
 
 impl<App: Spoken> Sealed for Server<App> {}
 
@@ -138,6 +139,13 @@ impl<App: Spoken> Connection<Server<App>> {
     #[must_use]
     pub fn session_revision(&self) -> Option<Revision> {
         self.state.session_revision()
+    }
+
+    /// Who has opened the session, if `initialize` did.
+    #[must_use]
+    pub fn session_caller(&self) -> Option<Arc<Caller>> {
+        let session = self.state.session.as_ref()?;
+        Some(Arc::clone(&session.caller))
     }
 
     /// How many bytes the requests are that wait for their answer.

@@ -15,7 +15,7 @@ use super::{Server, batch};
 use crate::adapters::seal::{Bound, Broken, subject};
 use crate::adapters::{self, About, Occasion, Step, World};
 use crate::protocol::ask::json;
-use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::{Spoken, is_legacy, known};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Call, Caller, Cancelled, Event, Exchange, Fate, Token};
 use crate::{errors, meta};
@@ -254,7 +254,7 @@ impl<App: Spoken> Server<App> {
                 params,
             } => {
                 let by = AskedBy::Machine(adapter, key);
-                match self.send_request(state, by, about, method, &params) {
+                match self.send_request(state, by, about, method, Some(&params)) {
                     Some(send) => {
                         if let Some(pending) = about.and_then(|token| state.get_mut(token)) {
                             pending.adapter = Some(adapter);
@@ -385,8 +385,8 @@ impl<App: Spoken> Server<App> {
         state: &mut State,
         by: AskedBy,
         about: Option<Token>,
-        method: &'static str,
-        params: &Json,
+        method: &str,
+        params: Option<&Json>,
     ) -> Option<Outgoing> {
         if state.asked.len() >= self.limits.pending {
             return None;
@@ -400,13 +400,13 @@ impl<App: Spoken> Server<App> {
         state.asked.insert(
             id,
             Asked {
-                method,
+                method: known(method),
                 by,
                 peer,
                 exchange,
             },
         );
-        let body = write::request(&RequestId::from(id), method, Some(params.text()));
+        let body = write::request(&RequestId::from(id), method, params.map(Json::text));
         Some(Outgoing {
             exchange,
             last: false,

@@ -147,7 +147,8 @@ impl<App: Spoken> Server<App> {
     }
 
     /// The server, taking requests and notifications of methods that no revision has: extensions, a vendor's own. They
-    /// come as [`Event::OtherCall`] and [`Event::OtherNotice`], and nothing of them is converted.
+    /// come as [`Event::OtherCall`] and [`Event::OtherNotice`], may be sent like any other, and nothing of them is
+    /// converted.
     #[must_use]
     pub fn with_other_methods(self) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_convert::dynamic::Pair;
-use mcp_registry::{Adapter, NeedsState, Revision, TABLES};
+use mcp_registry::{Adapter, Era, NeedsState, Revision, TABLES};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind, RequestId};
 
@@ -16,8 +16,8 @@ use super::translate::Stopped;
 use crate::adapters::questions::allowed;
 use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
-use crate::protocol::revisions::{Spoken, is_legacy};
-use crate::protocol::{Ask, Caller, Fate, LogLevel, To};
+use crate::protocol::revisions::{Spoken, is_legacy, known};
+use crate::protocol::{Ask, Caller, Fate, LogLevel, To, Token};
 use crate::settle::find_method;
 use crate::{errors, meta};
 
@@ -31,6 +31,9 @@ impl<App: Spoken> Server<App> {
         params: Option<&Json>,
         now: Duration,
     ) -> Done {
+        if self.takes_others && known(method).is_none() {
+            return notify_other(state, to, method, params);
+        }
         if find_method(
             App::REVISION,
             method,
@@ -170,6 +173,9 @@ impl<App: Spoken> Server<App> {
             ..
         } = ask;
         let (about, params) = (*about, params.as_ref());
+        if self.takes_others && known(method).is_none() {
+            return self.ask_other(state, key, about, method, params);
+        }
         let row = |kind| find_method(App::REVISION, method, Direction::ServerToClient, kind);
         let Some(row) = row(MethodKind::Request).or_else(|| row(MethodKind::Input)) else {
             let error =
@@ -211,8 +217,13 @@ impl<App: Spoken> Server<App> {
         }
         match self.params_out(row.name, params, peer) {
             Ok((text, losses)) => {
-                let send =
-                    self.send_request(state, AskedBy::Application(key), about, row.name, &text);
+                let send = self.send_request(
+                    state,
+                    AskedBy::Application(key),
+                    about,
+                    row.name,
+                    Some(&text),
+                );
                 match send {
                     Some(send) => {
                         let id = RequestId::from(state.last_ask);
@@ -244,6 +255,39 @@ impl<App: Spoken> Server<App> {
         }
     }
 
+    /// Sends the peer a request that no revision has, as it is; no client of the modern era takes one.
+    fn ask_other(
+        &self,
+        state: &mut State,
+        key: u64,
+        about: Option<Token>,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Done {
+        let about_peer = match about.map(|token| state.get(token)) {
+            Some(None) => return Done::of(Fate::Unknown),
+            Some(Some(pending)) => Some(pending.peer),
+            None => None,
+        };
+        let peer = about_peer.or(state.session_revision());
+        let era = peer.map_or(Era::PerRequest, Revision::era);
+        if era == Era::PerRequest {
+            let refusal = errors::method_not_found(method, era);
+            return Done::of(Fate::Refused(Box::new(refusal.error)));
+        }
+        match self.send_request(state, AskedBy::Application(key), about, method, params) {
+            Some(send) => {
+                let mut done = Done::of(Fate::Sent);
+                done.send(send);
+                done
+            }
+            None => {
+                let error = errors::too_many_pending(self.limits.pending).error;
+                Done::of(Fate::Refused(Box::new(error)))
+            }
+        }
+    }
+
     fn needs(&self, adapter: Adapter, rule: &'static str, method: &str) -> Fate {
         let has_rule = |pair: &&Pair| pair.rules.iter().any(|row| row.id() == rule);
         let pair = TABLES.pairs.iter().rfind(has_rule);
@@ -257,6 +301,27 @@ impl<App: Spoken> Server<App> {
         let peer = peer.unwrap_or(Revision::NEWEST);
         Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer))
     }
+}
+
+/// Sends a notification that no revision has, as it is: with the call that it is about, or to a session.
+fn notify_other(state: &State, to: To, method: &str, params: Option<&Json>) -> Done {
+    let exchange = match to {
+        To::Request(token) => match state.get(token) {
+            Some(pending) if pending.is_parked => return Done::of(Fate::Swallowed("parked")),
+            Some(pending) => Some(pending.exchange),
+            None => return Done::of(Fate::Unknown),
+        },
+        To::Session if state.session.is_some() => None,
+        To::Session => return Done::of(Fate::Swallowed("no-session")),
+    };
+    let mut done = Done::of(Fate::Sent);
+    done.send(Outgoing {
+        exchange,
+        last: false,
+        status: 200,
+        body: write::notification(method, params.map(Json::text)),
+    });
+    done
 }
 
 /// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.

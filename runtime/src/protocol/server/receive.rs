@@ -17,7 +17,7 @@ use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
-use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::{Spoken, is_legacy, known};
 use crate::protocol::{Call, Caller, Event, Exchange, Ignored, LogLevel, OtherCall, Output, Token};
 use crate::settle::{self, Settled, Settlement, find_method};
 use mcp_wire::{MessageKind, Peeked, Raw, Unreadable, peek};
@@ -216,7 +216,7 @@ impl<App: Spoken> Server<App> {
         let name = message.method.as_deref().unwrap_or_default();
         let era = peer.era();
         let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
-        let is_other = row.is_none() && self.takes_others && is_nobodys(name);
+        let is_other = row.is_none() && self.takes_others && known(name).is_none();
         if row.is_none() && !is_other {
             return Handled::refused(Some(&id), &errors::method_not_found(name, era));
         }
@@ -370,6 +370,7 @@ fn hand_over(state: &mut State, pending: Pending, method: &str, params: Json) ->
         params,
         peer,
         caller,
+        about: None,
         progress_token,
     };
     Handled {
@@ -377,14 +378,6 @@ fn hand_over(state: &mut State, pending: Pending, method: &str, params: Json) ->
         waits: true,
         ..Handled::default()
     }
-}
-
-/// Whether no revision has a method of that name, in any direction.
-pub(super) fn is_nobodys(name: &str) -> bool {
-    let mut rows = Revision::CONVERTED
-        .iter()
-        .flat_map(|revision| revision.methods());
-    rows.all(|row| row.name != name)
 }
 
 /// The call of a request that waits.

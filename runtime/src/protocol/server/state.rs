@@ -98,7 +98,8 @@ pub(super) struct Batch {
 /// A request of the server that waits for the peer's answer.
 #[derive(Debug)]
 pub(super) struct Asked {
-    pub(super) method: &'static str,
+    /// None if no revision has it, so that nothing of the answer is converted.
+    pub(super) method: Option<&'static str>,
     pub(super) by: AskedBy,
     pub(super) peer: Revision,
     /// The text whose response it went out in.

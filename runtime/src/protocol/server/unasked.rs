@@ -5,12 +5,12 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
-use super::receive::{Handled, is_nobodys, json};
+use super::receive::{Handled, json};
 use super::state::{AskedBy, State};
 use super::translate::{Stopped, no_params};
 use super::{Server, batch};
 use crate::adapters::{NeedsAdapter, Occasion};
-use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::revisions::{Spoken, is_legacy, known};
 use crate::protocol::{Answered, Event, Ignored, Notice, OtherNotice, Token};
 use crate::settle::find_method;
 use mcp_wire::{Peeked, Raw};
@@ -60,11 +60,12 @@ impl<App: Spoken> Server<App> {
             Direction::ClientToServer,
             MethodKind::Notification,
         ) else {
-            if self.takes_others && is_nobodys(name) {
+            if self.takes_others && known(name).is_none() {
                 return Handled::told(Event::OtherNotice(OtherNotice {
                     method: name.to_owned(),
                     params: message.params.and_then(json).unwrap_or_else(no_params),
                     peer,
+                    about: None,
                 }));
             }
             let why = format!("revision {peer} has no notification of that method");
@@ -158,8 +159,12 @@ impl<App: Spoken> Server<App> {
                 handled
             }
             AskedBy::Application(key) => {
-                let (result, losses) =
-                    self.answer_for_application(asked.method, id.as_ref(), result, asked.peer);
+                let (result, losses) = match asked.method {
+                    Some(method) => {
+                        self.answer_for_application(method, id.as_ref(), result, asked.peer)
+                    }
+                    None => (result, Vec::new()),
+                };
                 Handled::told(Event::Answered(Answered {
                     token: Token(key),
                     answer: result.into(),

@@ -57,6 +57,8 @@ pub struct Options {
     keep_alive: Duration,
     events: Option<Arc<dyn EventStore>>,
     retry: Duration,
+    /// The path at which the service says whether it takes calls.
+    health: Option<String>,
 }
 
 impl std::fmt::Debug for Options {
@@ -90,6 +92,7 @@ impl Default for Options {
             keep_alive: Duration::from_secs(15),
             events: Some(Arc::new(MemoryEvents::default())),
             retry: Duration::from_secs(1),
+            health: None,
         }
     }
 }
@@ -178,6 +181,13 @@ impl Options {
     #[must_use]
     pub fn with_retry(mut self, after: Duration) -> Self {
         self.retry = after;
+        self
+    }
+
+    /// Says at this path, such as `/healthz`, whether calls are taken: status 200, or 503 once the service is closing.
+    #[must_use]
+    pub fn with_health(mut self, path: impl Into<String>) -> Self {
+        self.health = Some(path.into());
         self
     }
 

@@ -142,6 +142,9 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
+        if self.options.health.as_deref() == Some(head.uri.path()) {
+            return self.health(&head.method);
+        }
         if let Err(why) = self.options.admits(&head) {
             return refused(StatusCode::FORBIDDEN, why);
         }
@@ -153,6 +156,20 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         match origin.filter(|_| self.options.cors) {
             Some(origin) => exposed(origin, response),
             None => response,
+        }
+    }
+
+    /// Whether calls are taken, to whoever looks after the process; it says nothing that a page must not know.
+    fn health(&self, method: &Method) -> Response<Body> {
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return status(StatusCode::METHOD_NOT_ALLOWED);
+        }
+        match self.is_closing.load(Ordering::Acquire) {
+            true => refused(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server is shutting down",
+            ),
+            false => refused(StatusCode::OK, "ok"),
         }
     }
 

@@ -18,7 +18,9 @@ use super::route::{Item, Route, Turn};
 use super::{Facts, Handler, Line, Peer, Session};
 use crate::Spoken;
 use crate::headers::Headers;
-use crate::protocol::{Answered, Ask, Connection, Event, Exchange, Fate, Output, Said, To, Token};
+use crate::protocol::{
+    Answered, Ask, Caller, Connection, Event, Exchange, Fate, Output, Said, To, Token,
+};
 use crate::server::{Looked, Outgoing, Server};
 
 /// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
@@ -563,6 +565,10 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
 
     fn handle(self: Arc<Self>) -> Session {
         self.session()
+    }
+
+    fn caller(&self) -> Option<Arc<Caller>> {
+        self.state().connection.session_caller()
     }
 
     #[cfg(feature = "http")]

@@ -12,12 +12,15 @@ mod replay;
 mod route;
 
 use std::future::Future;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::oneshot;
 
-use crate::protocol::{Answer, Answered, Call, Fate, Notice, OtherCall, OtherNotice, To, Token};
+use crate::protocol::{
+    Answer, Answered, Call, Caller, Fate, Notice, OtherCall, OtherNotice, To, Token,
+};
 
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
@@ -127,6 +130,8 @@ pub(crate) trait Line: Send + Sync {
     /// The answer to this request is not waited for any more.
     fn forget(&self, ask: Token);
     fn handle(self: Arc<Self>) -> Session;
+    /// Who has opened the session, where there is one.
+    fn caller(&self) -> Option<Arc<Caller>>;
     #[cfg(feature = "http")]
     fn pause(&self, token: Token) -> bool;
 }
@@ -214,10 +219,33 @@ impl Session {
         }
     }
 
+    /// Who is at the other end, and what it can do, as it said when it opened the session; none in the modern era, where
+    /// each request says so itself.
+    #[must_use]
+    pub fn caller(&self) -> Option<Arc<Caller>> {
+        self.line.upgrade()?.caller()
+    }
+
     /// Whether the session is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.line.strong_count() == 0
+    }
+}
+
+/// Two handles are equal if they are of one session.
+impl PartialEq for Session {
+    fn eq(&self, other: &Self) -> bool {
+        Weak::ptr_eq(&self.line, &other.line)
+    }
+}
+
+impl Eq for Session {}
+
+impl Hash for Session {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The place is not taken by another as long as there is a handle.
+        self.line.as_ptr().cast::<()>().hash(state);
     }
 }
 
