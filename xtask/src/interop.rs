@@ -3,6 +3,7 @@
 //! It installs into a folder below target/, needs the network, and is no part of `cargo test`.
 //! A peer whose runtime or package is not to be had is skipped, and the output says so.
 
+mod bridge;
 mod judge;
 mod peers;
 mod run;
@@ -23,17 +24,23 @@ use peers::{Peer, Role};
 pub(crate) struct Arguments {
     /// Peers by the start of their name [default: all]
     peers: Vec<String>,
+    /// Put `mcp-rev bridge` between clients of others and servers of others and our own
+    #[arg(long)]
+    bridge: bool,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let workspace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let examples = run::Examples::build(&workspace)?;
     let spec = Spec::read(&default_dir())?;
     let released = spec.revisions.iter();
     let revisions: Vec<&str> = released
         .filter(|one| one.status == Status::Released)
         .map(|one| one.id.as_str())
         .collect();
+    if arguments.bridge {
+        return bridge::run(&arguments.peers, &revisions);
+    }
+    let examples = run::Examples::build(&workspace)?;
     let mut text = heading(&revisions);
     let mut notes = BTreeSet::new();
     let mut passed = true;

@@ -1,30 +1,95 @@
-//! A server for the tests of the bridge: `peer --only REVISION` speaks that revision over stdio, and nothing else.
+//! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT]` speaks that revision alone, over stdio
+//! or on that port.
 //!
-//! It adds numbers, asks in mid-call, tells of progress, reads a resource, gets a prompt, and takes its time.
+//! It adds numbers, asks in mid-call, tells of progress and logs, reads a resource and says when it changes, gets a prompt,
+//! takes its time, and knows a method that no revision has.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::serve::Peer;
-use mcp_revisions::server::{Call, Profile, Server};
-use mcp_revisions::{RevisionSet, V2025_11_25, errors, stdio};
+use mcp_revisions::serve::{Handler, Peer, Session};
+use mcp_revisions::server::{Call, OtherCall, OtherNotice, Profile, Server};
+use mcp_revisions::{RevisionSet, V2025_11_25, errors, http, stdio};
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let mut served = RevisionSet::all();
+    let (mut served, mut port) = (RevisionSet::all(), None);
     while let Some(argument) = arguments.next() {
         if argument == "--only" {
             let id = arguments.next().ok_or("--only takes a revision")?;
             served = RevisionSet::none().with(id.parse()?);
         }
+        if argument == "--http" {
+            port = Some(arguments.next().ok_or("--http takes a port")?.parse()?);
+        }
     }
     let info = Json::from(json!({ "name": "peer", "version": "1" }));
-    let capabilities = Json::from(json!({ "tools": {}, "resources": {}, "prompts": {} }));
-    let server = Server::<V2025_11_25>::new(Profile::new(&info, &capabilities))?.serving(served);
-    stdio::serve(server, answer).await?;
+    let resources = json!({ "subscribe": true, "listChanged": true });
+    let capabilities = json!({ "tools": {}, "resources": resources, "prompts": {}, "logging": {} });
+    let profile = Profile::new(&info, &Json::from(capabilities));
+    let server = Server::<V2025_11_25>::new(profile)?
+        .serving(served)
+        .with_other_methods();
+    match port {
+        Some(port) => {
+            let listener = http::bind(port).await?;
+            println!("listening on http://{}/mcp", listener.local_addr()?);
+            http::serve(listener, http::Service::new(server, Everything::default())).await;
+        }
+        None => stdio::serve(server, Everything::default()).await?,
+    }
     Ok(())
+}
+
+/// Who can be told things.
+#[derive(Default)]
+struct Everything(Mutex<Vec<Session>>);
+
+impl Everything {
+    fn touch(&self) {
+        let changed = Json::from(json!({ "uri": "file:///hello" }));
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|session| !session.is_over());
+        for session in &*sessions {
+            let _ = session.notify("notifications/resources/updated", Some(&changed));
+        }
+    }
+}
+
+impl Handler for Everything {
+    async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+        if call.method == "tools/call" && call.params.text().contains(r#""touch""#) {
+            self.touch();
+        }
+        answer(call, peer).await
+    }
+
+    fn opened(&self, session: Session) {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.push(session);
+    }
+
+    /// Tells what came before it, and asks back by a method of its own where that can be.
+    async fn other_call(&self, call: OtherCall, peer: Peer) -> Result<Json, ErrorObject> {
+        let _ = peer.notify("acme/soon", Some(&call.params)).await;
+        let asked = peer.ask("acme/who", Some(&call.params)).await;
+        let asked = asked.unwrap_or_else(|error| Json::from(json!(error.code.to_string())));
+        let said = format!(
+            r#"{{"z":1.0,"method":{},"params":{},"asked":{}}}"#,
+            Json::from(json!(call.method)).text(),
+            call.params.text(),
+            asked.text()
+        );
+        Json::from_text(&said).map_err(|error| errors::internal(&error.to_string()).error)
+    }
+
+    fn other_notice(&self, notice: OtherNotice, session: Session) {
+        // Not while its session is at work.
+        tokio::spawn(async move { session.notify("acme/heard", Some(&notice.params)) });
+    }
 }
 
 async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
@@ -36,8 +101,15 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
     let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
     let result = match (call.method, params["name"].as_str()) {
         ("tools/list", _) => {
-            json!({ "tools": [{ "name": "add", "inputSchema": { "type": "object" }, "x-vendor": 1 }] })
+            let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" }, "x-vendor": 1 });
+            let tools = ["add", "ask", "sample", "progress", "log", "touch"].map(tool);
+            json!({ "tools": tools })
         }
+        ("resources/list", _) => {
+            json!({ "resources": [{ "name": "hello", "uri": "file:///hello" }] })
+        }
+        ("prompts/list", _) => json!({ "prompts": [{ "name": "greet" }] }),
+        ("resources/subscribe" | "resources/unsubscribe" | "logging/setLevel", _) => json!({}),
         ("tools/call", Some("add")) => {
             let number = |name: &str| params["arguments"][name].as_f64().unwrap_or_default();
             text(&(number("a") + number("b")).to_string())
@@ -50,6 +122,25 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
             let said: Value = said.parse().unwrap_or_default();
             text(said["content"]["day"].as_str().unwrap_or("?"))
         }
+        ("tools/call", Some("sample")) => {
+            let message =
+                json!({ "role": "user", "content": { "type": "text", "text": "Which day?" } });
+            let wanted = json!({ "messages": [message], "maxTokens": 10 });
+            let said = peer
+                .ask("sampling/createMessage", Some(&Json::from(wanted)))
+                .await?;
+            let said: Value = said.parse().unwrap_or_default();
+            text(said["content"]["text"].as_str().unwrap_or("?"))
+        }
+        ("tools/call", Some("log")) => {
+            for level in ["debug", "warning"] {
+                let said = json!({ "level": level, "data": level });
+                let said = Some(Json::from(said));
+                let _ = peer.notify("notifications/message", said.as_ref()).await;
+            }
+            text("logged")
+        }
+        ("tools/call", Some("touch")) => text("touched"),
         ("tools/call", Some("progress")) => {
             if let Some(token) = &call.progress_token {
                 let token: Value = token.parse().unwrap_or_default();

@@ -189,9 +189,7 @@ fn talks(client: Revision, server: Revision) -> Result<(), String> {
     let mut talk = Talk::new(client, bridge(&["--losses", "off"], server));
     let list = talk.ask(Ask::new("tools/list", None));
     let add = talk.tool("add");
-    // Over stdio an older server does not say in which call it asks: it is asked there while no other call is out.
-    let says_where = server.era() == Era::PerRequest;
-    let early = says_where.then(|| talk.tool("ask"));
+    let ask = talk.tool("ask");
     let progress = talk.tool("progress");
     let uri = json!({ "uri": "file:///hello" });
     let read = talk.ask(Ask::new("resources/read", Some(Json::from(uri))));
@@ -199,17 +197,7 @@ fn talks(client: Revision, server: Revision) -> Result<(), String> {
         "prompts/get",
         Some(Json::from(json!({ "name": "greet" }))),
     ));
-    let mut asked = vec![list, add, progress, read, prompt];
-    asked.extend(early);
-    let mut answers = talk.answers(&asked);
-    let ask = match early {
-        Some(ask) => ask,
-        None => {
-            let ask = talk.tool("ask");
-            answers.extend(talk.answers(&[ask]));
-            ask
-        }
-    };
+    let answers = talk.answers(&[list, add, ask, progress, read, prompt]);
     let at = |token: Token, pointer: &str| value(&answers[&token]).pointer(pointer).cloned();
     // Who knows no elicitation is not asked.
     let asks = Revision::V2025_06_18 <= client && Revision::V2025_06_18 <= server;

@@ -253,14 +253,14 @@ fn cargo(
     })
 }
 
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+pub(super) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::copy(from, to)
         .with_context(|| format!("cannot copy {}", from.display()))
         .map(drop)
 }
 
 /// What a command prints; the last thing that it complained of, if it fails.
-fn output(command: &mut Command) -> anyhow::Result<String> {
+pub(super) fn output(command: &mut Command) -> anyhow::Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
         .stdin(Stdio::null())

@@ -142,7 +142,7 @@ impl Drop for Server {
 }
 
 /// The steps that a client tells of, one JSON line for each.
-fn told(mut command: Command) -> anyhow::Result<Steps> {
+pub(super) fn told(mut command: Command) -> anyhow::Result<Steps> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -1,42 +1,74 @@
-//! What a client asks is asked of the server, and what comes of it goes back.
+//! What a client asks is asked of its server, and what comes of it goes back.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use mcp_registry::{Context, Part, Revision, Subject};
-use mcp_revisions::client::Ask;
+use mcp_registry::{Era, Part, Revision, Subject};
+use mcp_revisions::client::{Answer, Answered, Ask, Failure};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, Notice};
-use mcp_wire::{Direction, ErrorObject, Json};
+use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice};
+use mcp_revisions::{errors, headers};
+use mcp_wire::{Direction, ErrorObject, Json, meta};
+use tracing::debug;
 
-use super::losses::Losses;
-use super::upstream::{self, Upstream};
+use super::identity::anyone;
+use super::losses::{End, Losses};
+use super::servers::Servers;
+use super::upstream::Asked;
+
+/// Arguments of tools that headers repeat.
+const PARAM: &str = "mcp-param-";
 
 /// The handler of the bridge's end towards clients.
 pub(super) struct Join {
-    upstream: Upstream,
+    servers: Servers,
     losses: Arc<Losses>,
     revision: Revision,
 }
 
 impl Join {
-    /// Joins clients to a server of this revision.
-    pub(super) fn new(upstream: Upstream, losses: Arc<Losses>, revision: Revision) -> Self {
+    /// Joins clients to servers of this revision.
+    pub(super) fn new(servers: Servers, losses: Arc<Losses>, revision: Revision) -> Self {
         Self {
-            upstream,
+            servers,
             losses,
             revision,
         }
     }
 
-    /// What the answer would lose on its way to the client, where that may be a reason to refuse it.
-    fn refused(&self, method: &str, peer: Revision, result: &Json) -> Option<ErrorObject> {
-        if !self.losses.refuses_any() {
-            return None;
+    /// Asks the server of a client.
+    async fn ask(&self, asked: Asked) -> Result<Answered, ErrorObject> {
+        let server = self
+            .servers
+            .of(&asked.caller, &asked.peer.session())
+            .await?;
+        let (method, began) = (asked.method.clone(), Instant::now());
+        let answered = server.ask(asked).await;
+        let took = began.elapsed();
+        match answered {
+            Some(answered) => {
+                debug!(method, ?took, "answered");
+                Ok(answered)
+            }
+            None => Err(errors::internal("the server has ended").error),
         }
-        let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
-        let cx = Context::default();
-        let outcome = mcp_registry::convert(subject, self.revision, peer, result.text(), cx);
-        self.losses.refuse(outcome.ok()?.losses())
+    }
+
+    /// Does something with the server of a client that waits for no answer.
+    fn with_server(
+        &self,
+        session: &Session,
+        act: impl FnOnce(&super::upstream::Upstream) + Send + 'static,
+    ) {
+        let (servers, session) = (self.servers.clone(), session.clone());
+        // Its session is at work while this is called: what it says of itself is asked later.
+        tokio::spawn(async move {
+            // One that says nothing of itself is one of those that say nothing.
+            let caller = session.caller().unwrap_or_else(|| Arc::new(anyone()));
+            if let Ok(server) = servers.of(&caller, &session).await {
+                act(&server);
+            }
+        });
     }
 }
 
@@ -46,42 +78,111 @@ impl Handler for Join {
             return Err(error);
         }
         let Call {
+            id,
             method,
             params,
             peer: revision,
+            caller,
             log_level,
             progress_token,
             ..
         } = call;
-        let params = (params.text() != "{}").then_some(params);
-        let mut ask = Ask::new(method, params);
-        if progress_token.is_some() {
-            ask = ask.with_progress();
-        }
-        if let Some(level) = log_level {
+        let mut ask = request(method, params, progress_token.as_ref());
+        // One of the handshake era has asked for it once and for all, by a request that went the same way.
+        let is_told_each_time =
+            revision.era() == Era::PerRequest || self.revision.era() == Era::PerRequest;
+        if let Some(level) = log_level.filter(|_| is_told_each_time) {
             ask = ask.with_log_level(level.name());
         }
-        let answered = self.upstream.ask(method, ask, peer).await;
-        if let Some(answered) = &answered {
-            let losses = &answered.losses;
-            self.losses.tell("server", method, self.revision, losses);
-            if let Some(error) = self.losses.refuse(losses) {
-                return Err(error);
-            }
+        for (name, value) in repeated(&peer) {
+            ask = ask.with_param_header(&name, value);
         }
-        let result = upstream::result(answered)?;
-        match self.refused(method, revision, &result) {
+        let mut asked = Asked::new(ask, method, caller, peer);
+        asked.progress_token = progress_token;
+        asked.wants_logs = log_level.is_some();
+        let Answered { answer, losses, .. } = self.ask(asked).await?;
+        (self.losses).tell(End::Server, method, self.revision, id.as_ref(), &losses);
+        if let Some(error) = self.losses.refuse(&losses) {
+            return Err(error);
+        }
+        let result = result(answer)?;
+        let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
+        let ends = (self.revision, revision);
+        match self.losses.refuse_to_carry(subject, ends, &result) {
             Some(error) => Err(error),
             None => Ok(result),
         }
     }
 
-    fn notice(&self, notice: Notice, _: Session) {
+    async fn other_call(&self, call: OtherCall, peer: Peer) -> Result<Json, ErrorObject> {
+        let OtherCall {
+            method,
+            params,
+            caller,
+            progress_token,
+            ..
+        } = call;
+        let ask = request(&method, params, progress_token.as_ref());
+        let mut asked = Asked::new(ask, &method, caller, peer);
+        asked.progress_token = progress_token;
+        result(self.ask(asked).await?.answer)
+    }
+
+    fn notice(&self, notice: Notice, session: Session) {
         let params = (notice.params.text() != "{}").then_some(notice.params);
-        self.upstream.notify(notice.method, params);
+        self.with_server(&session, move |server| server.notify(notice.method, params));
+    }
+
+    fn other_notice(&self, notice: OtherNotice, session: Session) {
+        let params = (notice.params.text() != "{}").then_some(notice.params);
+        self.with_server(&session, move |server| {
+            server.notify(&notice.method, params)
+        });
     }
 
     fn opened(&self, session: Session) {
-        self.upstream.opened(session);
+        let opened = session.clone();
+        self.with_server(&session, move |server| server.opened(opened));
+    }
+}
+
+/// A request for the server. Its progress is told by a token of the bridge's own: clients that share a server may name
+/// theirs alike.
+fn request(method: &str, params: Json, progress_token: Option<&Json>) -> Ask {
+    let params = match progress_token {
+        Some(_) => {
+            let without = meta::without(params.text(), meta::PROGRESS_TOKEN);
+            Json::from_text(&without).unwrap_or(params)
+        }
+        None => params,
+    };
+    let params = (params.text() != "{}").then_some(params);
+    let ask = Ask::new(method, params);
+    match progress_token {
+        Some(_) => ask.with_progress(),
+        None => ask,
+    }
+}
+
+/// The arguments that the headers of a call repeat, which the server of its era wants to see, too.
+fn repeated(peer: &Peer) -> Vec<(String, String)> {
+    let pairs = peer.headers().into_iter().flatten();
+    let params = pairs.filter_map(|(name, value)| {
+        let name = name.as_str().strip_prefix(PARAM)?;
+        let value = headers::decoded(value.to_str().ok()?)?;
+        Some((name.to_owned(), value.into_owned()))
+    });
+    params.collect()
+}
+
+/// The answer for a client.
+fn result(answer: Answer) -> Result<Json, ErrorObject> {
+    match answer {
+        Answer::Result(result) => Ok(result),
+        Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
+        Answer::Failed(failure) => Err(errors::internal(&failure.to_string()).error),
+        Answer::InputRequired(_) => {
+            Err(errors::internal("the server asks what nobody can answer").error)
+        }
     }
 }

@@ -1,17 +1,21 @@
 //! `mcp-rev bridge`: any client in front of any server, each spoken to in its own revision.
 //!
 //! ```text
-//! client -- front (stdio, HTTP) -- Server<App> -- join -- Client<App> -- wire (a process, a URL) -- server
+//! client -- listen (stdio, HTTP) -- Server<App> -- join -- servers -- upstream: Client<App> -- wire (a process, a URL) -- server
 //! ```
 //! `App` is the revision of the server, once that is known: what its client speaks as well is not converted at all.
 
-mod front;
+mod greeting;
+mod identity;
 mod join;
+mod listen;
+mod log;
 mod losses;
+mod servers;
 mod upstream;
 mod wire;
 
-use std::future::Future;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -19,13 +23,16 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use mcp_registry::{LossKind, Policy, Revision, Spoken, WithSpoken};
 use mcp_revisions::RevisionSet;
-use mcp_revisions::server::{Profile, Server};
+use mcp_revisions::client::ServerFacts;
+use mcp_revisions::server::{Caller, Profile, Server};
 use mcp_wire::Json;
 
 use crate::Outcome;
-use front::{Greeting, Listen};
+use greeting::Greeting;
 use join::Join;
-use losses::Losses;
+use listen::Listen;
+use losses::{End, Losses};
+use servers::{Servers, Start};
 use upstream::Upstream;
 use wire::{Target, Wire};
 
@@ -49,12 +56,19 @@ pub(crate) struct Arguments {
     /// Refuse what loses something of this kind: an error goes in its place
     #[arg(long, value_name = "KIND")]
     refuse: Vec<Kind>,
-    /// Write down what goes to and from the server, for `mcp-rev transcript`
+    /// Write down what goes to and from the server, for `mcp-rev transcript`; each further server of an HTTP listener
+    /// gets a file beside it
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     /// A header of each request to a server at a URL, such as `Authorization:Bearer TOKEN`
     #[arg(long, value_name = "NAME:VALUE", value_parser = header, requires = "url")]
     header: Vec<(String, String)>,
+    /// How many servers an HTTP listener has at work at most: one a session, and one for all modern clients that are alike
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
+    max_servers: usize,
+    /// How much is told on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<log::Level>,
     /// The server, if it is one over HTTP
     #[arg(conflicts_with = "command", required_unless_present = "command")]
     url: Option<String>,
@@ -96,15 +110,22 @@ impl From<Kind> for LossKind {
 
 /// What the bridge was told, ready to be used.
 struct Setup {
-    listen: Listen,
+    front: Front,
     served: RevisionSet,
     policy: Policy,
     losses: Arc<Losses>,
     wire: Wire,
-    greeting: Greeting,
+    facts: ServerFacts,
+}
+
+/// Where clients come from, with what is known of the one over standard streams.
+enum Front {
+    Stdio(Greeting, Arc<Caller>),
+    Http(SocketAddr, usize),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    log::begin(arguments.log).map_err(anyhow::Error::msg)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -139,16 +160,28 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
         None => Target::Command(arguments.command.clone()),
     };
     let wire = Wire::new(target, arguments.record.as_deref())?;
-    // A client over stdio says in its first message what it can do, and so does the bridge then.
-    let Some(greeting) = arguments.listen.greeting().await? else {
-        return Ok(());
+    let (front, caller) = match arguments.listen {
+        Listen::Http(address) => (
+            Front::Http(address, arguments.max_servers),
+            Arc::new(identity::anyone()),
+        ),
+        // A client over stdio says in its first message what it can do, and so does the bridge then.
+        Listen::Stdio => {
+            let Some(greeting) = Greeting::wait().await? else {
+                return Ok(());
+            };
+            let caller = Arc::new(greeting.caller());
+            (Front::Stdio(greeting, Arc::clone(&caller)), caller)
+        }
     };
-    let revision = match arguments.server_revision {
-        Some(revision) => revision,
-        None => upstream::probe(&wire.aside(), &greeting).await?,
+    let spoken = match arguments.server_revision {
+        Some(revision) => RevisionSet::none().with(revision),
+        None => RevisionSet::all(),
     };
+    let facts = upstream::probe(&wire.aside(), &caller, spoken).await?;
+    let revision = facts.revision;
     let setup = Setup {
-        listen: arguments.listen.clone(),
+        front,
         served,
         policy: match arguments.policy {
             PolicyName::Strict => Policy::Strict,
@@ -156,7 +189,7 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
         },
         losses: Arc::new(losses),
         wire,
-        greeting,
+        facts: upstream::own_words(facts),
     };
     match revision.spoken(setup) {
         Some(bridge) => bridge.await,
@@ -175,39 +208,69 @@ impl WithSpoken for Setup {
 }
 
 impl Setup {
-    /// Bridges to a server of the revision `App`.
+    /// Bridges to servers of the revision `App`.
     async fn bridge<App: Spoken>(self) -> anyhow::Result<()> {
         let Self {
-            listen,
+            front,
             served,
             policy,
             losses,
             wire,
-            greeting,
+            facts,
         } = self;
-        let (upstream, facts) =
-            Upstream::start::<App>(&wire, &greeting, policy, Arc::clone(&losses)).await?;
-        let named = || Json::from_text(r#"{"name":"unnamed","version":"0"}"#);
-        let info = match facts.info {
-            Some(info) => info,
-            None => named()?,
-        };
-        let capabilities = match facts.capabilities {
-            Some(capabilities) => capabilities,
-            None => Json::from_text("{}")?,
-        };
-        let mut profile = Profile::new(&info, &capabilities);
-        if let Some(instructions) = facts.instructions {
-            profile = profile.with_instructions(instructions);
-        }
         let told = Arc::clone(&losses);
-        let server = Server::<App>::new(profile)?
+        let server = Server::<App>::new(profile(facts)?)?
             .serving(served)
             .with_policy(policy)
-            .on_loss(move |lost| told.tell("client", lost.method, lost.peer, lost.losses));
-        let join = Join::new(upstream.clone(), losses, App::REVISION);
-        let served = front::serve(&listen, server, join, greeting, &upstream).await;
-        upstream.close().await;
+            .with_other_methods()
+            .on_loss(move |lost| {
+                told.tell(
+                    End::Client,
+                    lost.method,
+                    lost.peer,
+                    lost.request,
+                    lost.losses,
+                );
+            });
+        let lost = Arc::clone(&losses);
+        let start: Start = Arc::new(move |caller| {
+            let (wire, losses) = (wire.clone(), Arc::clone(&lost));
+            Box::pin(async move { Upstream::start::<App>(&wire, &caller, policy, losses).await })
+        });
+        let (served, servers) = match front {
+            Front::Stdio(greeting, caller) => {
+                let upstream = start(caller).await?;
+                let ended = upstream.clone();
+                let servers = Servers::one(upstream, start);
+                let join = Join::new(servers.clone(), losses, App::REVISION);
+                let ended = async move { ended.ended().await };
+                let served = listen::over_stdio(greeting, server, join, ended).await;
+                (served, servers)
+            }
+            Front::Http(address, most) => {
+                let servers = Servers::each(start, most);
+                let join = Join::new(servers.clone(), losses, App::REVISION);
+                (listen::over_http(address, server, join).await, servers)
+            }
+        };
+        servers.close().await;
         served
     }
+}
+
+/// What the bridge says of itself to clients: what its server says.
+fn profile(facts: ServerFacts) -> anyhow::Result<Profile> {
+    let info = match facts.info {
+        Some(info) => info,
+        None => Json::from_text(r#"{"name":"unnamed","version":"0"}"#)?,
+    };
+    let capabilities = match facts.capabilities {
+        Some(capabilities) => capabilities,
+        None => Json::from_text("{}")?,
+    };
+    let profile = Profile::new(&info, &capabilities);
+    Ok(match facts.instructions {
+        Some(instructions) => profile.with_instructions(instructions),
+        None => profile,
+    })
 }

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
@@ -28,7 +30,40 @@ pub(super) enum Target {
 #[derive(Clone)]
 pub(super) struct Wire {
     target: Target,
-    record: Option<Arc<Mutex<File>>>,
+    record: Option<Arc<Record>>,
+}
+
+/// Where talks are written down: the first in the file that was named, each other in one beside it.
+struct Record {
+    file: PathBuf,
+    first: Mutex<Option<File>>,
+    others: AtomicUsize,
+}
+
+impl Record {
+    fn new(file: &str) -> anyhow::Result<Self> {
+        let first = File::create(file).with_context(|| format!("cannot write {file}"))?;
+        Ok(Self {
+            file: file.into(),
+            first: Mutex::new(Some(first)),
+            others: AtomicUsize::new(1),
+        })
+    }
+
+    /// The file of one more talk.
+    fn next(&self) -> anyhow::Result<File> {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(first) = first.take() {
+            return Ok(first);
+        }
+        let number = self.others.fetch_add(1, Ordering::Relaxed) + 1;
+        let end = match self.file.extension() {
+            Some(extension) => format!("{number}.{}", extension.to_string_lossy()),
+            None => number.to_string(),
+        };
+        let file = self.file.with_extension(end);
+        File::create(&file).with_context(|| format!("cannot write {}", file.display()))
+    }
 }
 
 impl Wire {
@@ -37,13 +72,10 @@ impl Wire {
     /// # Errors
     /// A file that cannot be written.
     pub(super) fn new(target: Target, record: Option<&str>) -> anyhow::Result<Self> {
-        let create = |file: &str| {
-            let created = File::create(file).with_context(|| format!("cannot write {file}"))?;
-            Ok::<_, anyhow::Error>(Arc::new(Mutex::new(created)))
-        };
+        let record = record.map(Record::new).transpose()?;
         Ok(Self {
             target,
-            record: record.map(create).transpose()?,
+            record: record.map(Arc::new),
         })
     }
 
@@ -85,9 +117,10 @@ impl Wire {
                 Carrier::http(http, limit)
             }
         };
+        let record = self.record.as_ref().map(|record| record.next());
         Ok(Line {
             carrier,
-            record: self.record.clone(),
+            record: record.transpose()?,
         })
     }
 }
@@ -95,7 +128,7 @@ impl Wire {
 /// A server that is talked to.
 pub(super) struct Line {
     carrier: Carrier,
-    record: Option<Arc<Mutex<File>>>,
+    record: Option<File>,
 }
 
 impl Line {
@@ -114,7 +147,8 @@ impl Line {
             Incoming::Ended(_) | Incoming::Closed => None,
         };
         if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.write_down(Direction::ServerToClient, &String::from_utf8_lossy(text));
+            let text = String::from_utf8_lossy(text).into_owned();
+            self.write_down(Direction::ServerToClient, &text);
         }
         came
     }
@@ -134,9 +168,8 @@ impl Line {
         self.carrier.end().await;
     }
 
-    fn write_down(&self, direction: Direction, text: &str) {
-        if let Some(record) = &self.record {
-            let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+    fn write_down(&mut self, direction: Direction, text: &str) {
+        if let Some(record) = &mut self.record {
             // A record that cannot be written stops no message.
             let _ = record.write_all(line::write(direction, now(), text).as_bytes());
         }

@@ -50,9 +50,11 @@ impl<App: Spoken> Connection<Client<App>> {
         if self.is_other(method) {
             let about = self.about(method, None, exchange);
             let token = self.new_token();
-            self.state.calls.insert(token, Called::Other { id });
+            let waits = Called::Other { id: id.clone() };
+            self.state.calls.insert(token, waits);
             return self.tell(Event::OtherCall(OtherCall {
                 token,
+                id,
                 exchange: exchange.unwrap_or(Exchange::NONE),
                 method: method.to_owned(),
                 params,

@@ -141,11 +141,10 @@ impl<App: Spoken> Connection<Server<App>> {
         self.state.session_revision()
     }
 
-    /// Who has opened the session, if `initialize` did.
+    /// Who has opened the session by `initialize`, or the stream on which a modern client is told things.
     #[must_use]
-    pub fn session_caller(&self) -> Option<Arc<Caller>> {
-        let session = self.state.session.as_ref()?;
-        Some(Arc::clone(&session.caller))
+    pub fn opened_by(&self) -> Option<Arc<Caller>> {
+        self.state.opened_by()
     }
 
     /// How many bytes the requests are that wait for their answer.

@@ -319,7 +319,7 @@ impl<App: Spoken> Server<App> {
         peer: Revision,
     ) -> Event {
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
-        let caller = session.map(|session| Arc::clone(&session.caller));
+        let caller = state.caller(peer);
         let mut text = params.into_text();
         if let (true, Some(session)) = (self.modern, session) {
             let revision = Json::of(App::REVISION.wire());
@@ -346,7 +346,7 @@ impl<App: Spoken> Server<App> {
             method,
             params: Json::from_text(&text).unwrap_or_else(|_| no_params()),
             peer,
-            caller: caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer))),
+            caller,
             about: None,
             log_level: None,
             progress_token: None,

@@ -125,6 +125,22 @@ impl State {
         self.session.as_ref().map(|session| session.revision)
     }
 
+    /// Who has opened the session, or the stream on which a modern client is told things.
+    pub(super) fn opened_by(&self) -> Option<Arc<Caller>> {
+        if let Some(session) = &self.session {
+            return Some(Arc::clone(&session.caller));
+        }
+        let listens = |pending: &&Pending| pending.method == super::answer::LISTEN;
+        let pending = self.pending.values().find(listens)?;
+        Some(Arc::clone(&pending.caller))
+    }
+
+    /// On whose behalf an adapter calls the application.
+    pub(super) fn caller(&self, peer: Revision) -> Arc<Caller> {
+        let caller = self.opened_by().filter(|caller| caller.revision == peer);
+        caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)))
+    }
+
     /// How many requests of the peer wait for their answer.
     pub(super) fn pending(&self) -> usize {
         self.pending.len()

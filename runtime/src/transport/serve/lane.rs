@@ -568,7 +568,7 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
     }
 
     fn caller(&self) -> Option<Arc<Caller>> {
-        self.state().connection.session_caller()
+        self.state().connection.opened_by()
     }
 
     #[cfg(feature = "http")]

@@ -130,7 +130,7 @@ pub(crate) trait Line: Send + Sync {
     /// The answer to this request is not waited for any more.
     fn forget(&self, ask: Token);
     fn handle(self: Arc<Self>) -> Session;
-    /// Who has opened the session, where there is one.
+    /// Who has opened the session, or the stream of one that has none.
     fn caller(&self) -> Option<Arc<Caller>>;
     #[cfg(feature = "http")]
     fn pause(&self, token: Token) -> bool;
@@ -219,8 +219,8 @@ impl Session {
         }
     }
 
-    /// Who is at the other end, and what it can do, as it said when it opened the session; none in the modern era, where
-    /// each request says so itself.
+    /// Who is at the other end, and what it can do, as it said when it opened the session, or the stream on which it is
+    /// told things; none as long as it has opened neither.
     #[must_use]
     pub fn caller(&self) -> Option<Arc<Caller>> {
         self.line.upgrade()?.caller()

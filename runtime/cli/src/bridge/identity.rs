@@ -1,0 +1,79 @@
+//! Who a client is and what it can do, in its own words and in those of its server.
+
+use mcp_registry::{Era, Outcome, Revision};
+use mcp_revisions::server::Caller;
+use mcp_wire::{Direction, Json, JsonObject, Raw, peek};
+
+/// What is handed on of a client that has not said what it can do: whatever it may turn out to be able to.
+const ANY: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
+
+/// A client of which nothing is known.
+pub(super) fn anyone() -> Caller {
+    Caller {
+        capabilities: Json::from_text(ANY).ok(),
+        ..Caller::unknown(Revision::NEWEST)
+    }
+}
+
+/// What a first message says of its sender: a claim, or `initialize`.
+pub(super) fn first_said(first: &[u8]) -> Option<Caller> {
+    let seen = peek(first).ok()?;
+    let json = |raw: Raw<'_>| Json::from_text(raw.text()).ok();
+    if let Some(capabilities) = seen.meta.client_capabilities {
+        let claim = seen.meta.protocol_version?.as_str()?;
+        return Some(Caller {
+            revision: Revision::from_wire(&claim).unwrap_or(Revision::NEWEST),
+            info: seen.meta.client_info.and_then(json),
+            capabilities: json(capabilities),
+        });
+    }
+    let params = JsonObject::from_text(seen.params?.text()).ok()?;
+    let named = params.get("protocolVersion")?;
+    let named = named.as_str()?;
+    Some(Caller {
+        revision: Revision::from_wire(&named)?,
+        info: params.get("clientInfo"),
+        capabilities: Some(params.get("capabilities")?),
+    })
+}
+
+/// `Implementation` and `ClientCapabilities` for a server of this revision.
+pub(super) fn profile(caller: &Caller, revision: Revision) -> (Json, Json) {
+    let own = || {
+        Json::from(
+            serde_json::json!({ "name": "mcp-rev bridge", "version": env!("CARGO_PKG_VERSION") }),
+        )
+    };
+    let info = caller.info_in(revision).ok().flatten();
+    let info = info.and_then(Outcome::value);
+    let capabilities = caller.capabilities_in(revision).ok().flatten();
+    let capabilities = capabilities.and_then(Outcome::value);
+    (info.unwrap_or_else(own), capabilities.unwrap_or_default())
+}
+
+/// What is the same of two clients that the server cannot tell apart.
+pub(super) fn key(caller: &Caller) -> String {
+    let text = |part: &Option<Json>| part.as_ref().map_or("", Json::text).to_owned();
+    let Caller {
+        revision,
+        info,
+        capabilities,
+    } = caller;
+    format!("{revision} {} {}", text(info), text(capabilities))
+}
+
+/// Whether it can be asked anything, and only in the result of a call.
+pub(super) fn is_asked_in_results(caller: &Caller) -> bool {
+    caller.revision.era() == Era::PerRequest
+        && Revision::NEGOTIATED.iter().any(|revision| {
+            let rows = revision.methods().iter();
+            let mut asked = rows.filter(|row| row.direction == Direction::ServerToClient);
+            asked.any(|row| row.capability.is_some_and(|needed| caller.can(needed)))
+        })
+}
+
+/// Whether a method may be answered by a question.
+pub(super) fn may_ask(method: &str) -> bool {
+    let mut rows = Revision::NEWEST.methods().iter();
+    rows.any(|row| row.name == method && row.input_required)
+}

@@ -1,0 +1,274 @@
+//! The task that drives a connection to a server: what its client asks goes out, and what comes back goes where it belongs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mcp_registry::Spoken;
+use mcp_revisions::carrier::Incoming;
+use mcp_revisions::client::{
+    Answered, Client, Connection, Event, Notice, OtherNotice, Output, To, Token,
+};
+use mcp_revisions::serve::Session;
+use mcp_wire::{Json, Map};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
+use tracing::{debug, warn};
+
+use super::settle::{hand_in, sleep_until};
+use super::{Asked, Command};
+use crate::bridge::losses::{End, Losses};
+use crate::bridge::wire::Line;
+
+/// How long a client may take to make room for a notification.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// What a server says of how far a request has come.
+const PROGRESS: &str = "notifications/progress";
+/// What it does not want answered any more: its own ids, which nobody else knows.
+const CANCELLED: &str = "notifications/cancelled";
+/// What it logs.
+const LOG: &str = "notifications/message";
+
+/// A call of a client that waits for the server.
+pub(super) struct Waiting {
+    pub(super) asked: Box<Asked>,
+    answer: oneshot::Sender<Answered>,
+}
+
+pub(super) struct Task<App: Spoken> {
+    pub(super) connection: Connection<Client<App>>,
+    /// None once the server has ended.
+    line: Option<Line>,
+    start: Instant,
+    /// In the order in which they came.
+    pub(super) calls: BTreeMap<Token, Waiting>,
+    numbers: HashMap<u64, Token>,
+    /// What the server has asked, until a client has answered.
+    pub(super) questions: HashMap<Token, AbortHandle>,
+    pub(super) sessions: Vec<Session>,
+    /// Whether the client can be asked in results alone.
+    pub(super) is_modern: bool,
+    pub(super) commands: mpsc::WeakSender<Command>,
+    pub(super) losses: Arc<Losses>,
+}
+
+impl<App: Spoken> Task<App> {
+    pub(super) fn new(
+        connection: Connection<Client<App>>,
+        line: Line,
+        start: Instant,
+        is_modern: bool,
+        commands: &mpsc::Sender<Command>,
+        losses: Arc<Losses>,
+    ) -> Self {
+        Self {
+            connection,
+            line: Some(line),
+            start,
+            calls: BTreeMap::new(),
+            numbers: HashMap::new(),
+            questions: HashMap::new(),
+            sessions: Vec::new(),
+            is_modern,
+            commands: commands.downgrade(),
+            losses,
+        }
+    }
+
+    pub(super) async fn run(
+        mut self,
+        mut queue: mpsc::Receiver<Command>,
+        ending: watch::Sender<bool>,
+    ) {
+        loop {
+            self.outputs().await;
+            let wake = sleep_until(self.connection.wake_at(), self.start);
+            let line = async {
+                match &mut self.line {
+                    Some(line) => line.next().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                command = queue.recv() => match command {
+                    Some(Command::End) | None => break,
+                    Some(command) => self.told(command),
+                },
+                came = line => {
+                    let is_over = matches!(came, Incoming::Closed);
+                    hand_in(&mut self.connection, came, self.start.elapsed());
+                    if is_over {
+                        warn!("a server has ended by itself");
+                        self.line = None;
+                        self.outputs().await;
+                        let _ = ending.send(true);
+                    }
+                }
+                () = wake => self.connection.wake(self.start.elapsed()),
+            }
+        }
+        for question in self.questions.values() {
+            question.abort();
+        }
+        if let Some(line) = self.line {
+            line.end().await;
+        }
+        let _ = ending.send(true);
+    }
+
+    fn told(&mut self, command: Command) {
+        let now = self.start.elapsed();
+        match command {
+            Command::Ask { asked, answer } => {
+                if self.line.is_none() {
+                    // The one who waits is told by the end of the channel.
+                    return;
+                }
+                if let Ok(token) = self.connection.ask(asked.ask.clone(), now) {
+                    self.numbers.insert(asked.number, token);
+                    self.calls.insert(token, Waiting { asked, answer });
+                }
+            }
+            Command::GiveUp(number) => {
+                if let Some(token) = self.numbers.remove(&number) {
+                    self.calls.remove(&token);
+                    self.connection.cancel(token, None, now);
+                }
+            }
+            Command::Notify(method, params) => {
+                let said = self
+                    .connection
+                    .notify(To::Session, &method, params.as_ref(), now);
+                debug!(method, fate = ?said.fate, "told the server");
+                self.losses
+                    .tell(End::Server, &method, App::REVISION, None, &said.losses);
+            }
+            Command::Answer(token, result) => {
+                if self.questions.remove(&token).is_some() {
+                    let _ = self.connection.answer(token, result, now);
+                }
+            }
+            Command::Opened(session) => {
+                self.sessions
+                    .retain(|one| !one.is_over() && *one != session);
+                self.sessions.push(session);
+            }
+            Command::End => {}
+        }
+    }
+
+    async fn outputs(&mut self) {
+        while let Some(output) = self.connection.poll() {
+            match output {
+                Output::Send(post) => {
+                    if let Some(line) = &mut self.line {
+                        line.send(post);
+                    }
+                }
+                Output::Restart => {
+                    if !self.line.as_mut().is_some_and(Line::restart) {
+                        self.line = None;
+                        self.connection.closed(self.start.elapsed());
+                    }
+                }
+                Output::Close(exchange) => {
+                    if let Some(line) = &mut self.line {
+                        line.close(exchange);
+                    }
+                }
+                Output::Event(event) => self.event(event).await,
+            }
+        }
+    }
+
+    async fn event(&mut self, event: Event) {
+        match event {
+            Event::Answered(answered) => {
+                if let Some(Waiting { asked, answer }) = self.calls.remove(&answered.token) {
+                    self.numbers.remove(&asked.number);
+                    // Whoever asked may be gone.
+                    let _ = answer.send(answered);
+                }
+            }
+            Event::Call(call) => self.question(call),
+            Event::OtherCall(call) => self.other_question(call),
+            Event::Notice(notice) => self.notice(notice).await,
+            Event::OtherNotice(notice) => {
+                let OtherNotice {
+                    method,
+                    params,
+                    about,
+                    ..
+                } = notice;
+                self.pass_on(&method, &params, about).await;
+            }
+            Event::Cancelled(cancelled) => {
+                if let Some(question) = self.questions.remove(&cancelled.token) {
+                    question.abort();
+                }
+            }
+            Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
+            Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),
+            _ => {}
+        }
+    }
+
+    async fn notice(&mut self, notice: Notice) {
+        let Notice {
+            method,
+            mut params,
+            about,
+            losses,
+            ..
+        } = notice;
+        self.losses
+            .tell(End::Server, method, App::REVISION, None, &losses);
+        if method == CANCELLED {
+            // The question was called off by another event.
+            return;
+        }
+        let of = about.and_then(|token| self.calls.get(&token));
+        if method == PROGRESS {
+            // The client named its request in its own words.
+            let named = of.and_then(|waiting| waiting.asked.progress_token.clone());
+            let Some(named) = named else { return };
+            let Ok(mut members) = params.read::<Map<Json>>() else {
+                return;
+            };
+            members.insert("progressToken", named);
+            params = Json::of(&members);
+        }
+        // What an older server logs belongs to no call; a modern client hears it in one that wants it.
+        let about = match about {
+            None if method == LOG && self.is_modern => {
+                let mut wanting = self.calls.iter();
+                let one = wanting.find(|(_, waiting)| waiting.asked.wants_logs);
+                one.map(|(token, _)| *token)
+            }
+            about => about,
+        };
+        self.pass_on(method, &params, about).await;
+    }
+
+    /// A notification goes with the call that it is about, or to whoever is there.
+    async fn pass_on(&mut self, method: &str, params: &Json, about: Option<Token>) {
+        match about.and_then(|token| self.calls.get(&token)) {
+            Some(waiting) => {
+                let told = waiting.asked.peer.notify(method, Some(params));
+                // A client that makes no room misses what is said meanwhile, and nobody else does.
+                match tokio::time::timeout(SLOW, told).await {
+                    Ok(fate) => debug!(method, ?fate, "told the client"),
+                    Err(_) => warn!(method, "the client makes no room for it"),
+                }
+            }
+            None => {
+                self.sessions.retain(|session| !session.is_over());
+                for session in &self.sessions {
+                    let fate = session.notify(method, Some(params));
+                    debug!(method, ?fate, "told the client");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The clients: what is installed of each, and the program that goes through a plan with it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+
+use crate::interop::peers::{Installed, copy, output};
+
+/// A client that can be started.
+pub(super) struct Client {
+    pub(super) version: String,
+    pub(super) program: PathBuf,
+    /// What comes before all other arguments.
+    pub(super) arguments: Vec<PathBuf>,
+}
+
+/// Puts the program that goes through a plan beside what was installed.
+pub(super) fn prepare(installed: Installed, workspace: &Path) -> anyhow::Result<Client> {
+    let scripts = workspace.join("tests/interop");
+    let Installed {
+        version,
+        program,
+        arguments,
+        ..
+    } = installed;
+    let Some(script) = arguments.first() else {
+        // target/debug/client, below the folder of the crate
+        let folder = program.ancestors().nth(3).context("no folder")?;
+        let source = "src/bin/bridged.rs";
+        copy(&scripts.join("rmcp").join(source), &folder.join(source))?;
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        output(
+            Command::new(cargo)
+                .args(["build", "--bin", "bridged"])
+                .env("CARGO_TARGET_DIR", folder.join("target"))
+                .current_dir(folder),
+        )?;
+        return Ok(Client {
+            version,
+            program: program.with_file_name("bridged"),
+            arguments: Vec::new(),
+        });
+    };
+    let name = script.file_name().context("no name")?.to_string_lossy();
+    let (folder, scripts) = (script.with_file_name("bridged"), scripts.join("bridge"));
+    std::fs::create_dir_all(&folder)?;
+    let name = name.replace("python_client", "python_bridged");
+    for file in [name.as_str(), "plan.mjs"] {
+        copy(&scripts.join(file), &folder.join(file))?;
+    }
+    Ok(Client {
+        version,
+        program,
+        arguments: vec![folder.join(name)],
+    })
+}

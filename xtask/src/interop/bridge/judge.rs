@@ -1,0 +1,28 @@
+//! What a talk through the bridge must have come to.
+
+use serde_json::Value;
+
+use super::servers::Server;
+
+/// The first step that came to something else, and what that was.
+pub(super) fn first_fault(
+    told: &[Value],
+    server: &Server,
+    revision: &str,
+) -> Option<(&'static str, String)> {
+    let connected = ("connect", revision);
+    let elicits = super::talk::elicits(revision) && server.elicits;
+    let steps = std::iter::once(connected).chain(server.expected.iter().copied());
+    let mut steps = steps.filter(|(step, _)| *step != "elicitation" || elicits);
+    steps.find_map(|(step, expected)| {
+        let Some(found) = told.iter().find(|told| told["step"] == step) else {
+            return Some((step, "did not happen".to_owned()));
+        };
+        if let Some(error) = found["error"].as_str() {
+            return Some((step, error.to_owned()));
+        }
+        let value = found["value"].as_str().unwrap_or_default();
+        let is_it = value.contains(expected);
+        (!is_it).then(|| (step, format!("expected {expected:?}, found {found}")))
+    })
+}

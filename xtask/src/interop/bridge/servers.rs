@@ -1,0 +1,132 @@
+//! The servers, and what each is asked: a tool, two questions in mid-call, a resource that changes, a prompt.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Context;
+use serde_json::{Value, json};
+
+use super::Programs;
+use crate::interop::peers::output;
+
+/// A server, and what a client does with it.
+pub(super) struct Server {
+    pub(super) name: String,
+    /// The program and its arguments, over stdio and over HTTP on any port.
+    pub(super) stdio: Vec<String>,
+    pub(super) http: Vec<String>,
+    /// Its port over HTTP, if it does not find one by itself.
+    pub(super) port: Option<u16>,
+    /// Whether its revision has elicitation.
+    pub(super) elicits: bool,
+    plan: Value,
+    /// What the answer of each step holds.
+    pub(super) expected: Vec<(&'static str, &'static str)>,
+}
+
+impl Server {
+    /// What a client of that revision does.
+    pub(super) fn plan(&self, elicits: bool) -> String {
+        let mut plan = self.plan.clone();
+        if !(elicits && self.elicits) {
+            plan["elicitation"] = Value::Null;
+        }
+        plan.to_string()
+    }
+}
+
+/// The reference server from npm, and our own in the newest and in the oldest revision.
+pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec<Server>> {
+    let (oldest, newest) = (revisions.first(), revisions.last());
+    let oldest = oldest.context("no revision is released")?;
+    let newest = newest.context("no revision is released")?;
+    Ok(vec![
+        everything(programs)?,
+        ours(programs, newest, true),
+        ours(programs, oldest, false),
+    ])
+}
+
+fn everything(programs: &Programs) -> anyhow::Result<Server> {
+    let package = "@modelcontextprotocol/server-everything";
+    eprintln!("{package}: installing");
+    let folder = programs.folder.join("everything");
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("package.json"), "{\"private\":true}")?;
+    output(
+        Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", package])
+            .current_dir(&folder),
+    )?;
+    let folder: PathBuf = folder.join("node_modules").join(package);
+    let manifest = fs::read_to_string(folder.join("package.json"))?;
+    let manifest: Value = serde_json::from_str(&manifest)?;
+    let script = folder.join("dist/index.js").to_string_lossy().into_owned();
+    let command = |channel: &str| vec!["node".to_owned(), script.clone(), channel.to_owned()];
+    Ok(Server {
+        name: format!(
+            "server-everything {}",
+            manifest["version"].as_str().unwrap_or("?")
+        ),
+        stdio: command("stdio"),
+        http: command("streamableHttp"),
+        port: Some(free_port()?),
+        elicits: true,
+        plan: json!({
+            "tool": ["echo", { "message": "hi" }],
+            "sampling": ["trigger-sampling-request", { "prompt": "Which day?", "maxTokens": 10 }],
+            "elicitation": ["trigger-elicitation-request", {}],
+            "resource": "demo://resource/dynamic/text/1",
+            "touch": ["toggle-subscriber-updates", {}],
+            "prompt": "simple-prompt",
+        }),
+        expected: vec![
+            ("tool", "Echo: hi"),
+            ("sampling", "Monday"),
+            ("elicitation", "User provided"),
+            ("resource", "Resource 1: "),
+            ("subscription", "demo://resource/dynamic/text/1"),
+            ("prompt", "This is a simple prompt without arguments."),
+        ],
+    })
+}
+
+fn ours(programs: &Programs, revision: &str, elicits: bool) -> Server {
+    let command = |more: &[&str]| {
+        let peer = programs.peer.to_string_lossy().into_owned();
+        let all = ["--only", revision].iter().chain(more);
+        std::iter::once(peer)
+            .chain(all.map(|&word| word.to_owned()))
+            .collect()
+    };
+    Server {
+        name: format!("our own, {revision}"),
+        stdio: command(&[]),
+        http: command(&["--http", "0"]),
+        port: None,
+        elicits,
+        plan: json!({
+            "tool": ["add", { "a": 1, "b": 2.5 }],
+            "sampling": ["sample", {}],
+            "elicitation": ["ask", {}],
+            "resource": "file:///hello",
+            "touch": ["touch", {}],
+            "prompt": "greet",
+        }),
+        expected: vec![
+            ("tool", "3.5"),
+            ("sampling", "Monday"),
+            ("elicitation", "Monday"),
+            ("resource", "Hello"),
+            ("subscription", "file:///hello"),
+            ("prompt", "Greet"),
+        ],
+    }
+}
+
+/// A port that nobody has at the moment.
+fn free_port() -> anyhow::Result<u16> {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+    Ok(listener.local_addr()?.port())
+}
