@@ -16,7 +16,6 @@ use mcp_codegen::command::Outcome;
 use serde_json::Value;
 
 use super::peers::{self, Role};
-use servers::Server;
 
 /// What is built of this workspace for it.
 struct Programs {

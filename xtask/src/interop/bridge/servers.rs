@@ -95,10 +95,9 @@ fn everything(programs: &Programs) -> anyhow::Result<Server> {
 fn ours(programs: &Programs, revision: &str, elicits: bool) -> Server {
     let command = |more: &[&str]| {
         let peer = programs.peer.to_string_lossy().into_owned();
-        let all = ["--only", revision].iter().chain(more);
-        std::iter::once(peer)
-            .chain(all.map(|&word| word.to_owned()))
-            .collect()
+        let mut all = vec![peer, "--only".to_owned(), revision.to_owned()];
+        all.extend(more.iter().map(|&word| word.to_owned()));
+        all
     };
     Server {
         name: format!("our own, {revision}"),
