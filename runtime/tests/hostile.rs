@@ -294,7 +294,7 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
     let server = server::<V2025_11_25>();
     let limit = server.limits().sessions;
     assert_eq!(limit, 100_000);
-    let mut sessions: Sessions<Channel> = Sessions::new(limit);
+    let mut sessions: Sessions<Channel> = Sessions::new(limit, usize::MAX);
     let versions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
     let texts = versions.map(initialize);
     for number in 0..limit {
@@ -308,12 +308,12 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
         assert!(received.reply.unwrap().opens_session);
         let at = Duration::from_secs(number as u64);
         sessions
-            .open(format!("session-{number}"), channel, at, NOW, |_| true)
+            .open(format!("session-{number}"), channel, 0, at, NOW, |_| true)
             .unwrap();
     }
     let end = Duration::from_secs(100_000);
     let full = sessions
-        .open("one more", Channel::new(), end, NOW, |_| false)
+        .open("one more", Channel::new(), 0, end, NOW, |_| false)
         .unwrap_err();
     assert!(full.to_string().contains("100000"));
     assert_eq!(sessions.len(), limit);
@@ -330,15 +330,19 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
     // Eight of them had just been looked at, when there was no room.
     assert_eq!((retired.len(), sessions.len()), (49_992, 50_008));
     sessions
-        .open("one more", Channel::new(), end, NOW, |_| true)
+        .open("one more", Channel::new(), 0, end, NOW, |_| true)
         .unwrap();
     // Without anybody's leave none goes; with it, one that never said a second word goes before those that did.
-    let mut few: Sessions<u8> = Sessions::new(2);
-    few.open("used", 1, NOW, NOW, |_| true).unwrap();
+    let mut few: Sessions<u8> = Sessions::new(2, 100);
+    few.open("used", 1, 10, NOW, NOW, |_| true).unwrap();
     few.use_at("used", NOW);
-    few.open("unused", 2, NOW, NOW, |_| true).unwrap();
-    assert_eq!(few.open("new", 3, NOW, NOW, |_| true).unwrap(), [2]);
+    few.open("unused", 2, 10, NOW, NOW, |_| true).unwrap();
+    assert_eq!(few.open("new", 3, 10, NOW, NOW, |_| true).unwrap(), [2]);
     assert_eq!((few.get("used"), few.get("unused")), (Some(&1), None));
+    // Those that take up much go for one another, too.
+    assert_eq!(few.open("large", 4, 85, NOW, NOW, |_| true).unwrap(), [3]);
+    assert_eq!((few.get("used"), few.len()), (Some(&1), 2));
+    assert!(few.open("too large", 5, 101, NOW, NOW, |_| true).is_err());
 }
 
 #[test]
@@ -417,4 +421,24 @@ fn a_profile_and_a_server_are_shared_between_threads() {
     is_sent(&mcp_revisions::Connection::<
         mcp_revisions::Server<V2025_11_25>,
     >::new(server.0));
+}
+
+#[test]
+fn sessions_that_are_spared_do_not_stay_so_by_being_looked_at() {
+    let spared = Duration::from_secs(60);
+    let mut sessions: Sessions<usize> = Sessions::new(3, usize::MAX);
+    for number in 0..3 {
+        sessions
+            .open(number.to_string(), number, 0, NOW, spared, |_| true)
+            .unwrap();
+        sessions.use_at(&number.to_string(), NOW);
+    }
+    // Somebody knocks all the time: those that are open are in use for a minute, and no longer.
+    for second in 0..60 {
+        let now = Duration::from_secs(second);
+        let full = sessions.open("new", 9, 0, now, spared, |_| true);
+        assert!(full.is_err(), "{second}");
+    }
+    let gone = sessions.open("new", 9, 0, spared, spared, |_| true);
+    assert_eq!(gone.unwrap(), [0]);
 }

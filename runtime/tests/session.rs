@@ -289,7 +289,13 @@ fn what_a_listen_request_is_told_bears_its_id() {
     );
     let end = Json::from_text(r#"{"resultType":"complete"}"#).unwrap();
     let output = server.answer(&mut channel, token, Ok(end), NOW);
-    assert_eq!(text_of(&output)["result"]["_meta"][id], 7);
+    // Who ends a stream says so, and answers.
+    let ends: Vec<Value> = (output.send.iter())
+        .map(|text| serde_json::from_str(&text.body).unwrap())
+        .collect();
+    assert_eq!(ends[0]["method"], "notifications/cancelled");
+    assert_eq!(ends[0]["params"], json!({"requestId": 7}));
+    assert_eq!(ends[1]["result"]["_meta"][id], 7);
 }
 
 #[test]

@@ -11,6 +11,8 @@
 #[path = "support/handlers.rs"]
 mod handlers;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::Json;
@@ -246,4 +248,107 @@ async fn a_handler_that_has_asked_a_client_that_then_goes_ends() {
     let rest = tokio::time::timeout(Duration::from_secs(10), lines.next_line());
     let answer = rest.await.expect("it waits for ever").unwrap().unwrap();
     assert!(answer.contains("the client is gone"), "{answer}");
+}
+
+#[tokio::test]
+async fn what_nobody_reads_holds_up_whoever_says_it() {
+    let said = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&said);
+    let handler = move |call: Call, peer: Peer| {
+        let said = Arc::clone(&counted);
+        async move {
+            let token: Value = call.progress_token.unwrap().parse().unwrap();
+            for step in 0..100_000 {
+                let progress = json!({"progressToken": token, "progress": step});
+                let _ = (peer.notify("notifications/progress", Some(&Json::from(progress)))).await;
+                said.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(Json::from(json!({"content": []})))
+        }
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, from) = tokio::io::duplex(1 << 10);
+    let serving = tokio::spawn(stdio::serve_on(
+        handlers::server().unwrap(),
+        handler,
+        input,
+        output,
+    ));
+    // A token as long as they may be, in every notification.
+    let token = "t".repeat(1_000);
+    let call = modern(1, "x").replace(
+        r#""progressToken":1"#,
+        &format!(r#""progressToken":"{token}""#),
+    );
+    to.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+    let mut before = 0;
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = said.load(Ordering::SeqCst);
+        if now == before && now > 0 {
+            break;
+        }
+        before = now;
+    }
+    assert!(
+        before < 1_000,
+        "{before} notifications of 1 KB wait for nobody"
+    );
+    drop((to, from));
+    let _ = tokio::time::timeout(Duration::from_secs(10), serving).await;
+}
+
+#[tokio::test]
+async fn a_thousand_questions_that_were_given_up_do_not_keep_the_next_from_being_asked() {
+    let handler = |_: Call, peer: Peer| async move {
+        for _ in 0..1_500 {
+            let ask = peer.ask("roots/list", None);
+            // It is asked, and not waited for.
+            let _ = tokio::time::timeout(Duration::ZERO, ask).await;
+        }
+        let answer = peer.ask("roots/list", None).await?;
+        Ok(Json::from(
+            json!({"content": [{"type": "text", "text": answer.text()}]}),
+        ))
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, from) = tokio::io::duplex(1 << 16);
+    tokio::spawn(stdio::serve_on(
+        handlers::server().unwrap(),
+        handler,
+        input,
+        output,
+    ));
+    let said = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
+        "",
+    ];
+    to.write_all(said.join("\n").as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(from).lines();
+    let (mut asked, mut taken_back) = (Vec::new(), 0);
+    let answer = loop {
+        let line = tokio::time::timeout(Duration::from_secs(20), lines.next_line()).await;
+        let message: Value = serde_json::from_str(&line.unwrap().unwrap().unwrap()).unwrap();
+        match message["method"].as_str() {
+            Some("roots/list") => asked.push(message["id"].clone()),
+            Some("notifications/cancelled") => taken_back += 1,
+            _ if message["id"] == 2 => break message,
+            _ => {}
+        }
+        if asked.len() == 1_501 {
+            let roots = json!({"jsonrpc": "2.0", "id": asked.last(), "result": {"roots": []}});
+            to.write_all(format!("{roots}\n").as_bytes()).await.unwrap();
+            asked.push(Value::Null);
+        }
+    };
+    assert_eq!(taken_back, 1_500);
+    assert!(
+        answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("roots"),
+        "{answer}"
+    );
 }

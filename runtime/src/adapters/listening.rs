@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use mcp_registry::{Adapter, Revision};
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_wire::{Json, JsonObject};
 
 use super::{About, Occasion, StateMachine, Step, World};
-use crate::adapters::LISTS;
+use crate::adapters::filter::{self, Filter, LISTEN};
 use crate::errors;
 
 /// What the client of a session is told.
@@ -22,9 +22,6 @@ pub(super) struct Listening {
     before: Option<u64>,
     last_key: u64,
 }
-
-const UPDATED: &str = "notifications/resources/updated";
-const LISTEN: &str = "subscriptions/listen";
 
 impl StateMachine for Listening {
     fn adapter(&self) -> Adapter {
@@ -95,7 +92,7 @@ impl Listening {
         if let Some(before) = self.before.take() {
             steps.push(Step::CancelOwn { key: before });
         }
-        let filter = self.filter(world);
+        let filter = Filter::of_session(self.lists, &self.uris, |path| world.declares(path));
         self.before = self.current.take();
         if filter.is_empty() {
             steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
@@ -103,9 +100,7 @@ impl Listening {
         }
         self.last_key += 1;
         self.current = Some(self.last_key);
-        let mut params: Map<Json> = Map::new();
-        params.insert("notifications", Json::of(&filter));
-        let (method, params) = (LISTEN, Json::of(&params));
+        let (method, params) = (LISTEN, filter.params());
         steps.push(Step::Own {
             key: self.last_key,
             method,
@@ -115,28 +110,13 @@ impl Listening {
         steps
     }
 
-    fn filter(&self, world: &World<'_>) -> Map<Json> {
-        let mut filter = Map::new();
-        for (word, capability, _) in LISTS {
-            if self.lists && world.declares(&[capability, "listChanged"]) {
-                filter.insert(word, Json::from(true));
-            }
-        }
-        if !self.uris.is_empty() {
-            let uris: Vec<String> = self.uris.iter().cloned().collect();
-            filter.insert("resourceSubscriptions", Json::of(&uris));
-        }
-        filter
-    }
-
     fn told(&mut self, key: u64, method: &str, params: &Json, world: &World<'_>) -> Vec<Step> {
         let mut steps = Vec::new();
         if self.current == Some(key) {
             // The new call is taken up, so that nothing is missed without the old one.
             steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
         }
-        let known = LISTS.iter().map(|(_, _, method)| *method).chain([UPDATED]);
-        let Some(method) = known.into_iter().find(|known| *known == method) else {
+        let Some(method) = filter::change(method) else {
             return steps;
         };
         if let Some(peer) = self.peer

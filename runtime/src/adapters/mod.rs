@@ -16,6 +16,7 @@
 //! Tasks, and the ids of URL elicitations, have none: they are refused.
 
 mod asking;
+pub(crate) mod filter;
 mod listening;
 mod parking;
 pub(crate) mod questions;
@@ -34,25 +35,6 @@ use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::{Translated, Translator, Way};
 use crate::protocol::{Caller, Token};
 use seal::Seal;
-
-/// The word of a list in the filter, the capability behind it, and the notification of its changes.
-pub(crate) const LISTS: [(&str, &str, &str); 3] = [
-    (
-        "promptsListChanged",
-        "prompts",
-        "notifications/prompts/list_changed",
-    ),
-    (
-        "resourcesListChanged",
-        "resources",
-        "notifications/resources/list_changed",
-    ),
-    (
-        "toolsListChanged",
-        "tools",
-        "notifications/tools/list_changed",
-    ),
-];
 
 /// Something that no conversion can carry over, and no plugged-in machine took.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,13 +1,13 @@
 //! Older handlers, modern client: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they
 //! tell the session goes to each stream that asked for it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::{About, Occasion, StateMachine, Step, World};
-use crate::adapters::LISTS;
+use crate::adapters::filter::{self, ACKNOWLEDGED, Filter};
 use crate::errors;
 use crate::protocol::Token;
 
@@ -22,12 +22,8 @@ pub(super) struct Streaming {
 #[derive(Debug)]
 struct Stream {
     peer: Revision,
-    lists: Vec<&'static str>,
-    uris: BTreeSet<String>,
+    filter: Filter,
 }
-
-const UPDATED: &str = "notifications/resources/updated";
-const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 impl StateMachine for Streaming {
     fn adapter(&self) -> Adapter {
@@ -55,76 +51,30 @@ impl Streaming {
         if self.streams.len() >= world.limits.streams {
             return refused(errors::too_many_subscriptions(world.limits.streams));
         }
-        let params = JsonObject::try_from(about.params.clone()).unwrap_or_default();
-        let Some(filter) = params
-            .get("notifications")
-            .and_then(|it| JsonObject::try_from(it).ok())
-        else {
-            return refused(errors::invalid_params(
-                "`notifications` is required, and an object",
-            ));
+        let declares = |path: &[&str]| world.declares(path);
+        let filter = match Filter::read(about.params, declares, world.limits.subscriptions) {
+            Ok(filter) => filter,
+            Err(refusal) => return refused(refusal),
         };
-        let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");
-        let lists: Vec<_> = (LISTS.iter())
-            .filter(|(word, capability, _)| {
-                wants(word) && world.declares(&[capability, "listChanged"])
-            })
-            .collect();
-        let uris = filter
-            .get("resourceSubscriptions")
-            .filter(|it| !it.is_null());
-        let uris: BTreeSet<String> = match uris.map(|uris| uris.read::<Vec<String>>()) {
-            Some(Ok(uris)) => uris.into_iter().collect(),
-            Some(Err(_)) => {
-                return refused(errors::invalid_params("`resourceSubscriptions` holds URIs"));
-            }
-            None => BTreeSet::new(),
-        };
-        if uris.len() > world.limits.subscriptions {
-            return refused(errors::too_many_subscriptions(world.limits.subscriptions));
-        }
-        let uris = match world.declares(&["resources", "subscribe"]) {
-            true => uris,
-            false => BTreeSet::new(),
-        };
-        let mut agreed: Map<Json> = Map::new();
-        for (word, _, _) in &lists {
-            agreed.insert(*word, Json::from(true));
-        }
-        if !uris.is_empty() {
-            let uris: Vec<String> = uris.iter().cloned().collect();
-            agreed.insert("resourceSubscriptions", Json::of(&uris));
-        }
-        let mut params: Map<Json> = Map::new();
-        params.insert("notifications", Json::of(&agreed));
-        let (token, params) = (about.token, Json::of(&params));
+        let token = about.token;
         let mut steps = vec![Step::Notify {
             about: Some(token),
             method: ACKNOWLEDGED,
-            params,
+            params: filter.params(),
         }];
-        for uri in &uris {
+        for uri in filter.uris() {
             if !self.subscribes(uri) {
                 steps.push(self.own("resources/subscribe", uri, about.peer));
             }
         }
         steps.push(Step::Listens);
-        let lists = lists.into_iter().map(|(_, _, method)| *method).collect();
-        self.streams.insert(
-            token,
-            Stream {
-                peer: about.peer,
-                lists,
-                uris,
-            },
-        );
+        let peer = about.peer;
+        self.streams.insert(token, Stream { peer, filter });
         steps
     }
 
     fn subscribes(&self, uri: &str) -> bool {
-        self.streams
-            .values()
-            .any(|stream| stream.uris.contains(uri))
+        self.streams.values().any(|stream| stream.filter.names(uri))
     }
 
     fn own(&mut self, method: &'static str, uri: &str, peer: Revision) -> Step {
@@ -141,17 +91,12 @@ impl Streaming {
 
     /// What the handlers tell the session, for the streams that want it; `None` if that is no matter of streams.
     fn tell(&mut self, method: &str, params: &Json, world: &World<'_>) -> Option<Vec<Step>> {
-        let lists = LISTS.iter().map(|(_, _, method)| *method);
-        let method = lists.chain([UPDATED]).find(|known| *known == method)?;
+        let method = filter::change(method)?;
         let object = JsonObject::try_from(params.clone()).unwrap_or_default();
         let uri = object.get("uri").and_then(|uri| uri.read::<String>().ok());
-        let wants = |stream: &&Stream| match method {
-            UPDATED => uri.as_ref().is_some_and(|uri| stream.wants(uri)),
-            _ => stream.lists.contains(&method),
-        };
         let mut steps = Vec::new();
         for (&token, stream) in &self.streams {
-            if wants(&stream)
+            if stream.filter.wants(method, uri.as_deref())
                 && let Ok((params, _)) = world.params_out(method, params, stream.peer)
             {
                 steps.push(Step::Notify {
@@ -168,23 +113,10 @@ impl Streaming {
         let Some(stream) = self.streams.remove(&token) else {
             return Vec::new();
         };
-        let unused: Vec<String> = stream
-            .uris
-            .into_iter()
+        let unused: Vec<&String> = (stream.filter.uris())
             .filter(|uri| !self.subscribes(uri))
             .collect();
-        let own = |uri: String| self.own("resources/unsubscribe", &uri, stream.peer);
+        let own = |uri: &String| self.own("resources/unsubscribe", uri, stream.peer);
         unused.into_iter().map(own).collect()
-    }
-}
-
-impl Stream {
-    /// Whether the resource is one of those subscribed to, or a part of one.
-    fn wants(&self, uri: &str) -> bool {
-        self.uris.iter().any(|one| {
-            uri.strip_prefix(one.as_str()).is_some_and(|rest| {
-                rest.is_empty() || one.ends_with('/') || rest.starts_with(['/', '#', '?'])
-            })
-        })
     }
 }

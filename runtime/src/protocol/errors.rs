@@ -182,6 +182,14 @@ pub fn too_many_sessions(limit: usize) -> Box<Refusal> {
     refusal(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
+/// A client that says more of itself than is kept.
+#[must_use]
+pub fn introduction_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
+    invalid_params(&format!(
+        "`clientInfo` and `capabilities` are {bytes} bytes, at most {limit} are taken: leave out icons, or link to them"
+    ))
+}
+
 /// The status of an HTTP response that carries this error as the answer to a request.
 #[must_use]
 pub fn status(code: i64, era: Era) -> u16 {

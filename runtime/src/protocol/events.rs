@@ -245,6 +245,15 @@ impl Caller {
         self.part_in("Implementation", self.info.as_ref(), revision)
     }
 
+    /// How many bytes it said of itself.
+    pub(crate) fn bytes(&self) -> usize {
+        let said = [&self.info, &self.capabilities];
+        said.into_iter()
+            .flatten()
+            .map(|said| said.text().len())
+            .sum()
+    }
+
     /// Whether it declared a capability, such as `sampling`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {

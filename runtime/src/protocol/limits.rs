@@ -31,6 +31,10 @@ pub struct Limits {
     pub subscriptions: usize,
     /// Sessions at a time, in [`Sessions`](crate::server::Sessions).
     pub sessions: usize,
+    /// Bytes of what their clients said of themselves, all together.
+    pub sessions_bytes: usize,
+    /// Bytes of what one client says of itself: who it is and what it can do.
+    pub introduction_bytes: usize,
 }
 
 impl Default for Limits {
@@ -48,6 +52,8 @@ impl Default for Limits {
             streams: 100,
             subscriptions: 1_000,
             sessions: 100_000,
+            sessions_bytes: 128 << 20,
+            introduction_bytes: 64 << 10,
         }
     }
 }

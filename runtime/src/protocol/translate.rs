@@ -44,7 +44,7 @@ pub(crate) enum Way {
 pub(crate) const NO_PARAMS: &str = "{}";
 
 /// The one notification of a server that ends something: what, differs between the eras.
-const CANCELLED: &str = "notifications/cancelled";
+pub(crate) const CANCELLED: &str = "notifications/cancelled";
 
 /// `{}`
 pub(crate) fn no_params() -> Json {

@@ -313,3 +313,50 @@ fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
     client.ask(bad, NOW).unwrap();
     assert!(matches!(hear(&mut client).answers()[0].1, Answer::Error(_)));
 }
+
+#[test]
+fn a_stream_that_the_server_takes_down_ends_once() {
+    let listen = || {
+        let params = json!({"notifications": {"toolsListChanged": true}});
+        Ask::new("subscriptions/listen", Some(Json::from(params)))
+    };
+    let cancelled = |id: &Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let mut client = client::<V2026_07_28>("2026-07-28");
+    hear(&mut client);
+    for result_follows in [true, false] {
+        let token = client.ask(listen(), NOW).unwrap();
+        let (_, sent) = hear(&mut client).only();
+        say(&mut client, &cancelled(&sent["id"]));
+        let answers = hear(&mut client).answers();
+        assert_eq!((answers.len(), answers[0].0), (1, token));
+        let result_of_it = answers[0].1.read::<Json>().unwrap();
+        assert!(result_of_it.text().contains(&format!(
+            r#""io.modelcontextprotocol/subscriptionId":{}"#,
+            sent["id"]
+        )));
+        if result_follows {
+            let complete = json!({"resultType": "complete", "_meta": {"io.modelcontextprotocol/subscriptionId": sent["id"]}});
+            say(&mut client, &result(&sent["id"], complete));
+            assert!(hear(&mut client).answers().is_empty());
+        }
+    }
+    // No other request can be ended so.
+    client.ask(call("greet"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &cancelled(&sent["id"]));
+    assert!(hear(&mut client).answers().is_empty());
+    assert_eq!(client.pending(), 1);
+}
+
+#[test]
+fn an_older_application_listens_again_when_the_server_takes_its_stream_down() {
+    let mut client = client::<V2025_11_25>("2026-07-28");
+    let listens = hear(&mut client);
+    let (_, sent) = listens.only();
+    assert_eq!(sent["method"], "subscriptions/listen");
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": sent["id"]}});
+    say(&mut client, &cancelled);
+    assert!(hear(&mut client).sent.is_empty());
+    client.wake(NOW + Duration::from_secs(60));
+    assert_eq!(hear(&mut client).methods(), ["subscriptions/listen"]);
+}

@@ -8,6 +8,7 @@
     reason = "a test says what it found and stops"
 )]
 
+mod attacks;
 mod budgets;
 #[path = "../support/handlers.rs"]
 mod handlers;

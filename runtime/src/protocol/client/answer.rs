@@ -66,7 +66,7 @@ impl<App: Spoken> Connection<Client<App>> {
     ) {
         match message.kind {
             MessageKind::Request => self.take_request(message, exchange),
-            MessageKind::Notification => self.take_notification(message, exchange),
+            MessageKind::Notification => self.take_notification(message, exchange, now),
             MessageKind::Response | MessageKind::Error => {
                 self.take_answer(exchange, None, message, now);
             }

@@ -8,15 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_registry::{Era, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject, Map};
+use mcp_wire::{ErrorObject, Json, Map};
 
 use super::output::Failure;
 use super::send::member;
 use super::translate::empty_object;
 use super::{Client, Purpose, Waiting};
 use crate::Spoken;
-use crate::adapters::LISTS;
 use crate::adapters::declares;
+use crate::adapters::filter::{ACKNOWLEDGED, Filter, LISTEN};
 use crate::protocol::{Answer, Connection, Event, LogLevel, Notice, Token};
 
 /// What the application wants to be told of.
@@ -40,13 +40,8 @@ pub(super) struct Changes {
 #[derive(Debug)]
 struct Stream {
     request: Waiting,
-    lists: Vec<&'static str>,
-    uris: BTreeSet<String>,
+    filter: Filter,
 }
-
-const LISTEN: &str = "subscriptions/listen";
-const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-const UPDATED: &str = "notifications/resources/updated";
 
 impl Changes {
     /// When to listen again.
@@ -117,68 +112,37 @@ impl<App: Spoken> Connection<Client<App>> {
 
     fn open_stream(&mut self, request: Waiting, revision: Revision) {
         let params = request.ask.params.clone().unwrap_or_else(empty_object);
-        let filter = member(&params, "notifications").and_then(|it| JsonObject::try_from(it).ok());
-        let Some(filter) = filter else {
-            let error =
-                crate::errors::invalid_params("`notifications` is required, and an object").error;
-            return self.tell_answer(request, Answer::Error(error), Vec::new());
+        let limits = &self.side.options.limits;
+        let declares = |path: &[&str]| self.state.changes.declares(path);
+        let filter = match Filter::read(&params, declares, limits.subscriptions) {
+            Ok(_) if self.state.changes.streams.len() >= limits.streams => {
+                Err(crate::errors::too_many_subscriptions(limits.streams))
+            }
+            read => read,
         };
-        let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");
-        let lists: Vec<_> = (LISTS.iter())
-            .filter(|(word, capability, _)| {
-                wants(word) && self.state.changes.declares(&[capability, "listChanged"])
-            })
-            .collect();
-        let uris = filter
-            .get("resourceSubscriptions")
-            .and_then(|it| it.read::<Vec<String>>().ok());
-        let uris: BTreeSet<String> = match self.state.changes.declares(&["resources", "subscribe"])
-        {
-            true => uris.unwrap_or_default().into_iter().collect(),
-            false => BTreeSet::new(),
+        let filter = match filter {
+            Ok(filter) => filter,
+            Err(refusal) => {
+                return self.tell_answer(request, Answer::Error(refusal.error), Vec::new());
+            }
         };
-        if uris.len() > self.side.options.limits.subscriptions
-            || self.state.changes.streams.len() >= self.side.options.limits.streams
-        {
-            let error =
-                crate::errors::too_many_subscriptions(self.side.options.limits.streams).error;
-            return self.tell_answer(request, Answer::Error(error), Vec::new());
-        }
-        let mut agreed: Map<Json> = Map::new();
-        for (word, _, _) in &lists {
-            agreed.insert(*word, Json::from(true));
-        }
-        if !uris.is_empty() {
-            let uris: Vec<String> = uris.iter().cloned().collect();
-            agreed.insert("resourceSubscriptions", Json::of(&uris));
-        }
-        let mut params: Map<Json> = Map::new();
-        params.insert("notifications", Json::of(&agreed));
         let token = request.token;
         self.tell(Event::Notice(Notice {
             method: ACKNOWLEDGED,
-            params: Json::of(&params),
+            params: filter.params(),
             peer: revision,
             about: Some(token),
             losses: Vec::new(),
         }));
-        let new: Vec<String> = uris
-            .iter()
+        let new: Vec<String> = (filter.uris())
             .filter(|uri| !self.is_subscribed(uri))
             .cloned()
             .collect();
         for uri in new {
             self.post_subscription("resources/subscribe", &uri, revision);
         }
-        let lists = lists.into_iter().map(|(_, _, method)| *method).collect();
-        self.state.changes.streams.insert(
-            token,
-            Stream {
-                request,
-                lists,
-                uris,
-            },
-        );
+        let stream = Stream { request, filter };
+        self.state.changes.streams.insert(token, stream);
     }
 
     fn is_subscribed(&self, uri: &str) -> bool {
@@ -186,7 +150,7 @@ impl<App: Spoken> Connection<Client<App>> {
             .changes
             .streams
             .values()
-            .any(|stream| stream.uris.contains(uri))
+            .any(|stream| stream.filter.names(uri))
     }
 
     fn post_subscription(&mut self, method: &str, uri: &str, revision: Revision) {
@@ -216,7 +180,7 @@ impl<App: Spoken> Connection<Client<App>> {
         }
         let stream = self.state.changes.streams.remove(&token)?;
         if let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) {
-            for uri in &stream.uris {
+            for uri in stream.filter.uris() {
                 if !self.is_subscribed(uri) {
                     self.post_subscription("resources/unsubscribe", uri, revision);
                 }
@@ -228,18 +192,8 @@ impl<App: Spoken> Connection<Client<App>> {
     /// The streams of a modern application that want to hear what an older server tells.
     pub(super) fn streams_for(&self, method: &str, params: &Json) -> Vec<Token> {
         let uri = uri_of(Some(params));
-        let wants = |stream: &Stream| match method {
-            UPDATED => uri
-                .as_ref()
-                .is_some_and(|uri| stream.uris.iter().any(|one| is_part(uri, one))),
-            _ => stream.lists.contains(&method),
-        };
-        let streams = self
-            .state
-            .changes
-            .streams
-            .iter()
-            .filter(|(_, stream)| wants(stream));
+        let wants = |stream: &Stream| stream.filter.wants(method, uri.as_deref());
+        let streams = (self.state.changes.streams.iter()).filter(|(_, stream)| wants(stream));
         streams.map(|(token, _)| *token).collect()
     }
 
@@ -278,7 +232,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 // A new session knows nothing of what an earlier one was told.
                 let streams = self.state.changes.streams.values();
                 let uris: BTreeSet<String> =
-                    streams.flat_map(|it| it.uris.iter().cloned()).collect();
+                    streams.flat_map(|it| it.filter.uris().cloned()).collect();
                 for uri in uris {
                     self.post_subscription("resources/subscribe", &uri, revision);
                 }
@@ -286,26 +240,16 @@ impl<App: Spoken> Connection<Client<App>> {
             }
             _ => return,
         }
-        let mut filter: Map<Json> = Map::new();
-        for (word, capability, _) in LISTS {
-            if self.state.changes.declares(&[capability, "listChanged"]) {
-                filter.insert(word, Json::from(true));
-            }
-        }
-        if !self.state.changes.uris.is_empty() {
-            let uris: Vec<String> = self.state.changes.uris.iter().cloned().collect();
-            filter.insert("resourceSubscriptions", Json::of(&uris));
-        }
+        let declares = |path: &[&str]| self.state.changes.declares(path);
+        let filter = Filter::of_session(true, &self.state.changes.uris, declares);
         let before = self.state.changes.listening.take();
         if !filter.is_empty() {
-            let mut params: Map<Json> = Map::new();
-            params.insert("notifications", Json::of(&filter));
             let stamp = super::stamp::Stamp {
                 claim: self.claim(revision, None),
                 progress_token: None,
             };
             let id = self.fresh_id();
-            let params = stamp.put_into(Some(Json::of(&params)));
+            let params = stamp.put_into(Some(filter.params()));
             self.post_request(id, LISTEN, params, revision, Purpose::Listen, &[]);
             self.state.changes.listening = Some(id);
         }
@@ -370,12 +314,4 @@ impl<App: Spoken> Connection<Client<App>> {
 
 fn uri_of(params: Option<&Json>) -> Option<String> {
     member(params?, "uri")?.read().ok()
-}
-
-/// Whether a resource is this one, or a part of it.
-fn is_part(uri: &str, whole: &str) -> bool {
-    let rest = uri.strip_prefix(whole);
-    rest.is_some_and(|rest| {
-        rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '#', '?'])
-    })
 }

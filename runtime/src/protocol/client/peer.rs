@@ -5,16 +5,18 @@ use std::time::Duration;
 
 use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Peeked, RawId, RequestId};
+use mcp_wire::{ErrorObject, Json, Map, Peeked, RawId, RequestId};
 
 use super::send::{member, own_id};
 use super::translate::{Stopped, empty_object};
-use super::{Called, Client, Purpose};
+use super::{Called, Client, Pending, Purpose};
 use crate::Spoken;
 use crate::adapters::NeedsAdapter;
+use crate::adapters::filter::LISTEN;
 use crate::protocol::ask::json;
+use crate::protocol::translate::CANCELLED;
 use crate::protocol::{
-    Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, Notice, OtherCall,
+    Answer, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, Notice, OtherCall,
     OtherNotice, Said, Token,
 };
 
@@ -189,7 +191,12 @@ impl<App: Spoken> Connection<Client<App>> {
     }
 
     /// A notification of the server.
-    pub(super) fn take_notification(&mut self, message: &Peeked<'_>, exchange: Option<Exchange>) {
+    pub(super) fn take_notification(
+        &mut self,
+        message: &Peeked<'_>,
+        exchange: Option<Exchange>,
+        now: Duration,
+    ) {
         let method = message.method.as_deref().unwrap_or_default();
         let params = message.params.and_then(json);
         let listening = subscription(params.as_ref());
@@ -198,7 +205,10 @@ impl<App: Spoken> Connection<Client<App>> {
         }
         let about = self.about(method, params.as_ref(), exchange);
         let revision = self.spoken();
-        if method == "notifications/cancelled" && revision.era() == Era::Handshake {
+        if method == CANCELLED {
+            if revision.era() == Era::PerRequest {
+                return self.stream_taken_down(params.as_ref(), now);
+            }
             self.forget_request(params.as_ref());
             if App::REVISION.era() == Era::PerRequest {
                 // Its questions have no ids of their own there.
@@ -243,11 +253,47 @@ impl<App: Spoken> Connection<Client<App>> {
         }
     }
 
+    /// The server ends a stream of changes; a result may follow, or not.
+    fn stream_taken_down(&mut self, params: Option<&Json>, now: Duration) {
+        let id = requested(params).and_then(|id| own_id(&id));
+        let is_stream = |purpose: &Purpose| match purpose {
+            Purpose::Listen => true,
+            Purpose::Application { request, .. } => request.ask.method == LISTEN,
+            _ => false,
+        };
+        let pending = id.and_then(|id| self.state.pending.get(&id));
+        let (Some(id), true) = (id, pending.is_some_and(|it| is_stream(&it.purpose))) else {
+            let why = "it names no stream of this client".to_owned();
+            return self.ignore(Ignored::Invalid(CANCELLED.to_owned(), why));
+        };
+        let Some(Pending {
+            purpose, exchange, ..
+        }) = self.state.pending.remove(&id)
+        else {
+            return;
+        };
+        if let Some(posted) = self.state.exchanges.get_mut(&exchange) {
+            *posted = None;
+        }
+        match purpose {
+            Purpose::Application {
+                request, losses, ..
+            } => {
+                let mut result: Map<Json> = Map::new();
+                result.insert("resultType", Json::of("complete"));
+                let result = Json::of(&result);
+                let id = Json::from(id);
+                let text = crate::meta::with(result.text(), crate::meta::SUBSCRIPTION_ID, &id);
+                let result = Json::from_text(&text).unwrap_or(result);
+                self.tell_answer(*request, Answer::Result(result), losses);
+            }
+            _ => self.listened(id, None, now),
+        }
+    }
+
     /// The server gives up one of its requests: it wants no answer any more.
     fn forget_request(&mut self, params: Option<&Json>) {
-        let id = params
-            .and_then(|params| member(params, "requestId"))
-            .and_then(|id| id.read::<RequestId>().ok());
+        let id = requested(params);
         let is_it = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if Some(one) == id.as_ref());
         let found = self.state.calls.iter().find(|(_, called)| is_it(called));
         let Some(token) = found.map(|(token, _)| *token) else {
@@ -294,6 +340,11 @@ impl<App: Spoken> Connection<Client<App>> {
         let pending = self.state.pending.get(&id);
         pending.and_then(|pending| token_of(&pending.purpose))
     }
+}
+
+/// The request that is cancelled.
+fn requested(params: Option<&Json>) -> Option<RequestId> {
+    member(params?, "requestId")?.read().ok()
 }
 
 /// The listen request that a notification of a subscription names.

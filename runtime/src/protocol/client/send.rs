@@ -12,7 +12,7 @@ use crate::Spoken;
 use crate::adapters::NeedsAdapter;
 use crate::meta;
 use crate::protocol::revisions::known;
-use crate::protocol::translate::{Translated, one_line};
+use crate::protocol::translate::{CANCELLED, Translated, one_line};
 use crate::protocol::{Answer, Ask, Connection, Exchange, Fate, Output, Said, Token};
 
 /// A request in the server's revision.
@@ -305,7 +305,7 @@ impl<App: Spoken> Connection<Client<App>> {
         if let Some(reason) = reason {
             params.insert("reason", Json::of(reason));
         }
-        self.post_notification("notifications/cancelled", Some(Json::of(&params)), revision);
+        self.post_notification(CANCELLED, Some(Json::of(&params)), revision);
     }
 
     /// The id of a request on its way.

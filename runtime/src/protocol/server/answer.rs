@@ -4,16 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, NeedsState};
-use mcp_wire::{ErrorObject, Json, Kind, Members, Reader};
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json, Kind, Map, Members, Reader};
 
-use super::done::Done;
+use super::done::{Done, Outgoing};
 use super::machines::Told;
-use super::state::State;
+use super::state::{Pending, State};
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
+use crate::adapters::filter::LISTEN;
 use crate::adapters::questions::allowed;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::translate::CANCELLED;
 use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, Output, Token};
 use crate::{errors, meta};
 
@@ -220,8 +223,35 @@ impl<App: Spoken> Server<App> {
         };
         let mut done = Done::of(fate);
         done.losses = losses;
+        let is_stream =
+            pending.method == LISTEN && (pending.is_acknowledged || pending.adapter.is_some());
+        if is_stream {
+            done.send(taken_down(pending));
+        }
         done.send_all(self.answer_as_is(state, token, result));
         done
+    }
+
+    /// Ends the streams that clients of the modern era have opened: each is told so.
+    pub(super) fn end_streams(&self, state: &mut State, now: Duration) -> Done {
+        let mut output = Done::of(Fate::Sent);
+        for token in state.streams() {
+            let adapter = state.get(token).and_then(|pending| pending.adapter);
+            let occasion = Occasion::Cancelled { token };
+            if let Some(adapter) = adapter
+                && let Some(more) = self.run_machine(state, adapter, occasion, now)
+            {
+                output.join(more);
+            }
+            let mut result: Map<Json> = Map::new();
+            result.insert("resultType", Json::of("complete"));
+            output.join(self.deliver(state, token, Ok((Ok(Json::of(&result)), Vec::new()))));
+            output.tell(Event::Cancelled(Cancelled {
+                token,
+                reason: None,
+            }));
+        }
+        output
     }
 
     /// An answer that an adapter has to turn into something else.
@@ -247,8 +277,18 @@ impl<App: Spoken> Server<App> {
     }
 }
 
-/// The request whose stream carries what a modern client subscribed to.
-pub(super) const LISTEN: &str = "subscriptions/listen";
+/// What a client is told whose stream the server ends, before the result that goes with it.
+fn taken_down(stream: &Pending) -> Outgoing {
+    let mut params: Map<Json> = Map::new();
+    params.insert("requestId", Json::of(&stream.id));
+    let params = Json::of(&params);
+    Outgoing {
+        exchange: Some(stream.exchange),
+        last: false,
+        status: 200,
+        body: write::notification(CANCELLED, Some(params.text())),
+    }
+}
 
 /// The refusal of a result that asks the client for what it did not declare.
 fn undeclared(
@@ -267,7 +307,7 @@ fn undeclared(
     while let Some(member) = object.next(&mut reader).ok()? {
         match member {
             0 => asks = reader.text_of_value().ok()? == "\"input_required\"",
-            _ => requests = reader.value::<mcp_wire::Map<Json>>().ok(),
+            _ => requests = reader.value::<Map<Json>>().ok(),
         }
     }
     let refusal = requests

@@ -135,6 +135,18 @@ impl<App: Spoken> Connection<Server<App>> {
         self.apply(done)
     }
 
+    /// Ends the streams that clients of the modern era have opened, as a server does that stops: each is told so.
+    pub fn end_streams(&mut self, now: Duration) {
+        let done = self.side.end_streams(&mut self.state, now);
+        let _ = self.apply(done);
+    }
+
+    /// Whether such streams are open.
+    #[must_use]
+    pub fn has_streams(&self) -> bool {
+        !self.state.streams().is_empty()
+    }
+
     /// The revision that `initialize` settled, if it did.
     #[must_use]
     pub fn session_revision(&self) -> Option<Revision> {
@@ -151,6 +163,12 @@ impl<App: Spoken> Connection<Server<App>> {
     #[must_use]
     pub fn pending_bytes(&self) -> usize {
         self.state.pending_bytes()
+    }
+
+    /// How many bytes are kept of what the client of the session said of itself.
+    #[must_use]
+    pub fn session_bytes(&self) -> usize {
+        self.state.session_bytes()
     }
 
     /// How many requests of the server wait for the peer's answer.

@@ -7,16 +7,16 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RequestId};
 
-use super::answer::LISTEN;
 use super::done::{Done, Outgoing};
 use super::receive::call_of;
 use super::state::{Asked, AskedBy, Own, State};
 use super::{Server, batch};
+use crate::adapters::filter::LISTEN;
 use crate::adapters::seal::{Bound, Broken, subject};
 use crate::adapters::{self, About, Occasion, Step, World};
 use crate::protocol::ask::json;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
-use crate::protocol::translate::no_params;
+use crate::protocol::translate::{CANCELLED, no_params};
 use crate::protocol::{Answered, Call, Caller, Cancelled, Event, Exchange, Fate, Token};
 use crate::{errors, meta};
 
@@ -450,7 +450,7 @@ fn unask(state: &mut State, by: AskedBy, reason: Option<&str>) -> Option<Outgoin
     params.insert("requestId", Json::from(id));
     let reason = reason.unwrap_or("the answer is not waited for any more");
     params.insert("reason", Json::of(reason));
-    let body = write::notification("notifications/cancelled", Some(Json::of(&params).text()));
+    let body = write::notification(CANCELLED, Some(Json::of(&params).text()));
     Some(Outgoing {
         exchange: asked.exchange,
         last: false,

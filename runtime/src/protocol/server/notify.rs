@@ -8,11 +8,11 @@ use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind, RequestId};
 
 use super::Server;
-use super::answer::LISTEN;
 use super::done::{Done, Outgoing};
 use super::machines::Told;
 use super::state::{AskedBy, Pending, State};
 use super::translate::Stopped;
+use crate::adapters::filter::{ACKNOWLEDGED, LISTEN};
 use crate::adapters::questions::allowed;
 use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
@@ -326,7 +326,6 @@ fn notify_other(state: &State, to: To, method: &str, params: Option<&Json>) -> D
 
 /// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.
 fn acknowledgement(pending: &mut Pending, method: &str) -> Option<Outgoing> {
-    const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
     if std::mem::replace(&mut pending.is_acknowledged, true) || method == ACKNOWLEDGED {
         return None;
     }

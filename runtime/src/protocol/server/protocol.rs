@@ -86,6 +86,10 @@ impl<App: Spoken> Server<App> {
             Ok(caller) => caller,
             Err(refusal) => return Handled::refused(Some(id), &refusal),
         };
+        let (bytes, limit) = (caller.bytes(), self.limits.introduction_bytes);
+        if bytes > limit {
+            return Handled::refused(Some(id), &errors::introduction_too_large(bytes, limit));
+        }
         let Some(result) = self.introductions.handshake(revision) else {
             return Handled::refused(Some(id), &errors::internal("no profile for this revision"));
         };

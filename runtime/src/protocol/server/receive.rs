@@ -7,12 +7,12 @@ use mcp_registry::{Adapter, Era, NeedsState, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
-use super::answer::LISTEN;
 use super::done::{Outgoing, Received};
 use super::machines::Told;
 use super::state::{Pending, State};
 use super::translate::Stopped;
 use super::{Server, batch};
+use crate::adapters::filter::LISTEN;
 use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};

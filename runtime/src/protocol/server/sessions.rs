@@ -1,9 +1,10 @@
-//! Sessions by their id, for transports where one endpoint has many; bounded.
+//! Sessions by their id, for transports where one endpoint has many; bounded by count and by bytes.
 //!
 //! Those that never said a second word go first, then those that said nothing for longest; to find them takes no look at
 //! the others.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Sessions by the id that the transport minted, of whatever the transport keeps their connections in.
@@ -11,16 +12,19 @@ use std::time::Duration;
 /// Ids come from outside: this crate has no randomness of its own.
 #[derive(Debug)]
 pub struct Sessions<T> {
-    open: HashMap<String, Entry<T>>,
+    open: HashMap<Arc<str>, Entry<T>>,
     /// Who goes first: those that were never used, then the longest unused.
-    order: BTreeMap<(bool, u64), String>,
+    order: BTreeMap<(bool, u64), Arc<str>>,
     last_use: u64,
+    bytes: usize,
     limit: usize,
+    limit_bytes: usize,
 }
 
 #[derive(Debug)]
 struct Entry<T> {
     session: T,
+    bytes: usize,
     /// Whether it was used since it was opened, and when.
     place: (bool, u64),
     used_at: Duration,
@@ -30,28 +34,31 @@ struct Entry<T> {
 #[derive(Debug, thiserror::Error)]
 #[error("{limit} sessions are open: try again once one has ended")]
 pub struct SessionsFull<T> {
-    /// How many are taken.
+    /// How many are taken, if they are small.
     pub limit: usize,
     /// What was to be opened.
     pub session: T,
 }
 
-/// How many sessions in use are passed over for one that is not.
+/// How many sessions at work are passed over for one that is not.
 const PASSED: usize = 8;
 
 impl<T> Sessions<T> {
-    /// Room for [`Limits::sessions`](crate::Limits::sessions).
+    /// Room for [`Limits::sessions`](crate::Limits::sessions), of [`Limits::sessions_bytes`](crate::Limits::sessions_bytes)
+    /// all together.
     #[must_use]
-    pub fn new(limit: usize) -> Self {
+    pub fn new(limit: usize, limit_bytes: usize) -> Self {
         Self {
             open: HashMap::new(),
             order: BTreeMap::new(),
             last_use: 0,
+            bytes: 0,
             limit,
+            limit_bytes,
         }
     }
 
-    /// Keeps a session; one of the same id is replaced. What had to go for it comes back.
+    /// Keeps a session that takes up so many bytes; one of the same id is replaced. What had to go for it comes back.
     ///
     /// One that was used within `spared` stays; `may_go` says of the others whether they can be ended: nothing is being
     /// worked on in them.
@@ -62,6 +69,7 @@ impl<T> Sessions<T> {
         &mut self,
         id: impl Into<String>,
         session: T,
+        bytes: usize,
         now: Duration,
         spared: Duration,
         may_go: impl Fn(&T) -> bool,
@@ -69,32 +77,39 @@ impl<T> Sessions<T> {
         let id = id.into();
         let mut gone: Vec<T> = self.end(&id).into_iter().collect();
         let mut passed = 0;
-        while self.open.len() >= self.limit {
-            let Some(first) = self.first().filter(|_| passed < PASSED) else {
+        while self.open.len() >= self.limit || self.bytes.saturating_add(bytes) > self.limit_bytes {
+            let first = self.first().filter(|_| passed < PASSED);
+            // If the one that was unused for longest is spared, so are all behind it.
+            let is_spared = |entry: &Entry<T>| {
+                let (was_used, _) = entry.place;
+                was_used && entry.used_at + spared > now
+            };
+            let entry = first.as_ref().and_then(|first| self.open.get(first));
+            let (Some(first), Some(entry)) = (&first, entry.filter(|entry| !is_spared(entry)))
+            else {
                 let limit = self.limit;
                 return Err(SessionsFull { limit, session });
             };
-            let goes = |entry: &Entry<T>| {
-                let (was_used, _) = entry.place;
-                let is_spared = was_used && entry.used_at + spared > now;
-                !is_spared && may_go(&entry.session)
-            };
-            match self.open.get(&first).is_some_and(goes) {
-                true => gone.extend(self.end(&first)),
+            match may_go(&entry.session) {
+                true => gone.extend(self.end(first)),
+                // It is at work: that counts as use.
                 false => {
                     passed += 1;
-                    self.touch(&first, now);
+                    self.touch(first, now);
                 }
             }
         }
+        let id: Arc<str> = id.into();
+        self.bytes += bytes;
         self.last_use += 1;
         let place = (false, self.last_use);
-        self.order.insert(place, id.clone());
+        self.order.insert(place, Arc::clone(&id));
         let used_at = now;
         self.open.insert(
             id,
             Entry {
                 session,
+                bytes,
                 place,
                 used_at,
             },
@@ -123,6 +138,7 @@ impl<T> Sessions<T> {
     pub fn end(&mut self, id: &str) -> Option<T> {
         let entry = self.open.remove(id)?;
         self.order.remove(&entry.place);
+        self.bytes -= entry.bytes;
         Some(entry.session)
     }
 
@@ -138,7 +154,7 @@ impl<T> Sessions<T> {
         for used in [false, true] {
             loop {
                 let mut rest = self.order.range((used, 0)..=(used, u64::MAX));
-                let Some(first) = rest.next().map(|(_, id)| id.clone()) else {
+                let Some(first) = rest.next().map(|(_, id)| Arc::clone(id)) else {
                     break;
                 };
                 let Some(entry) = self.open.get(&first).filter(|entry| entry.used_at <= since)
@@ -170,11 +186,12 @@ impl<T> Sessions<T> {
     /// Every session, each taken out.
     pub fn end_all(&mut self) -> Vec<T> {
         self.order.clear();
+        self.bytes = 0;
         self.open.drain().map(|(_, entry)| entry.session).collect()
     }
 
-    fn first(&self) -> Option<String> {
-        self.order.first_key_value().map(|(_, id)| id.clone())
+    fn first(&self) -> Option<Arc<str>> {
+        self.order.first_key_value().map(|(_, id)| Arc::clone(id))
     }
 
     fn touch(&mut self, id: &str, now: Duration) {
@@ -182,9 +199,10 @@ impl<T> Sessions<T> {
             return;
         };
         self.last_use += 1;
-        self.order.remove(&entry.place);
-        entry.place = (true, self.last_use);
-        entry.used_at = now;
-        self.order.insert(entry.place, id.to_owned());
+        if let Some(id) = self.order.remove(&entry.place) {
+            entry.place = (true, self.last_use);
+            entry.used_at = now;
+            self.order.insert(entry.place, id);
+        }
     }
 }

@@ -9,6 +9,7 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::adapters::StateMachine;
+use crate::adapters::filter::LISTEN;
 use crate::protocol::{Caller, Exchange, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
@@ -130,7 +131,7 @@ impl State {
         if let Some(session) = &self.session {
             return Some(Arc::clone(&session.caller));
         }
-        let listens = |pending: &&Pending| pending.method == super::answer::LISTEN;
+        let listens = |pending: &&Pending| pending.method == LISTEN;
         let pending = self.pending.values().find(listens)?;
         Some(Arc::clone(&pending.caller))
     }
@@ -139,6 +140,16 @@ impl State {
     pub(super) fn caller(&self, peer: Revision) -> Arc<Caller> {
         let caller = self.opened_by().filter(|caller| caller.revision == peer);
         caller.unwrap_or_else(|| Arc::new(Caller::unknown(peer)))
+    }
+
+    /// How many bytes are kept of what the client of the session said of itself.
+    pub(super) fn session_bytes(&self) -> usize {
+        let Some(session) = &self.session else {
+            return 0;
+        };
+        let upgraded = [&session.upgraded.client_capabilities, &session.client_info];
+        let upgraded = upgraded.into_iter().flatten();
+        session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
     }
 
     /// How many requests of the peer wait for their answer.
@@ -177,12 +188,17 @@ impl State {
     /// What does not end by itself, once nobody says anything any more: streams, and whoever waits for an answer.
     pub(super) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &Pending| {
-            pending.is_parked
-                || pending.adapter.is_some()
-                || pending.method == super::answer::LISTEN
+            pending.is_parked || pending.adapter.is_some() || pending.method == LISTEN
         };
         let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
         pending.map(|(token, _)| *token).collect()
+    }
+
+    /// Streams that clients of the modern era have opened.
+    pub(super) fn streams(&self) -> Vec<Token> {
+        let pending = self.pending.iter();
+        let streams = pending.filter(|(_, pending)| pending.method == LISTEN);
+        streams.map(|(token, _)| *token).collect()
     }
 
     /// When an adapter wants to be woken next.

@@ -11,6 +11,7 @@ use super::translate::{Stopped, no_params};
 use super::{Server, batch};
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::protocol::revisions::{Spoken, is_legacy, known};
+use crate::protocol::translate::CANCELLED;
 use crate::protocol::{Answered, Event, Ignored, Notice, OtherNotice, Token};
 use crate::settle::find_method;
 use mcp_wire::{Peeked, Raw};
@@ -25,7 +26,7 @@ impl<App: Spoken> Server<App> {
     ) -> Handled {
         let name = message.method.as_deref().unwrap_or_default();
         match name {
-            "notifications/cancelled" => return self.cancelled(state, message, now),
+            CANCELLED => return self.cancelled(state, message, now),
             "notifications/initialized" if is_legacy(peer) => {
                 return match &mut state.session {
                     Some(session) => {
@@ -107,10 +108,7 @@ impl<App: Spoken> Server<App> {
         let Some(token) = id.and_then(|id| state.token_of(&id)) else {
             // It may have crossed the answer on its way.
             return Handled::put_aside(
-                Ignored::Invalid(
-                    "notifications/cancelled".to_owned(),
-                    "no such request waits".to_owned(),
-                ),
+                Ignored::Invalid(CANCELLED.to_owned(), "no such request waits".to_owned()),
                 202,
             );
         };

@@ -20,14 +20,14 @@ use crate::settle::Settlement;
 use crate::{Headers, Spoken, headers};
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
-    pub(super) async fn post(&self, head: Parts, bytes: &[u8], room: Room) -> Response<Body> {
+    pub(super) async fn post(&self, head: Parts, bytes: Vec<u8>, room: Room) -> Response<Body> {
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
         let mut told = Headers::from_pairs(pairs);
         let principal = parts.extensions.get::<Principal>();
         told.principal = principal.map(|principal| principal.0.as_str());
-        let looked = self.server.look(Some(&told), bytes);
+        let looked = self.server.look(Some(&told), &bytes);
         if let Some(message) = looked.message()
             && let Err(refused) = self.params_agree(message, &parts).await
         {
@@ -48,8 +48,11 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let Taken {
             opens_session,
             exchange,
+            listens,
             hangs_up,
         } = lane.take(Some(&told), looked, &texts, facts);
+        // Whoever works on it has its own copy of what it needs.
+        drop(bytes);
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         let session = match opens_session && self.options.sessions {
@@ -59,6 +62,9 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             },
             false => None,
         };
+        if listens {
+            self.remember_stream(&lane);
+        }
         let prime = lane.prime(exchange);
         let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
         let mut response = worked_on(queue, guard, id, prime, &self.options).await;
@@ -105,11 +111,11 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 StatusCode::INTERNAL_SERVER_ERROR,
             )));
         };
-        let now = self.start.elapsed();
+        let (now, bytes) = (self.start.elapsed(), lane.session_bytes());
         let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
         let opened = self
             .sessions()
-            .open(id.clone(), Arc::clone(lane), now, SPARED, may_go);
+            .open(id.clone(), Arc::clone(lane), bytes, now, SPARED, may_go);
         match opened {
             Ok(gone) => {
                 for lane in gone {

@@ -35,6 +35,8 @@ pub(super) struct Inner<App: Spoken, H> {
     pub(super) sessions: Mutex<Sessions<Arc<Lane<App, H>>>>,
     pub(super) start: Instant,
     parked: Arc<Parked<App, H>>,
+    /// Those in which clients of the modern era listen.
+    listening: Mutex<Vec<Weak<Lane<App, H>>>>,
     /// What is left of the bytes that all bodies together may take up, in units of [`UNIT`].
     room: Arc<Semaphore>,
     /// Whether no new call is taken any more.
@@ -47,6 +49,9 @@ const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 /// What a body takes up of the room for all of them.
 pub(super) type Room = Vec<OwnedSemaphorePermit>;
+
+/// How many bytes more than have come there is room for at first.
+const FIRST: usize = 16 << 10;
 
 /// Bodies are counted in these: a semaphore does not count as far as a budget goes.
 const UNIT: usize = 1 << 10;
@@ -75,7 +80,10 @@ impl<App: Spoken, H: Handler> Service<App, H> {
     /// A service.
     #[must_use]
     pub fn with_options(server: Server<App>, handler: H, options: Options) -> Self {
-        let sessions = Mutex::new(Sessions::new(server.limits().sessions));
+        let sessions = Mutex::new(Sessions::new(
+            server.limits().sessions,
+            server.limits().sessions_bytes,
+        ));
         let (server, handler) = (Arc::new(server), Arc::new(handler));
         Self(Arc::new(Inner {
             server,
@@ -85,6 +93,7 @@ impl<App: Spoken, H: Handler> Service<App, H> {
             sessions,
             start: Instant::now(),
             parked: Arc::default(),
+            listening: Mutex::default(),
             is_closing: AtomicBool::new(false),
             tools: Tools::default(),
         }))
@@ -98,9 +107,14 @@ impl<App: Spoken, H: Handler> Service<App, H> {
         self.0.options.head_time
     }
 
-    /// Takes no new calls from now on: they are answered with status 503.
+    /// Takes no new calls from now on: they are answered with status 503. Streams of subscriptions end, and their clients
+    /// are told so.
     pub fn close(&self) {
         self.0.is_closing.store(true, Ordering::Release);
+        let listening = std::mem::take(&mut *self.0.listening());
+        for lane in listening.iter().filter_map(Weak::upgrade) {
+            lane.end_streams();
+        }
     }
 
     /// Ends every session, and with them their streams and whatever is at work in them.
@@ -209,7 +223,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
         let limit = self.server.limits().message_bytes;
         match tokio::time::timeout(self.options.body_time, self.read(body, limit)).await {
-            Ok(Ok((bytes, room))) => self.post(head, &bytes, room).await,
+            Ok(Ok((bytes, room))) => self.post(head, bytes, room).await,
             Ok(Err(Unread::TooLarge)) => {
                 let refusal = crate::errors::message_too_large(limit.saturating_add(1), limit);
                 super::post::refusal(None, &refusal)
@@ -230,7 +244,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         B::Data: Send,
     {
         let mut body = std::pin::pin!(body);
-        let (mut bytes, mut room) = (Vec::new(), Vec::new());
+        let (mut bytes, mut room) = (Vec::<u8>::new(), Vec::new());
         let mut paid = 0;
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else {
@@ -242,7 +256,13 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             if bytes.len() + data.remaining() > limit {
                 return Err(Unread::TooLarge);
             }
-            let units = (bytes.len() + data.remaining()).div_ceil(UNIT);
+            // Room for no more than comes, as far as that is known: what is paid for is what is taken up.
+            if bytes.capacity() - bytes.len() < data.remaining() {
+                let rest = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+                let most = bytes.len().max(FIRST);
+                bytes.reserve_exact(data.remaining() + rest.min(most));
+            }
+            let units = bytes.capacity().div_ceil(UNIT);
             if units > paid {
                 let more = u32::try_from(units - paid).map_err(|_| Unread::TooLarge)?;
                 let permit = Arc::clone(&self.room).try_acquire_many_owned(more);
@@ -280,6 +300,26 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             self.start,
             Some(Arc::clone(&self.parked)),
         )
+    }
+
+    /// Streams end with the server, so it has to know them; those that are gone are forgotten when there is no room.
+    pub(super) fn remember_stream(&self, lane: &Arc<Lane<App, H>>) {
+        let mut listening = self.listening();
+        if listening.len() == listening.capacity() {
+            listening.retain(|lane| lane.strong_count() > 0);
+        }
+        listening.push(Arc::downgrade(lane));
+        drop(listening);
+        // It may have been asked for while the server began to stop.
+        if self.is_closing.load(Ordering::Acquire) {
+            lane.end_streams();
+        }
+    }
+
+    fn listening(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Lane<App, H>>>> {
+        self.listening
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The lane in which a call is parked.

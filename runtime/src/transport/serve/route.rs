@@ -11,6 +11,8 @@ use crate::server::Outgoing;
 
 /// How many bytes may wait for a slow reader before whoever writes more waits too.
 const QUEUE_BYTES: usize = 256 << 10;
+/// How many there are at most of what does not wait for room.
+const FULL_BYTES: usize = 2 * QUEUE_BYTES;
 /// What a text costs beside its bytes.
 const TEXT_BYTES: usize = 256;
 
@@ -105,6 +107,16 @@ impl Route {
     #[cfg(feature = "http")]
     pub(crate) fn pause(&self, behind: EventId) {
         let _ = self.texts.send(Next::Pause(behind));
+    }
+
+    /// Whether more waits than should, as only happens to those who do not wait for room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.state.queued.load(Ordering::Acquire) >= FULL_BYTES
+    }
+
+    /// Whether both lead to the same reader.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
     }
 
     pub(crate) fn is_closed(&self) -> bool {

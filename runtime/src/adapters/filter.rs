@@ -1,0 +1,139 @@
+//! What a stream of changes is asked for, whichever end keeps it: lists, and resources by URI.
+
+use std::collections::BTreeSet;
+
+use mcp_wire::{Json, JsonObject, Map};
+
+use crate::errors::{self, Refusal};
+
+/// The request whose stream carries changes.
+pub(crate) const LISTEN: &str = "subscriptions/listen";
+/// What such a stream begins with.
+pub(crate) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+/// What tells that a resource is another.
+const UPDATED: &str = "notifications/resources/updated";
+
+/// The word of a list in the filter, the capability behind it, and the notification of its changes.
+const LISTS: [(&str, &str, &str); 3] = [
+    (
+        "promptsListChanged",
+        "prompts",
+        "notifications/prompts/list_changed",
+    ),
+    (
+        "resourcesListChanged",
+        "resources",
+        "notifications/resources/list_changed",
+    ),
+    (
+        "toolsListChanged",
+        "tools",
+        "notifications/tools/list_changed",
+    ),
+];
+
+/// The notification of a change that a stream may carry, by its name.
+pub(crate) fn change(method: &str) -> Option<&'static str> {
+    let lists = LISTS.into_iter().map(|(_, _, method)| method);
+    lists.chain([UPDATED]).find(|known| *known == method)
+}
+
+/// What a stream is told of.
+#[derive(Debug, Default)]
+pub(crate) struct Filter {
+    /// Of each list the word and the notification.
+    lists: Vec<(&'static str, &'static str)>,
+    uris: BTreeSet<String>,
+}
+
+impl Filter {
+    /// Reads what is wanted from the params of [`LISTEN`], without what the server does not declare; `most` is how many
+    /// resources may be among it.
+    pub(crate) fn read(
+        params: &Json,
+        declares: impl Fn(&[&str]) -> bool,
+        most: usize,
+    ) -> Result<Self, Box<Refusal>> {
+        let object = JsonObject::try_from(params.clone()).unwrap_or_default();
+        let filter = (object.get("notifications")).and_then(|it| JsonObject::try_from(it).ok());
+        let filter = filter
+            .ok_or_else(|| errors::invalid_params("`notifications` is required, and an object"))?;
+        let wants = |word: &str| filter.get(word).is_some_and(|it| it.text() == "true");
+        let lists = LISTS
+            .into_iter()
+            .filter(|(word, capability, _)| wants(word) && declares(&[capability, "listChanged"]));
+        let uris = (filter.get("resourceSubscriptions")).filter(|it| !it.is_null());
+        let uris = match uris.map(|uris| uris.read::<Vec<String>>()) {
+            Some(Ok(uris)) if uris.len() > most => {
+                return Err(errors::too_many_subscriptions(most));
+            }
+            Some(Ok(uris)) if declares(&["resources", "subscribe"]) => uris.into_iter().collect(),
+            Some(Ok(_)) | None => BTreeSet::new(),
+            Some(Err(_)) => {
+                return Err(errors::invalid_params("`resourceSubscriptions` holds URIs"));
+            }
+        };
+        Ok(Self {
+            lists: lists.map(|(word, _, method)| (word, method)).collect(),
+            uris,
+        })
+    }
+
+    /// What a client of the handshake era is told unasked, if the lists are among it, and what it subscribed to.
+    pub(crate) fn of_session(
+        lists: bool,
+        uris: &BTreeSet<String>,
+        declares: impl Fn(&[&str]) -> bool,
+    ) -> Self {
+        let declared = LISTS
+            .into_iter()
+            .filter(|(_, capability, _)| lists && declares(&[capability, "listChanged"]));
+        Self {
+            lists: declared.map(|(word, _, method)| (word, method)).collect(),
+            uris: uris.clone(),
+        }
+    }
+
+    /// Whether nothing is asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lists.is_empty() && self.uris.is_empty()
+    }
+
+    /// The resources.
+    pub(crate) fn uris(&self) -> impl Iterator<Item = &String> {
+        self.uris.iter()
+    }
+
+    /// Whether this resource is asked for by this very name.
+    pub(crate) fn names(&self, uri: &str) -> bool {
+        self.uris.contains(uri)
+    }
+
+    /// The params of [`LISTEN`], and of its acknowledgement.
+    pub(crate) fn params(&self) -> Json {
+        let mut agreed: Map<Json> = Map::new();
+        for (word, _) in &self.lists {
+            agreed.insert(*word, Json::from(true));
+        }
+        if !self.uris.is_empty() {
+            let uris: Vec<&String> = self.uris.iter().collect();
+            agreed.insert("resourceSubscriptions", Json::of(&uris));
+        }
+        let mut params: Map<Json> = Map::new();
+        params.insert("notifications", Json::of(&agreed));
+        Json::of(&params)
+    }
+
+    /// Whether it is told of this change; a part of a resource counts as the resource.
+    pub(crate) fn wants(&self, method: &str, uri: Option<&str>) -> bool {
+        let is_part = |uri: &str, whole: &String| {
+            uri.strip_prefix(whole.as_str()).is_some_and(|rest| {
+                rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '#', '?'])
+            })
+        };
+        match method {
+            UPDATED => uri.is_some_and(|uri| self.uris.iter().any(|one| is_part(uri, one))),
+            _ => self.lists.iter().any(|(_, told)| *told == method),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What handlers say and ask, whatever the application speaks.
+
+use std::sync::Arc;
+
+use mcp_wire::Json;
+use tokio::sync::oneshot;
+
+use super::Lane;
+use super::streams::Manner;
+use crate::Spoken;
+use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
+use crate::transport::serve::route::Route;
+use crate::transport::serve::{Handler, Line, Session};
+
+impl<App: Spoken, H: Handler> Line for Lane<App, H> {
+    fn route(&self, token: Token) -> Option<Route> {
+        let state = self.state();
+        let exchange = state.connection.exchange_of(token)?;
+        state.streams.route(exchange)
+    }
+
+    fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate {
+        let mut state = self.state();
+        let Said { fate, .. } = state.connection.notify(to, method, params, self.now());
+        // About a call it is told in turn.
+        let manner = match to {
+            To::Request(_) => Manner::InTurn,
+            To::Session => Manner::Unbidden,
+        };
+        self.carry(state, manner);
+        fate
+    }
+
+    fn ask(
+        &self,
+        about: Option<Token>,
+        method: &str,
+        params: Option<&Json>,
+    ) -> Result<(Token, oneshot::Receiver<Answered>), Fate> {
+        let mut state = self.state();
+        if state.is_silent {
+            return Err(Fate::Unknown);
+        }
+        let mut ask = Ask::new(method, params.cloned());
+        if let Some(call) = about {
+            ask = ask.about(call);
+        }
+        if let Some(error) = self.refuses_to_park(&state) {
+            return Err(Fate::Refused(Box::new(error)));
+        }
+        let asked = state.connection.ask(ask, self.now());
+        let (answer, waits) = oneshot::channel();
+        if let Ok(token) = asked {
+            state.asked.insert(token, answer);
+        }
+        // An adapter may have the answer at once.
+        self.carry(state, Manner::InTurn);
+        asked.map(|token| (token, waits))
+    }
+
+    fn handle(self: Arc<Self>) -> Session {
+        self.session()
+    }
+
+    fn caller(&self) -> Option<Arc<Caller>> {
+        self.state().connection.opened_by()
+    }
+
+    #[cfg(feature = "http")]
+    fn pause(&self, token: Token) -> bool {
+        let mut state = self.state();
+        let exchange = state.connection.exchange_of(token);
+        exchange.is_some_and(|exchange| state.streams.pause(exchange))
+    }
+
+    fn forget(&self, ask: Token) {
+        let mut state = self.state();
+        if state.asked.remove(&ask).is_some() {
+            state.connection.cancel(ask, None, self.now());
+            self.carry(state, Manner::InTurn);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Where texts go: into the response of their exchange, onto the stream of the session, or aside until somebody reads.
+
+use std::collections::{HashMap, VecDeque};
+#[cfg(feature = "http")]
+use std::sync::Arc;
+
+#[cfg(feature = "http")]
+use mcp_registry::{ProtocolHeader, ProtocolRule, Revision};
+
+use crate::protocol::Exchange;
+use crate::server::Outgoing;
+use crate::transport::serve::Facts;
+use crate::transport::serve::replay::EventId;
+#[cfg(feature = "http")]
+use crate::transport::serve::replay::{EventStore, KeptEvent};
+use crate::transport::serve::route::{Item, Route};
+
+/// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
+const BACKLOG: usize = 64;
+/// How many bytes of them.
+const BACKLOG_BYTES: usize = 256 << 10;
+
+/// The ways of one channel, and what waits for one.
+#[derive(Default)]
+pub(super) struct Streams {
+    /// Where the texts of an exchange go, and what is known of who began it.
+    open: HashMap<Exchange, Open>,
+    /// Where texts go that belong to no exchange.
+    at_large: Option<Route>,
+    /// Those that came while nobody read them.
+    backlog: VecDeque<Item>,
+    backlog_bytes: usize,
+    /// How many events of no exchange there were.
+    at_large_events: u64,
+    /// Where events are kept, once a session is open that can have them again.
+    #[cfg(feature = "http")]
+    replay: Option<Replay>,
+}
+
+struct Open {
+    route: Route,
+    facts: Facts,
+    /// How many events of it were sent.
+    events: u64,
+    /// Whether its client has been told to come again, so that its answer is an event too.
+    is_paused: bool,
+}
+
+/// Where the events of a session are kept.
+#[cfg(feature = "http")]
+struct Replay {
+    session: String,
+    store: Arc<dyn EventStore>,
+    /// Whether its revision has streams that are closed in the middle, and begin with an event that holds nothing.
+    polls: bool,
+}
+
+/// Whether whoever says something has waited until there is room for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// It has, or it is bounded by something else: an answer, a request.
+    InTurn,
+    /// It cannot wait: what the application tells a session.
+    Unbidden,
+}
+
+/// What became of a text.
+pub(super) enum Sent {
+    Done,
+    /// Nobody reads the stream of this exchange fast enough: it is to be ended.
+    Overflows(Exchange),
+}
+
+impl Streams {
+    /// A text came in: what belongs to it goes there.
+    pub(super) fn begin(&mut self, exchange: Exchange, route: Route, facts: Facts) {
+        let open = Open {
+            route,
+            facts,
+            events: 0,
+            is_paused: false,
+        };
+        self.open.insert(exchange, open);
+    }
+
+    /// Nothing more belongs to an exchange.
+    pub(super) fn end(&mut self, exchange: Exchange) {
+        self.open.remove(&exchange);
+    }
+
+    /// What is known of who began an exchange.
+    pub(super) fn facts(&self, exchange: Exchange) -> Facts {
+        let open = self.open.get(&exchange);
+        open.map(|open| open.facts.clone()).unwrap_or_default()
+    }
+
+    /// Where what is said in an exchange goes.
+    pub(super) fn route(&self, exchange: Exchange) -> Option<Route> {
+        let open = self.open.get(&exchange).map(|open| open.route.clone());
+        open.or_else(|| self.at_large.clone())
+    }
+
+    /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
+    pub(super) fn attach(&mut self, route: Route) -> Result<(), Route> {
+        match &self.at_large {
+            Some(before) if !before.is_closed() => Err(route),
+            _ => {
+                self.at_large = Some(route);
+                self.flush();
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether somebody reads what belongs to no exchange.
+    #[cfg(feature = "http")]
+    pub(super) fn has_reader(&self) -> bool {
+        let mut at_large = self.at_large.iter();
+        at_large.any(|route| !route.is_closed())
+    }
+
+    /// The way that what waits is waiting for, if there is one.
+    pub(super) fn blocked(&self) -> Option<&Route> {
+        let route = self.at_large.as_ref().filter(|route| !route.is_closed());
+        route.filter(|_| !self.backlog.is_empty())
+    }
+
+    /// Sends on what waits.
+    pub(super) fn flush(&mut self) {
+        if let Some(route) = &self.at_large {
+            self.backlog_bytes = 0;
+            for item in self.backlog.drain(..) {
+                route.push(item);
+            }
+        }
+    }
+
+    /// Sends a text where it belongs.
+    pub(super) fn send(&mut self, text: Outgoing, manner: Manner) -> Sent {
+        let open =
+            (text.exchange).and_then(|exchange| Some((exchange, self.open.get_mut(&exchange)?)));
+        let Some((exchange, open)) = open else {
+            self.send_at_large(text, manner);
+            return Sent::Done;
+        };
+        if manner == Manner::Unbidden && !text.last && open.route.is_full() {
+            // Over standard streams all go one way: there it waits like what belongs to none.
+            if (self.at_large.as_ref()).is_some_and(|other| other.is_same(&open.route)) {
+                self.set_aside(Item { text, id: None });
+                return Sent::Done;
+            }
+            return Sent::Overflows(exchange);
+        }
+        // A whole answer is no event.
+        let is_event = !text.last || open.events > 0 || open.is_paused;
+        open.events += u64::from(is_event);
+        let place = is_event.then_some(open.events);
+        let route = open.route.clone();
+        if text.last {
+            self.open.remove(&exchange);
+        }
+        let id = place.and_then(|place| self.keep(exchange, place, &text));
+        route.push(Item { text, id });
+        Sent::Done
+    }
+
+    fn send_at_large(&mut self, text: Outgoing, manner: Manner) {
+        self.at_large_events += 1;
+        let id = self.keep(Exchange::NONE, self.at_large_events, &text);
+        let route = self.at_large.as_ref().filter(|route| !route.is_closed());
+        let has_room = |route: &&Route| {
+            manner == Manner::InTurn || (self.backlog.is_empty() && !route.is_full())
+        };
+        match route.filter(has_room) {
+            Some(route) => route.push(Item { text, id }),
+            // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
+            None if text.last => {}
+            None => self.set_aside(Item { text, id }),
+        }
+    }
+
+    fn set_aside(&mut self, item: Item) {
+        self.backlog_bytes += item.text.body.len();
+        self.backlog.push_back(item);
+        while (self.backlog.len() > BACKLOG || self.backlog_bytes > BACKLOG_BYTES)
+            && let Some(oldest) = self.backlog.pop_front()
+        {
+            self.backlog_bytes -= oldest.text.body.len();
+        }
+    }
+
+    /// Keeps an event for a client that comes again for it.
+    #[cfg(feature = "http")]
+    fn keep(&self, stream: Exchange, place: u64, text: &Outgoing) -> Option<EventId> {
+        let Replay { session, store, .. } = self.replay.as_ref()?;
+        let id = EventId {
+            stream: stream.0,
+            place,
+        };
+        let event = KeptEvent {
+            id,
+            text: text.body.clone(),
+            last: text.last,
+        };
+        store.keep(session, event);
+        Some(id)
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(
+        clippy::unused_self,
+        reason = "what is said over standard streams is said once"
+    )]
+    fn keep(&self, _: Exchange, _: u64, _: &Outgoing) -> Option<EventId> {
+        None
+    }
+
+    /// The session is over: what it was to be sent is for nobody.
+    pub(super) fn close(&mut self) {
+        #[cfg(feature = "http")]
+        if let Some(Replay { session, store, .. }) = self.replay.take() {
+            store.forget(&session);
+        }
+        *self = Self::default();
+    }
+}
+
+#[cfg(feature = "http")]
+impl Streams {
+    /// Keeps the events of a session from now on, so that its client can have them again.
+    pub(super) fn keep_events(
+        &mut self,
+        session: &str,
+        revision: Revision,
+        store: Arc<dyn EventStore>,
+    ) {
+        if revision.has_header(ProtocolHeader::LastEventId) {
+            self.replay = Some(Replay {
+                session: session.to_owned(),
+                store,
+                polls: revision.has_rule(ProtocolRule::PollingStreams),
+            });
+        }
+    }
+
+    fn polls(&self) -> bool {
+        self.replay.as_ref().is_some_and(|replay| replay.polls)
+    }
+
+    /// The event that a stream of this exchange begins with, if its client can have the rest again.
+    pub(super) fn prime(&self, exchange: Exchange) -> Option<EventId> {
+        self.polls().then_some(EventId {
+            stream: exchange.0,
+            place: 0,
+        })
+    }
+
+    /// Sends what followed an event on its stream there, and what follows from now on; the route is given back if that
+    /// is not kept. Whether the stream ends with a last text, rather than with the session.
+    pub(super) fn resume(&mut self, behind: EventId, route: Route) -> Option<bool> {
+        let replay = self.replay.as_ref()?;
+        let events = replay.store.after(&replay.session, behind)?;
+        for KeptEvent { id, text, last } in events {
+            route.push(Item {
+                text: Outgoing {
+                    exchange: None,
+                    last,
+                    status: 200,
+                    body: text,
+                },
+                id: Some(id),
+            });
+        }
+        if behind.stream == 0 {
+            // They are kept, too.
+            self.backlog.clear();
+            self.backlog_bytes = 0;
+            self.at_large = Some(route);
+            return Some(false);
+        }
+        if let Some(open) = self.open.get_mut(&Exchange(behind.stream)) {
+            open.route = route;
+        }
+        Some(true)
+    }
+
+    /// Closes the connection of an exchange for now; whether its client can come again.
+    pub(super) fn pause(&mut self, exchange: Exchange) -> bool {
+        if !self.polls() {
+            return false;
+        }
+        let Some(open) = self.open.get_mut(&exchange) else {
+            return false;
+        };
+        open.is_paused = true;
+        open.route.pause(EventId {
+            stream: exchange.0,
+            place: open.events,
+        });
+        true
+    }
+}
