@@ -268,11 +268,12 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
                     handler.other_call(call, peer).await
                 });
             }
-            Event::Notice(_) | Event::OtherNotice(_) | Event::Initialized | Event::Listens => {
-                // Who is told more slowly than it comes in misses some.
-                if state.news.len() < state.connection.side().limits().pending {
-                    state.news.push_back(event);
-                }
+            Event::Initialized | Event::Listens => state.news.push_back(event),
+            // Who is told more slowly than it comes in misses some.
+            Event::Notice(_) | Event::OtherNotice(_)
+                if state.news.len() < state.connection.side().limits().pending =>
+            {
+                state.news.push_back(event);
             }
             Event::Cancelled(cancelled) => {
                 if let Some(task) = state.tasks.remove(&cancelled.token) {
