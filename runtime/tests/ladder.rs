@@ -12,10 +12,11 @@ mod support;
 use mcp_revisions::errors::Refusal;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::settle::{self, Settled, settle_element, takes_session_operations};
-use mcp_revisions::{Headers, Revision, RevisionSet, peek};
+use mcp_revisions::{Era, Headers, Revision, RevisionSet, peek};
 
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
-use support::{Channel, NOW, body};
+use serde_json::json;
+use support::{Channel, NOW, body, negotiated};
 
 const CLAIM: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
 
@@ -177,9 +178,10 @@ fn rung_4_a_modern_only_server_names_its_revisions() {
         (Some(-32022), 400)
     );
     let data = refusal.error.data.unwrap();
+    let supported = json!(negotiated(Era::PerRequest));
     assert_eq!(
         data.text(),
-        r#"{"supported":["2026-07-28"],"requested":"2025-11-25"}"#
+        format!(r#"{{"supported":{supported},"requested":"2025-11-25"}}"#)
     );
 }
 
@@ -256,7 +258,7 @@ fn rung_6_the_header_decides_for_a_notification() {
     );
     assert_eq!(
         found(note, None, None, RevisionSet::modern()),
-        speaks(V2026_07_28)
+        speaks(negotiated(Era::PerRequest)[0].parse().unwrap())
     );
 }
 
@@ -325,9 +327,11 @@ fn rung_8_a_claim_that_is_not_served_names_those_that_are() {
     ];
     assert_eq!(over_http(&call, &headers), Err((-32022, 400)));
     let refusal = settle(&call, None, None, RevisionSet::all()).unwrap_err();
+    let eras = [Era::PerRequest, Era::Handshake];
+    let supported = json!(eras.map(negotiated).concat());
     assert_eq!(
         refusal.error.data.unwrap().text(),
-        r#"{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"2099-01-01"}"#
+        format!(r#"{{"supported":{supported},"requested":"2099-01-01"}}"#)
     );
     // A server of the handshake era alone does not answer like a modern one.
     assert_eq!(

@@ -12,9 +12,9 @@ mod support;
 
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::Event;
-use mcp_revisions::{Headers, Revision, RevisionSet, Spoken, V2025_06_18, V2026_07_28};
+use mcp_revisions::{Era, Headers, Revision, RevisionSet, Spoken, V2025_06_18, V2026_07_28};
 use serde_json::{Value, json};
-use support::{Channel, NOW, Received, Server, claim, initialize, server};
+use support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
 
 /// How a meeting goes.
 #[derive(Debug, PartialEq)]
@@ -114,7 +114,10 @@ fn meet<App: Spoken>(client: &Client, server: &Server<App>, http: bool) -> Meeti
         .map(str::to_owned)
     else {
         assert_eq!(answer["error"]["code"], -32022);
-        assert_eq!(answer["error"]["data"]["supported"], json!(["2026-07-28"]));
+        assert_eq!(
+            answer["error"]["data"]["supported"],
+            json!(negotiated(Era::PerRequest))
+        );
         assert!(!reply.opens_session);
         return Meeting::Part;
     };

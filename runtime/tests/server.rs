@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::server::Event;
-use mcp_revisions::{Limits, Revision, RevisionSet, V2025_11_25, V2026_07_28};
+use mcp_revisions::{Era, Limits, Revision, RevisionSet, V2025_11_25, V2026_07_28};
 use serde_json::json;
 use support::{
-    Channel, NOW, Server, body, calls, claim, get, initialize, open, profile, profile_text, server,
-    text_of,
+    Channel, NOW, Server, body, calls, claim, get, initialize, negotiated, open, profile,
+    profile_text, server, text_of,
 };
 
 #[test]
@@ -74,13 +74,7 @@ fn discover_lists_what_is_served_and_initialized_is_told() {
     let result = &answer["result"];
     assert_eq!(
         result["supportedVersions"],
-        json!([
-            "2026-07-28",
-            "2025-11-25",
-            "2025-06-18",
-            "2025-03-26",
-            "2024-11-05"
-        ])
+        json!([Era::PerRequest, Era::Handshake].map(negotiated).concat())
     );
     assert_eq!(
         result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],

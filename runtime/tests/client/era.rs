@@ -6,7 +6,9 @@ use mcp_revisions::client::{Channel, Event, Options};
 use mcp_revisions::{RevisionSet, V2025_11_25};
 use serde_json::{Value, json};
 
-use crate::{End, NOW, client, discovered, error, hear, list, open, options, profile, result, say};
+use crate::{
+    End, NOW, client, discovered, error, hear, list, newest, open, options, profile, result, say,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Found {
@@ -43,10 +45,7 @@ pub(crate) fn probed(client: &mut End<V2025_11_25>) -> (mcp_revisions::client::E
     let (send, probe) = hear(client).only();
     assert_eq!(probe["method"], "server/discover");
     let meta = &probe["params"]["_meta"];
-    assert_eq!(
-        meta["io.modelcontextprotocol/protocolVersion"],
-        "2026-07-28"
-    );
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], newest());
     assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "tester");
     assert!(meta["io.modelcontextprotocol/clientCapabilities"].is_object());
     (send.exchange, probe["id"].clone())
@@ -244,14 +243,15 @@ fn http_a_probe_may_be_answered_by_a_stream() {
 
 #[test]
 fn the_version_that_both_speak_is_taken() {
+    let refused = newest();
     let cases: [(&[&str], Option<&str>); 6] = [
         (&["2025-11-25", "2025-06-18"], Some("2025-11-25")),
         (&["2024-11-05", "2025-06-18"], Some("2025-06-18")),
         (&["2099-01-01", "2024-11-05"], Some("2024-11-05")),
         (&["2099-01-01"], None),
         // It was just refused.
-        (&["2026-07-28"], None),
-        (&["2026-07-28", "2025-03-26"], Some("2025-03-26")),
+        (&[refused], None),
+        (&[refused, "2025-03-26"], Some("2025-03-26")),
     ];
     for (supported, expected) in cases {
         let mut client = client(Channel::Stdio);
@@ -261,7 +261,7 @@ fn the_version_that_both_speak_is_taken() {
             &error(
                 &id,
                 -32022,
-                json!({"supported": supported, "requested": "2026-07-28"}),
+                json!({"supported": supported, "requested": refused}),
             ),
         );
         let heard = hear(&mut client);

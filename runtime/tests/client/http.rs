@@ -5,7 +5,9 @@ use mcp_revisions::{Revision, V2025_11_25};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::{End, NOW, call, client, discovered, hear, initialized, list, open, options, result};
+use crate::{
+    End, NOW, call, client, discovered, hear, initialized, list, newest, open, options, result,
+};
 
 fn header<'a>(send: &'a Post, name: &str) -> Option<&'a str> {
     send.headers
@@ -28,7 +30,7 @@ fn modern() -> End<V2025_11_25> {
     let mut client = client(Channel::Http);
     client.connect(NOW).unwrap();
     let (send, probe) = hear(&mut client).only();
-    assert_eq!(header(&send, "MCP-Protocol-Version"), Some("2026-07-28"));
+    assert_eq!(header(&send, "MCP-Protocol-Version"), Some(newest()));
     assert_eq!(header(&send, "Mcp-Method"), Some("server/discover"));
     answer(
         &mut client,

@@ -19,7 +19,7 @@ mod verdict;
 use std::time::Duration;
 
 use mcp_revisions::client::{Answer, Ask, Channel, Event, Options, Output, Post, Profile, Token};
-use mcp_revisions::{V2025_11_25, v2025_11_25 as app};
+use mcp_revisions::{Era, Revision, RevisionSet, V2025_11_25, v2025_11_25 as app};
 use serde_json::{Value, json};
 
 pub(crate) const NOW: Duration = Duration::from_secs(100);
@@ -32,6 +32,12 @@ pub(crate) fn profile() -> Profile {
         )
         .unwrap(),
     )
+}
+
+/// What a client claims first: the newest that is negotiated by each request.
+pub(crate) fn newest() -> &'static str {
+    let newest = RevisionSet::modern().newest(Era::PerRequest);
+    newest.map(Revision::wire).unwrap()
 }
 
 pub(crate) fn options(channel: Channel) -> Options {

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use mcp_revisions::Spoken;
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Call, Event, Profile};
+use mcp_revisions::{Era, Revision, Spoken};
 use serde_json::{Value, json};
 
 pub(crate) mod steps;
@@ -15,6 +15,13 @@ pub(crate) use steps::{Channel, Output, Received, Reply, Server};
 
 /// The time does not matter here.
 pub(crate) const NOW: Duration = Duration::ZERO;
+
+/// What is negotiated in an era, newest first, as the wire has it.
+pub(crate) fn negotiated(era: Era) -> Vec<&'static str> {
+    let all = Revision::NEGOTIATED.iter().rev();
+    let of_era = all.filter(|revision| revision.era() == era);
+    of_era.map(|revision| revision.wire()).collect()
+}
 
 /// A profile that every revision can say.
 pub(crate) fn profile() -> Profile {
