@@ -193,9 +193,9 @@ fn references_that_lead_nowhere() {
         ("#/$defs/Nothing", "`#/$defs/Nothing`, which is not there"),
         (
             "#/$defs/B/properties/x",
-            "`B/properties/x`, which is not defined",
+            "the name of a definition under `$defs`, found \"#/$defs/B/properties/x\"",
         ),
-        ("#", "a reference `#/$defs/NAME`"),
+        ("#", "the name of a definition under `$defs`, found \"#\""),
         ("other.json#/$defs/B", "a reference within this file"),
         ("#B", "a reference by JSON pointer"),
         ("#/$defs/%zz", "which is not there"),
@@ -365,7 +365,7 @@ fn requests_without_a_method_a_result_or_an_area() {
     refused_at(
         &twice,
         "/$defs/TellRequest",
-        "found `ask/now`, which `AskRequest` has",
+        "found `ask/now` for `AskRequest` and `TellRequest`",
     );
 }
 

@@ -2,76 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use crate::Error;
-use crate::model::{Model, Presence, Shape, Ty, TypeDef, Union};
-use crate::schema::schema_error;
+use super::boxes::Boxes;
+use crate::draft::{Draft, Shape, Ty, Union, ranks};
 
-/// The variant of each union's blank, by Rust name and index; an open union starts as the unknown one.
+/// The variant of each union's blank, by Rust name and index.
 ///
-/// `file` is the schema.
-///
-/// # Errors
-/// Types that no value can have, since each value would hold another one.
-pub(crate) fn variants(model: &Model, file: &str) -> Result<BTreeMap<String, usize>, Error> {
-    let ranks = ranks(model);
-    let endless = model
-        .types
-        .values()
-        .filter(|def| !ranks.contains_key(&*def.name));
-    Error::check(endless.map(|def| refuse(def, file)).collect())?;
-    let unions = model.types.values().filter_map(|def| match &def.shape {
-        Shape::Union(union) => Some((def.name.clone(), start(union, &ranks)?)),
+/// It is the one that is the least to make: no box, then few steps.
+pub(crate) fn starts(draft: &Draft, boxes: &Boxes) -> BTreeMap<String, usize> {
+    let ranks = ranks(draft);
+    let unions = draft.types.values().filter_map(|def| match &def.shape {
+        Shape::Union(union) => Some((&def.name, union)),
         _ => None,
     });
-    Ok(unions.collect())
-}
-
-fn refuse(def: &TypeDef, file: &str) -> Error {
-    schema_error(
-        file,
-        &def.at(),
-        "a type that some finite JSON can have",
-        "one whose every value holds another of it",
-        "make a member on the way optional with an erratum",
-    )
-}
-
-/// The variant that is the least to make: no box, then few steps.
-fn start(union: &Union, ranks: &BTreeMap<&str, usize>) -> Option<usize> {
-    let variants = union.variants.iter().enumerate();
     let cost = |ty: &Ty| match ty {
         Ty::Named(name) => ranks.get(name.as_str()).copied(),
         _ => Some(0),
     };
-    let made = variants.filter_map(|(at, variant)| Some((variant.boxed, cost(&variant.ty)?, at)));
-    made.min().map(|(_, _, at)| at)
-}
-
-/// In how many steps a blank of each type is made; a type that no value can have is not there.
-fn ranks(model: &Model) -> BTreeMap<&str, usize> {
-    let mut ranks = BTreeMap::new();
-    for rank in 0.. {
-        let can_be = |ty: &Ty| match ty {
-            Ty::Named(name) => ranks.contains_key(name.as_str()),
-            _ => true,
-        };
-        let made = |def: &TypeDef| match &def.shape {
-            Shape::Object(object) => (object.members.iter())
-                .all(|member| member.presence != Presence::Required || can_be(&member.ty)),
-            Shape::Union(union) => {
-                union.open || union.variants.iter().any(|variant| can_be(&variant.ty))
-            }
-            Shape::Newtype(ty) | Shape::Alias(ty) => can_be(ty),
-            Shape::StringEnum(_) => true,
-        };
-        let next: Vec<&str> = (model.types.values())
-            .filter(|def| !ranks.contains_key(&*def.name) && made(def))
-            .map(|def| def.name.as_str())
-            .collect();
-        if next.is_empty() {
-            break;
-        }
-        ranks.extend(next.into_iter().map(|name| (name, rank)));
-    }
-    ranks
+    let start = |name: &String, union: &Union| {
+        let boxed = boxes.get(name);
+        let variants = union.types.iter().enumerate();
+        let made = variants.filter_map(|(at, ty)| {
+            let boxed = boxed.is_some_and(|boxed| boxed.contains(&at));
+            Some((boxed, cost(ty)?, at))
+        });
+        made.min().map(|(_, _, at)| at)
+    };
+    unions
+        .filter_map(|(name, union)| Some((name.clone(), start(name, union)?)))
+        .collect()
 }

@@ -2,38 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::opaque::opaque;
 use super::{Def, Draft, Shape, Ty, cycles};
 use crate::Error;
+use crate::decision::Scope;
 use crate::schema::schema_error;
 
 /// How many names may lie between a type and what it stands for.
 const MAX_ALIASES: usize = 64;
 
 /// Refuses aliases and unions that stand for no value at all, because they end in themselves.
-pub(super) fn check(draft: &Draft, file: &str) -> Result<(), Error> {
+///
+/// Lists and maps of themselves end in an empty one, but Rust has no such alias: those are opaque.
+pub(super) fn settle(draft: &mut Draft, file: &str, scope: &Scope) -> Result<(), Error> {
     let mut errors = Vec::new();
-    for def in draft.types.values() {
-        let mut path = vec![def.name.as_str()];
-        let mut shape = &def.shape;
-        // Lists and maps of itself end in an empty one, but Rust has no such alias either.
-        while let Shape::Alias(ty) = shape
-            && let Some(name) = named(ty)
-        {
-            let found = if path.contains(&name) {
-                format!("an alias cycle: {} -> {name}", path.join(" -> "))
-            } else if path.len() > MAX_ALIASES {
-                let first = path[..4].join(" -> ");
-                format!("more than {MAX_ALIASES} aliases of each other: {first} -> ...")
-            } else {
-                path.push(name);
-                match draft.get(name) {
-                    Some(next) => shape = &next.shape,
-                    None => break,
-                }
-                continue;
-            };
+    let names: Vec<String> = draft.types.keys().cloned().collect();
+    for name in names {
+        let (found, ends) = match followed(draft, &name) {
+            Followed::Type => continue,
+            Followed::Circle { found, ends } => (found, ends),
+        };
+        if ends {
+            let open = format!("expected a definition that ends in a type, found {found}");
+            opaque(draft, scope, &name, Ty::Json, open);
+        } else if let Some(def) = draft.get(&name) {
             errors.push(endless(file, &def.at(), &found));
-            break;
         }
     }
     Error::check(std::mem::take(&mut errors))?;
@@ -57,6 +50,54 @@ pub(super) fn check(draft: &Draft, file: &str) -> Result<(), Error> {
         errors.push(endless(file, &first.unwrap_or_default(), &found));
     }
     Error::check(errors)
+}
+
+/// Where an alias leads.
+enum Followed {
+    /// To something else than an alias.
+    Type,
+    /// To itself, or nowhere near; `ends` if some finite value is that.
+    Circle { found: String, ends: bool },
+}
+
+fn followed(draft: &Draft, name: &str) -> Followed {
+    let mut path = vec![name];
+    let mut wrapped = false;
+    let start = name;
+    let mut shape = draft.get(name).map(|def| &def.shape);
+    while let Some(Shape::Alias(ty)) = shape
+        && let Some(name) = named(ty)
+    {
+        wrapped |= has_list(ty);
+        if name == start {
+            return Followed::Circle {
+                found: format!("an alias cycle: {} -> {name}", path.join(" -> ")),
+                ends: wrapped,
+            };
+        }
+        // A circle further on is told where it is.
+        if path.contains(&name) {
+            break;
+        }
+        if path.len() > MAX_ALIASES {
+            let first = path[..4].join(" -> ");
+            return Followed::Circle {
+                found: format!("more than {MAX_ALIASES} aliases of each other: {first} -> ..."),
+                ends: true,
+            };
+        }
+        path.push(name);
+        shape = draft.get(name).map(|def| &def.shape);
+    }
+    Followed::Type
+}
+
+fn has_list(ty: &Ty) -> bool {
+    match ty {
+        Ty::Array(_) | Ty::Map(_) => true,
+        Ty::Nullable(inner) => has_list(inner),
+        _ => false,
+    }
 }
 
 fn endless(file: &str, place: &str, found: &str) -> Error {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::flatten::flatten;
 use super::names::{Names, rust_name};
-use super::open::{Unfit, renamed};
+use super::open::{Unfit, renamed, unknown};
 use super::{Def, Draft, Shape, Ty};
 use crate::Error;
 use crate::decision::{Decision, Scope};
@@ -30,7 +30,8 @@ pub(super) fn shaped(
     rules: &Rules,
     prose: &BTreeMap<String, String>,
 ) -> Result<Draft, Error> {
-    let (names, decisions) = Names::of(schema, scope, rules);
+    let (names, mut decisions) = Names::of(schema, scope, rules);
+    decisions.extend(unknown(schema, scope));
     let mut builder = Builder {
         schema,
         scope,
@@ -178,6 +179,9 @@ impl<'s> Builder<'s> {
         if let Some(shape) = self.ruled(node, place) {
             return Ok(Shape::Alias(shape));
         }
+        if let Some(misfit) = &node.misfit {
+            return Err(Unfit::of(misfit));
+        }
         if let Some(target) = &node.reference {
             return Ok(Shape::Alias(self.reference(target)));
         }
@@ -233,6 +237,9 @@ impl<'s> Builder<'s> {
     fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Unfit> {
         if let Some(ty) = self.ruled(node, place) {
             return Ok(ty);
+        }
+        if let Some(misfit) = &node.misfit {
+            return Err(Unfit::of(misfit));
         }
         if let Some(target) = &node.reference {
             return Ok(self.reference(target));

@@ -44,6 +44,9 @@ impl Join<'_> {
                 "more, counting those of its parts",
             ));
         }
+        if let Some(misfit) = &node.misfit {
+            return Err(Unfit::of(misfit));
+        }
         if let Some(target) = &node.reference {
             return match self.schema.definitions.get(target) {
                 Some(target) => self.joined(target, depth + 1),
@@ -217,6 +220,8 @@ pub(super) fn same_facts(left: &Node, right: &Node) -> bool {
         left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same_facts(l, r))
     };
     left.reference == right.reference
+        && left.misfit.is_none()
+        && right.misfit.is_none()
         && left.types == right.types
         && left.constant == right.constant
         && left.choices == right.choices

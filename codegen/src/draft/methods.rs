@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use super::open::{errata_file, erratum};
 use super::{Def, Direction, Draft, Method, MethodKind, Object, Presence, Shape, Ty, Union};
-use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::schema::schema_error;
 use crate::spec::methods::{MethodRules, ResultRule, is_area, module};
 use crate::spec::roles::{self, ROLES, Role};
 
@@ -32,18 +30,17 @@ pub(super) struct Paired {
 /// Pairs each method with what answers it; `rule` names what answers a request that the schema does not pair.
 ///
 /// A request that may be answered in two ways gets a union of both: `CallToolOutcome`.
-/// One that nothing answers is answered by the result of the generic kind; a message that no union lists is a type
-/// and no method; a method whose area is no file has one that is: each is a decision.
+/// One that nothing answers is answered by the result of the generic kind; a message that no union lists, or that has
+/// the method of another one, is a type and no method; a method whose area is no file has one that is: each is a
+/// decision.
 pub(super) fn paired<'r>(
     draft: &Draft,
     scope: &Scope,
     rules: &MethodRules,
     rule: impl Fn(&str) -> Option<ResultRule<'r>>,
-) -> Result<Paired, Error> {
-    let file = &scope.to_string();
+) -> Paired {
     let mut decisions = Vec::new();
     let mut methods = Vec::new();
-    let mut errors = Vec::new();
     let mut outcomes = BTreeMap::new();
     let definitions = Definitions::of(draft);
     let mut listed = BTreeSet::new();
@@ -55,7 +52,7 @@ pub(super) fn paired<'r>(
         match task_result {
             None => Some(Ruled::Definition(result.to_owned())),
             Some(task) => {
-                let name = format!("{stem}Outcome");
+                let name = free(draft, &format!("{stem}Outcome"));
                 outcomes.insert(name.clone(), [result.to_owned(), task.to_owned()]);
                 Some(Ruled::Outcome(name))
             }
@@ -67,35 +64,36 @@ pub(super) fn paired<'r>(
         };
         let (names, others) = messages(draft, &def.name);
         for other in others {
-            errors.push(schema_error(
-                file,
-                &def.at(),
-                "messages: objects whose `method` is one constant",
-                &format!("{other:?}"),
-                "mend it with an erratum",
-            ));
+            let open = format!(
+                "expected messages: objects whose `method` is one constant, found {other:?}"
+            );
+            decisions.push(no_message(scope, def.at(), role.union, open));
         }
         listed.extend(names.iter().cloned());
+        let mut of_role: Vec<Method> = Vec::new();
         for name in names {
-            match method(
-                draft,
-                &definitions,
-                file,
-                &name,
-                role,
-                rules,
-                &mut result_rule,
-            ) {
-                Ok(mut method) => {
-                    if method.result.is_none() && role.kind != MethodKind::Notification {
-                        let (result, decision) = generic_result(&definitions, scope, &method);
-                        method.result = Some(result);
-                        decisions.push(decision);
-                    }
-                    methods.push(method);
+            match method(draft, &definitions, &name, role, rules, &mut result_rule) {
+                Some(method) => of_role.push(method),
+                None => {
+                    let place = definitions.pointer(&name);
+                    let open = "expected a message whose `method` is one constant, found none";
+                    decisions.push(no_message(scope, place, role.union, open.to_owned()));
                 }
-                Err(error) => errors.push(error),
             }
+        }
+        of_role.sort_by(|a, b| a.name.cmp(&b.name));
+        for same in of_role.chunk_by(|a, b| a.name == b.name) {
+            let [only] = same else {
+                decisions.push(asked_twice(scope, &definitions, same));
+                continue;
+            };
+            let mut method = only.clone();
+            if method.result.is_none() && role.kind != MethodKind::Notification {
+                let (result, decision) = generic_result(&definitions, scope, &method);
+                method.result = Some(result);
+                decisions.push(decision);
+            }
+            methods.push(method);
         }
     }
     for def in draft.types.values() {
@@ -117,39 +115,63 @@ pub(super) fn paired<'r>(
             rules.area(&method.name),
         ));
     }
-    Error::check(errors)?;
     methods.sort_by(|a, b| (a.direction, a.kind, &a.name).cmp(&(b.direction, b.kind, &b.name)));
-    let same = |pair: &&[Method]| {
-        (pair[0].direction, pair[0].kind, &pair[0].name)
-            == (pair[1].direction, pair[1].kind, &pair[1].name)
-    };
-    if let Some(pair) = methods.windows(2).find(same) {
-        return Err(schema_error(
-            file,
-            &format!("/$defs/{}", pair[1].message),
-            "a method of its own for each message of one side",
-            &format!("`{}`, which `{}` has", pair[1].name, pair[0].message),
-            "mend one of them with an erratum",
-        ));
-    }
-    let mut made = BTreeMap::new();
-    for (name, results) in outcomes {
-        if let Some(taken) = draft.get(&name) {
-            return Err(schema_error(
-                file,
-                &taken.at(),
-                &format!("no `{name}`, which is the name of what answers by result or by task"),
-                "one",
-                "give it another name in spec/names.toml ([[inline]] or [types])",
-            ));
-        }
-        made.insert(name.clone(), outcome(&definitions, &name, &results));
-    }
-    Ok(Paired {
+    let outcomes = outcomes.into_iter();
+    let outcomes = outcomes.map(|(name, results)| {
+        let made = outcome(&definitions, &name, &results);
+        (name, made)
+    });
+    Paired {
         methods,
-        outcomes: made,
+        outcomes: outcomes.collect(),
         decisions,
-    })
+    }
+}
+
+/// What is listed among messages and is none: it can be no method.
+fn no_message(scope: &Scope, place: String, union: &str, open: String) -> Decision {
+    let list = format!("/$defs/{union}/anyOf");
+    Decision {
+        scope: scope.clone(),
+        place,
+        question: Question::Direction,
+        open: format!("{open}, and `{union}` lists it"),
+        answer: "it is a type, and no method of either side".to_owned(),
+        settle: Settle {
+            file: errata_file(scope),
+            stub: format!(
+                "# the list as it stands, and without it\n{}",
+                erratum(&list, "[]", "replace_json = '''[]'''")
+            ),
+        },
+    }
+}
+
+/// Several messages of one side that have one method: nothing says which of them is meant.
+fn asked_twice(scope: &Scope, definitions: &Definitions, same: &[Method]) -> Decision {
+    let messages: Vec<String> = (same.iter())
+        .map(|method| format!("`{}`", method.message))
+        .collect();
+    let messages = messages.join(" and ");
+    let (name, message) = match same {
+        [.., last] => (last.name.as_str(), last.message.as_str()),
+        [] => ("", ""),
+    };
+    let place = definitions.pointer(message);
+    let at = format!("{place}/properties/method/const");
+    Decision {
+        scope: scope.clone(),
+        question: Question::Direction,
+        open: format!(
+            "expected a method of its own for each message of one side, found `{name}` for {messages}"
+        ),
+        answer: format!("`{name}` is no method that is known; {messages} are types"),
+        settle: Settle {
+            file: errata_file(scope),
+            stub: erratum(&at, &Value::from(name).to_string(), "replace = \"\""),
+        },
+        place,
+    }
 }
 
 /// A message that no union lists: it is a type, and nobody's method.
@@ -248,6 +270,16 @@ impl Definitions {
     }
 }
 
+/// A name, or one with a number, that no type of the schema has.
+fn free(draft: &Draft, name: &str) -> String {
+    let mut numbers = 2..;
+    let mut free = name.to_owned();
+    while draft.get(&free).is_some() {
+        free = format!("{name}{}", numbers.next().unwrap_or_default());
+    }
+    free
+}
+
 /// A union of the results that may answer one request.
 fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> Def {
     let types: Vec<Ty> = (results.iter())
@@ -295,35 +327,15 @@ fn messages(draft: &Draft, role: &str) -> (BTreeSet<String>, Vec<Ty>) {
 fn method(
     draft: &Draft,
     definitions: &Definitions,
-    file: &str,
     message: &str,
     role: &Role,
     rules: &MethodRules,
     result_rule: &mut impl FnMut(&str, &str) -> Option<Ruled>,
-) -> Result<Method, Error> {
-    let error = |expected: &str, found: &str, help: &str| {
-        Err(schema_error(
-            file,
-            &format!("/$defs/{message}"),
-            expected,
-            found,
-            help,
-        ))
-    };
+) -> Option<Method> {
     let Some(Shape::Object(object)) = draft.get(message).map(|def| &def.shape) else {
-        return error(
-            "a message object",
-            "another shape",
-            "mend it with an erratum",
-        );
+        return None;
     };
-    let Some(name) = method_name(object) else {
-        return error(
-            "a message whose `method` is one constant",
-            "none",
-            "mend it with an erratum",
-        );
-    };
+    let name = method_name(object)?;
     let params = object.members.iter().find(|member| member.wire == "params");
     let result = match role.kind {
         MethodKind::Notification => None,
@@ -331,7 +343,7 @@ fn method(
     };
     let facts = rules.facts(&name);
     let asks_first = (result.as_ref()).and_then(|result| asks_first(draft, rules, result));
-    Ok(Method {
+    Some(Method {
         input_required: asks_first.is_some(),
         complete: asks_first.flatten(),
         named_by: facts.named_by.map(str::to_owned),

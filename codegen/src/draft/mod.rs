@@ -8,10 +8,12 @@ mod aliases;
 mod choice;
 mod cycles;
 mod definitions;
+mod finite;
 pub(crate) mod flatten;
 mod methods;
 mod names;
 mod object;
+mod opaque;
 mod open;
 mod ty;
 
@@ -25,6 +27,7 @@ use crate::schema::{Constraints, Schema};
 use crate::spec::methods::MethodRules;
 
 pub(crate) use cycles::cycles;
+pub(crate) use finite::ranks;
 pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
 
 /// One revision: what its schema defines, and its methods.
@@ -97,7 +100,7 @@ impl Draft {
     /// Names and shapes what a schema defines; `prose` is the schema's own, by JSON pointer.
     ///
     /// # Errors
-    /// Definitions that end in no type, rules that do not hold, and messages that cannot be methods.
+    /// Definitions that end in no type, and rules that do not hold.
     pub(crate) fn of(
         schema: &Schema,
         scope: &Scope,
@@ -106,13 +109,15 @@ impl Draft {
         prose: &BTreeMap<String, String>,
     ) -> Result<Self, Error> {
         let mut draft = definitions::shaped(schema, scope, rules, prose)?;
-        aliases::check(&draft, &schema.file)?;
+        aliases::settle(&mut draft, &schema.file, scope)?;
+        finite::open_endless(&mut draft, scope);
+        opaque::settle_namesakes(&mut draft, scope);
         let defined = |definition: &str| schema.definitions.contains_key(definition);
         let rule = |method: &str| match scope {
             Scope::Revision(id) => methods.result(id, method),
             Scope::Schema(_) | Scope::Pair(_) => methods.result_among(method, defined),
         };
-        let paired = methods::paired(&draft, scope, methods, rule)?;
+        let paired = methods::paired(&draft, scope, methods, rule);
         draft.types.extend(paired.outcomes);
         draft.methods = paired.methods;
         draft.decisions.extend(paired.decisions);

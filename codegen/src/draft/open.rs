@@ -2,7 +2,8 @@
 
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::schema::{Node, schema_error};
+use crate::pointer::unescaped;
+use crate::schema::{KNOWN, Misfit, Node, Schema, schema_error};
 
 /// A schema that no type can hold as it stands.
 pub(crate) struct Unfit {
@@ -20,6 +21,21 @@ impl Unfit {
             pointer: node.pointer.clone(),
             expected: expected.into(),
             found: found.into(),
+            endless: false,
+        }
+    }
+
+    /// What a schema says without a type that could hold it.
+    pub(super) fn of(misfit: &Misfit) -> Self {
+        let Misfit {
+            pointer,
+            expected,
+            found,
+        } = misfit.clone();
+        Self {
+            pointer,
+            expected,
+            found,
             endless: false,
         }
     }
@@ -55,6 +71,29 @@ impl Unfit {
             },
         }
     }
+}
+
+/// Keywords that nobody knows: each says nothing, as JSON Schema has it.
+pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
+    let of = |(pointer, value): (&String, &serde_json::Value)| {
+        let keyword = pointer.rsplit('/').next().map(unescaped);
+        let keyword = keyword.unwrap_or_default();
+        Decision {
+            scope: scope.clone(),
+            place: pointer.clone(),
+            question: Question::Shape,
+            open: format!("expected {KNOWN}, found the keyword `{keyword}`"),
+            answer: format!("`{keyword}` says nothing of what is valid"),
+            settle: Settle {
+                file: errata_file(scope),
+                stub: format!(
+                    "# or teach codegen/src/schema/parse.rs what it means\n{}",
+                    erratum(pointer, &value.to_string(), "remove = true")
+                ),
+            },
+        }
+    };
+    schema.unknown.iter().map(of).collect()
 }
 
 /// A name that is taken: the one that was given instead, and the line of `names.toml` that says another.

@@ -19,7 +19,6 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-use crate::analyze::blank;
 use crate::docs::TypeDocs;
 use crate::model::{Model, Shape, Ty, TypeDef};
 use crate::{Error, format};
@@ -43,7 +42,6 @@ pub fn crate_files(
 ) -> Result<CrateFiles, Error> {
     ty::check_names(model, &facts.source)?;
     let items = items::items(model, docs)?;
-    let blanks = blank::variants(model, &facts.source)?;
     let mut areas: BTreeMap<&str, Vec<&TypeDef>> = BTreeMap::new();
     for def in model.types.values() {
         areas.entry(&def.area).or_default().push(def);
@@ -62,7 +60,7 @@ pub fn crate_files(
         let body = area_items(model, defs, &items, docs)?;
         add(format!("src/{area}.rs"), Some(area), &about, body)?;
         let about = scaffold::about_wire(area);
-        let body = area_wire(defs, &blanks);
+        let body = area_wire(defs);
         add(format!("src/wire/{area}.rs"), None, &about, body)?;
     }
     let (impls, tables) = (methods::impls(model), methods::tables(model));
@@ -76,7 +74,7 @@ pub fn crate_files(
         "src/services.rs".to_owned(),
         None,
         scaffold::ABOUT_SERVICES,
-        services::services(model, docs, &facts.source)?,
+        services::services(model, docs),
     )?;
     let names: BTreeSet<&str> = areas.keys().copied().collect();
     let path = "src/wire/mod.rs".to_owned();
@@ -150,7 +148,7 @@ fn alias(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
 }
 
 /// Reading and writing of the types of an area.
-fn area_wire(defs: &[&TypeDef], blanks: &BTreeMap<String, usize>) -> TokenStream {
+fn area_wire(defs: &[&TypeDef]) -> TokenStream {
     let mut body = TokenStream::new();
     let mut bridged = Vec::new();
     for def in defs {
@@ -158,7 +156,7 @@ fn area_wire(defs: &[&TypeDef], blanks: &BTreeMap<String, usize>) -> TokenStream
             Shape::Object(object) => structs::wire(def, object),
             Shape::Newtype(ty) => structs::newtype(def, ty).1,
             Shape::StringEnum(choices) => enums::wire(def, choices),
-            Shape::Union(union) => unions::wire(def, union, blanks.get(&def.name).copied()),
+            Shape::Union(union) => unions::wire(def, union),
             Shape::Alias(_) => continue,
         });
         bridged.push(ty::ident(&def.name));

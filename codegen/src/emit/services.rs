@@ -2,18 +2,16 @@
 //!
 //! Functions are thin: what need not know a type is a routine of `mcp_wire::service`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::items::doc;
 use super::ty::{ident, rust_type};
-use crate::Error;
 use crate::docs::TypeDocs;
 use crate::model::{Direction, Given, Member, Method, MethodKind, Model, Shape, Ty};
 use crate::naming::snake_case;
-use crate::schema::schema_error;
 
 /// What a side is called in generated code.
 struct Side {
@@ -42,6 +40,9 @@ const SIDES: [Side; 2] = [
     },
 ];
 
+/// What whoever calls has as functions of its own: the two of `Caller`.
+const OWN: [&str; 2] = ["notification", "request"];
+
 /// A method as a function.
 struct Function<'m> {
     name: Ident,
@@ -50,31 +51,23 @@ struct Function<'m> {
     docs: String,
 }
 
-/// The services of a model; `file` is the schema, for errors.
-///
-/// # Errors
-/// Two methods of one side whose functions would have the same name.
-pub(super) fn services(model: &Model, docs: &TypeDocs, file: &str) -> Result<TokenStream, Error> {
+/// The services of a model.
+pub(super) fn services(model: &Model, docs: &TypeDocs) -> TokenStream {
     let mut body = quote!(
         use mcp_wire::service;
     );
     for side in SIDES {
-        let functions = functions(model, docs, file, &side)?;
+        let functions = functions(model, docs, &side);
         body.extend(handlers(&side, &functions));
         body.extend(dispatch(&side, &functions));
         body.extend(calls(model, &side, &functions));
     }
-    Ok(body)
+    body
 }
 
-fn functions<'m>(
-    model: &'m Model,
-    docs: &TypeDocs,
-    file: &str,
-    side: &Side,
-) -> Result<Vec<Function<'m>>, Error> {
+fn functions<'m>(model: &'m Model, docs: &TypeDocs, side: &Side) -> Vec<Function<'m>> {
     let mut functions = Vec::new();
-    let mut taken: BTreeMap<String, &str> = BTreeMap::new();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
     let of_side = |method: &&Method| method.direction == side.direction;
     let asked: BTreeSet<&str> = (model.methods.iter().filter(of_side))
         .filter(|method| method.kind == MethodKind::Request)
@@ -86,17 +79,15 @@ fn functions<'m>(
         if again(method) {
             continue;
         }
-        let name = function_name(method);
-        if let Some(other) = taken.insert(name.clone(), &method.name) {
-            return Err(schema_error(
-                file,
-                &model
-                    .get(&method.message)
-                    .map_or_else(String::new, |def| def.at()),
-                &format!("a name of its own for the function of `{}`", method.name),
-                &format!("`{name}`, which is that of `{other}`"),
-                "give one of the messages another name in spec/names.toml ([types])",
-            ));
+        let mut name = function_name(method);
+        // Where a request and a notification share it, the second one is called by its whole name.
+        if taken.contains(&name) || OWN.contains(&name.as_str()) {
+            name = snake_case(&method.message);
+        }
+        let mut number = 2;
+        while !taken.insert(name.clone()) {
+            name = format!("{}_{number}", name.trim_end_matches('_'));
+            number += 1;
         }
         let line = model
             .get(&method.message)
@@ -115,7 +106,7 @@ fn functions<'m>(
             },
         });
     }
-    Ok(functions)
+    functions
 }
 
 /// `CallToolRequest` becomes `call_tool`, `ProgressNotification` becomes `progress`.

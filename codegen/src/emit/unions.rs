@@ -75,17 +75,17 @@ fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
     }
 }
 
-/// `Decode` and `Encode` of a union; `start` is the variant of its blank.
-pub(super) fn wire(def: &TypeDef, union: &Union, start: Option<usize>) -> TokenStream {
+/// `Decode` and `Encode` of a union.
+pub(super) fn wire(def: &TypeDef, union: &Union) -> TokenStream {
     let name = ident(&def.name);
     let emitter = Emitter { def, union };
     let variants = union.variants.iter().map(|variant| ident(&variant.name));
     let variants: Vec<_> = variants
         .chain(union.open.then(|| ident(Union::UNKNOWN)))
         .collect();
-    let blank = match start {
-        Some(index) if !union.open => &variants[index],
-        _ => &ident(Union::UNKNOWN),
+    let blank = match union.start {
+        Some(index) => &variants[index],
+        None => &ident(Union::UNKNOWN),
     };
     let decide = match union.plan {
         // There is nothing to decide, and a blank is of that variant.

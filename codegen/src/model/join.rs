@@ -6,10 +6,10 @@ use super::given::given;
 use super::{Built, Given, Member, Model, Object, Shape, TypeDef, Union, Variant, variants};
 use crate::Error;
 use crate::analyze::areas::Areas;
-use crate::analyze::boxes;
 use crate::analyze::plan::Plan;
 use crate::analyze::union::{self, Plans};
-use crate::decision::Scope;
+use crate::analyze::{blank, boxes};
+use crate::decision::{Decision, Question, Scope, Settle};
 use crate::draft::{self, Draft, Ty};
 use crate::rules::Rules;
 
@@ -29,6 +29,7 @@ pub(crate) fn joined(
         decisions: undecided,
     } = union::plans(&draft, scope, rules)?;
     let mut boxes = boxes::boxes(&draft, &opaque);
+    let mut starts = blank::starts(&draft, &boxes);
     let mut givens: BTreeMap<String, Vec<Given>> = BTreeMap::new();
     for (name, def) in &draft.types {
         if let draft::Shape::Object(object) = &def.shape {
@@ -43,30 +44,34 @@ pub(crate) fn joined(
         mut decisions,
     } = draft;
     decisions.extend(undecided);
-    decisions.sort();
     let types = types.into_iter().map(|(name, def)| {
         let boxed = boxes.remove(&name).unwrap_or_default();
         let given = givens.remove(&name).unwrap_or_default();
-        let def = joined_type(def, areas, plans.remove(&name), &boxed, given);
+        let plan = plans.remove(&name);
+        let start = starts.remove(&name);
+        let (def, renamed) = joined_type(def, areas, plan, start, &boxed, given);
+        decisions
+            .extend((renamed.iter()).filter_map(|renamed| renamed_variant(scope, &def, renamed)));
         (name, def)
     });
+    let types = types.collect();
+    decisions.sort();
     Ok(Built {
-        model: Model {
-            types: types.collect(),
-            methods,
-        },
+        model: Model { types, methods },
         prose,
         decisions,
     })
 }
 
+/// The type, and the positions of variants that were given another name than they would have.
 fn joined_type(
     def: draft::Def,
     areas: &Areas,
     plan: Option<Plan>,
+    start: Option<usize>,
     boxed: &BTreeSet<usize>,
     given: Vec<Given>,
-) -> TypeDef {
+) -> (TypeDef, Vec<(usize, String)>) {
     let draft::Def {
         name,
         definition,
@@ -75,10 +80,15 @@ fn joined_type(
         deprecated,
         shape,
     } = def;
+    let mut renamed = Vec::new();
     let shape = match shape {
         draft::Shape::Object(object) => Shape::Object(joined_object(object, boxed, given)),
         draft::Shape::Union(union) => match plan {
-            Some(plan) => Shape::Union(joined_union(&doc_key, union, plan, boxed)),
+            Some(plan) => {
+                let (union, apart) = joined_union(&doc_key, union, plan, start, boxed);
+                renamed = apart;
+                Shape::Union(union)
+            }
             // What cannot be decided is kept as it stands.
             None => Shape::Alias(Ty::Json),
         },
@@ -86,7 +96,7 @@ fn joined_type(
         draft::Shape::Newtype(ty) => Shape::Newtype(ty),
         draft::Shape::Alias(ty) => Shape::Alias(ty),
     };
-    TypeDef {
+    let def = TypeDef {
         area: areas.get(&name).to_owned(),
         name,
         definition,
@@ -94,7 +104,37 @@ fn joined_type(
         doc_key,
         deprecated,
         shape,
-    }
+    };
+    (def, renamed)
+}
+
+/// A variant whose name another one has, or Rust.
+fn renamed_variant(
+    scope: &Scope,
+    def: &TypeDef,
+    (at, wanted): &(usize, String),
+) -> Option<Decision> {
+    let Shape::Union(union) = &def.shape else {
+        return None;
+    };
+    let variant = union.variants.get(*at)?;
+    let of = match &variant.ty {
+        Ty::Named(name) => name.as_str(),
+        _ => &def.name,
+    };
+    Some(Decision {
+        scope: scope.clone(),
+        place: def.at(),
+        question: Question::Name,
+        open: format!(
+            "expected variants whose names differ and are free, found `{wanted}` for one that another has"
+        ),
+        answer: format!("the variant of `{of}` is called `{}`", variant.name),
+        settle: Settle {
+            file: "names.toml".to_owned(),
+            stub: format!("[types]\n{of:?} = \"\"\n"),
+        },
+    })
 }
 
 fn joined_object(object: draft::Object, boxed: &BTreeSet<usize>, given: Vec<Given>) -> Object {
@@ -126,19 +166,30 @@ fn joined_object(object: draft::Object, boxed: &BTreeSet<usize>, given: Vec<Give
     }
 }
 
-/// `key` is the name of what the variants belong to.
-fn joined_union(key: &str, union: draft::Union, plan: Plan, boxed: &BTreeSet<usize>) -> Union {
+/// `key` is the name of what the variants belong to, `start` the variant that reading starts from.
+fn joined_union(
+    key: &str,
+    union: draft::Union,
+    plan: Plan,
+    start: Option<usize>,
+    boxed: &BTreeSet<usize>,
+) -> (Union, Vec<(usize, String)>) {
     let draft::Union { types, open } = union;
-    let names = variants::names(key, &types, &plan);
+    let (names, renamed) = variants::names(key, &types, &plan, open);
     let variants = names.into_iter().zip(types).enumerate();
     let variants = variants.map(|(at, (name, ty))| Variant {
         name,
         ty,
         boxed: boxed.contains(&at),
     });
-    Union {
+    let union = Union {
         variants: variants.collect(),
         plan,
+        start: match open {
+            true => None,
+            false => start,
+        },
         open,
-    }
+    };
+    (union, renamed)
 }

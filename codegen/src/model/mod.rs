@@ -201,6 +201,9 @@ pub struct Union {
     pub variants: Vec<Variant>,
     /// How a reader tells them apart.
     pub plan: Plan,
+    /// The variant that reading starts from; absent where that is the unknown one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
     /// Whether an unknown discriminator is kept as a case of its own (messages of unknown methods).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open: bool,

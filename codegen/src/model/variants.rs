@@ -4,13 +4,44 @@
 //! `CallToolRequest` is `ListTools`. Where they share nothing, the tag that tells them apart
 //! names them: `ResourceLink` beside `TextContent` are `ResourceLink` and `Text`.
 
-use super::{Plan, Ty};
-use crate::naming::pascal_case;
+use std::collections::BTreeSet;
 
-/// The names of variants, in order; `union` is the name of what they belong to.
-pub(super) fn names(union: &str, types: &[Ty], plan: &Plan) -> Vec<String> {
+use super::{Plan, Ty, Union};
+use crate::naming::{is_identifier, pascal_case, plain};
+
+/// The names of variants, in order, each its own; `union` is the name of what they belong to.
+///
+/// With it come those that another variant has, or Rust: the position, and the name that was asked for.
+/// An `open` union has a variant more than its types.
+pub(super) fn names(
+    union: &str,
+    types: &[Ty],
+    plan: &Plan,
+    open: bool,
+) -> (Vec<String>, Vec<(usize, String)>) {
     let names = by_type(union, types);
-    by_tag(types, plan, &names).unwrap_or(names)
+    let mut names = by_tag(types, plan, &names).unwrap_or(names);
+    let mut taken: BTreeSet<String> = names.iter().cloned().collect();
+    let unknown = open.then(|| Union::UNKNOWN.to_owned());
+    let mut given: BTreeSet<String> = unknown.into_iter().collect();
+    let mut renamed = Vec::new();
+    for (at, name) in names.iter_mut().enumerate() {
+        if is_identifier(name) && given.insert(name.clone()) {
+            continue;
+        }
+        let stem = match plain(name) {
+            plain if plain.starts_with(|first: char| first.is_ascii_alphabetic()) => plain,
+            _ => "Variant".to_owned(),
+        };
+        let mut number = 2;
+        while !taken.insert(format!("{stem}{number}")) {
+            number += 1;
+        }
+        let free = format!("{stem}{number}");
+        given.insert(free.clone());
+        renamed.push((at, std::mem::replace(name, free)));
+    }
+    (names, renamed)
 }
 
 /// Named after their types.

@@ -1,10 +1,12 @@
 //! A JSON Schema file as plain data: the part of the language that MCP uses, and nothing else.
 //!
 //! [`Schema::parse`] reads the canonical form that `spec::canonical` writes.
-//! A keyword that is not known here is an error with its JSON pointer: a keyword that is
-//! skipped in silence is a wire fact that is lost in silence.
+//! A keyword that is not known here is kept with its JSON pointer, and one that the rest of a [`Node`] does not say is
+//! a [`Misfit`]: a keyword that is skipped in silence is a wire fact that is lost in silence.
 
 mod parse;
+
+pub(crate) use parse::KNOWN;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +21,8 @@ pub struct Schema {
     pub file: String,
     /// The definitions under `$defs`.
     pub definitions: BTreeMap<String, Node>,
+    /// Keywords that nobody knows, by the JSON pointer of each: they say nothing of what is valid.
+    pub unknown: BTreeMap<String, Value>,
 }
 
 /// An [`Error::Schema`] from borrowed parts.
@@ -145,6 +149,19 @@ pub struct Node {
     pub constraints: Constraints,
     /// `deprecated`.
     pub deprecated: bool,
+    /// What keeps a type from saying what this says.
+    pub misfit: Option<Box<Misfit>>,
+}
+
+/// A schema that means something, and that the members of a [`Node`] do not say whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// JSON pointer of what does not fit.
+    pub pointer: String,
+    /// What the generator can read there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
 }
 
 impl Node {
@@ -161,6 +178,7 @@ impl Node {
             && self.items.is_none()
             && self.any_of.is_empty()
             && self.all_of.is_empty()
+            && self.misfit.is_none()
     }
 
     /// Whether the node describes an object, by its type or by its members.

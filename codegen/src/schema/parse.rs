@@ -1,44 +1,72 @@
-//! Reads schema nodes from JSON, refusing what is not understood.
+//! Reads schema nodes from JSON, and keeps apart what is not understood.
 
 use crate::pointer;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::{Additional, Constraints, JsonType, Node, Schema, schema_error};
+use super::{Additional, Constraints, JsonType, Misfit, Node, Schema, schema_error};
 use crate::Error;
 
-/// Keywords that limit a value without changing its Rust type.
+/// Keywords that limit a value, or say what it is for, without changing its Rust type.
 const CONSTRAINTS: &[&str] = &[
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
     "default",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
     "exclusiveMaximum",
     "exclusiveMinimum",
     "format",
+    "if",
+    "maxContains",
     "maxItems",
     "maxLength",
     "maxProperties",
     "maximum",
+    "minContains",
     "minItems",
     "minLength",
     "minProperties",
     "minimum",
     "multipleOf",
+    "not",
     "pattern",
+    "patternProperties",
+    "prefixItems",
     "propertyNames",
+    "readOnly",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
     "uniqueItems",
+    "writeOnly",
 ];
+
+/// What stands where a keyword does that is none of these.
+pub(crate) const KNOWN: &str = "a keyword that the generator understands";
+
+/// Keywords that say what a value looks like in a way that no [`Node`] has a member for.
+const MISFITS: &[&str] = &["$dynamicRef", "$recursiveRef"];
 
 impl Schema {
     /// Reads a schema in canonical form; `file` is named in errors.
     ///
     /// # Errors
-    /// [`Error::Schema`] with the JSON pointer of a keyword that is unknown or malformed.
+    /// [`Error::Schema`] with the JSON pointer of a keyword that is malformed, or refers to what is not there.
     pub fn parse(schema: &Value, file: &str) -> Result<Self, Error> {
-        let parser = Parser { file };
+        let mut parser = Parser {
+            file,
+            root: schema,
+            unknown: BTreeMap::new(),
+        };
         let root = parser.object(schema, "")?;
-        for key in root.keys() {
+        for (key, value) in root {
             if !matches!(key.as_str(), "$schema" | "$defs" | "$id") {
-                return Err(parser.unknown_keyword(key, "", "`$schema` and `$defs`"));
+                parser.unknown(value, format!("/{}", pointer::escaped(key)));
             }
         }
         let definitions = match root.get("$defs") {
@@ -52,47 +80,23 @@ impl Schema {
                 Ok((name.clone(), parser.node(node, pointer)?))
             })
             .collect::<Result<_, Error>>()?;
-        let schema = Self {
+        Ok(Self {
             file: file.into(),
             definitions,
-        };
-        schema.check_references()?;
-        Ok(schema)
-    }
-
-    /// Every `$ref` must name a definition.
-    fn check_references(&self) -> Result<(), Error> {
-        let mut open: Vec<&Node> = self.definitions.values().collect();
-        while let Some(node) = open.pop() {
-            if let Some(target) = &node.reference
-                && !self.definitions.contains_key(target)
-            {
-                return Err(schema_error(
-                    &self.file,
-                    &format!("{}/$ref", node.pointer),
-                    "the name of a definition under `$defs`",
-                    &format!("`{target}`, which is not defined"),
-                    "add the definition, or mend the reference with an erratum",
-                ));
-            }
-            open.extend(node.properties.values());
-            open.extend(node.items.as_deref());
-            open.extend(&node.any_of);
-            open.extend(&node.all_of);
-            if let Additional::Schema(inner) = &node.additional {
-                open.push(inner);
-            }
-        }
-        Ok(())
+            unknown: parser.unknown,
+        })
     }
 }
 
 struct Parser<'a> {
     file: &'a str,
+    root: &'a Value,
+    /// Keywords that nobody knows.
+    unknown: BTreeMap<String, Value>,
 }
 
 impl Parser<'_> {
-    fn node(&self, value: &Value, pointer: String) -> Result<Node, Error> {
+    fn node(&mut self, value: &Value, pointer: String) -> Result<Node, Error> {
         let mut node = Node {
             pointer,
             ..Node::default()
@@ -101,12 +105,25 @@ impl Parser<'_> {
             if *allowed {
                 return Ok(node);
             }
-            return Err(self.error(&node.pointer, "a schema object", "`false`"));
+            node.misfit = misfit(&node.pointer, "a schema object", "`false`");
+            return Ok(node);
         }
-        for (key, value) in self.object(value, &node.pointer)? {
+        let mut misfits = Vec::new();
+        let members = self.object(value, &node.pointer)?;
+        for (key, value) in members {
             let at = format!("{}/{}", node.pointer, pointer::escaped(key));
             match key.as_str() {
-                "$ref" => node.reference = Some(self.reference(value, &at)?),
+                "$ref" => {
+                    node.reference = self.reference(value, &at)?;
+                    if node.reference.is_none() {
+                        let found = format!("{value}, which is something else");
+                        misfits.extend(misfit(
+                            &at,
+                            "the name of a definition under `$defs`",
+                            &found,
+                        ));
+                    }
+                }
                 "type" => node.types = self.types(value, &at)?,
                 "const" => node.constant = Some(value.clone()),
                 "enum" => node.choices = Some(self.array(value, &at)?.clone()),
@@ -123,22 +140,31 @@ impl Parser<'_> {
                 "anyOf" | "oneOf" => node.any_of = self.nodes(value, &at)?,
                 "allOf" => node.all_of = self.nodes(value, &at)?,
                 "deprecated" => node.deprecated = *value == Value::Bool(true),
+                "prefixItems" if members.contains_key("items") => {
+                    let found = "`items` for those that it does not list";
+                    misfits.extend(misfit(&at, "one schema for all items", found));
+                }
+                "patternProperties" if members.contains_key("additionalProperties") => {
+                    let found = "`additionalProperties` for those that it does not match";
+                    misfits.extend(misfit(&at, "one schema for all further members", found));
+                }
                 name if CONSTRAINTS.contains(&name) => {
                     node.constraints.values.insert(key.clone(), value.clone());
                 }
-                _ => {
-                    let known = "a keyword that the generator understands";
-                    return Err(self.unknown_keyword(key, &node.pointer, known));
+                name if MISFITS.contains(&name) => {
+                    let found = format!("the keyword `{key}`");
+                    misfits.extend(misfit(&at, KNOWN, &found));
                 }
+                _ => self.unknown(value, at),
             }
         }
-        self.check_company(&node)?;
+        node.misfit = misfits.into_iter().next().or_else(|| Self::company(&node));
         Ok(node)
     }
 
-    /// Refuses keywords beside each other of which one would be passed over in silence.
-    fn check_company(&self, node: &Node) -> Result<(), Error> {
-        let refuse = |expected: &str, found: &str| Err(self.error(&node.pointer, expected, found));
+    /// Keywords beside each other of which one would be passed over in silence.
+    fn company(node: &Node) -> Option<Box<Misfit>> {
+        let refuse = |expected: &str, found: &str| misfit(&node.pointer, expected, found);
         let alone = |node: &Node| Node {
             pointer: String::new(),
             constraints: Constraints::default(),
@@ -196,10 +222,10 @@ impl Parser<'_> {
                 &value.to_string(),
             );
         }
-        Ok(())
+        None
     }
 
-    fn nodes(&self, value: &Value, at: &str) -> Result<Vec<Node>, Error> {
+    fn nodes(&mut self, value: &Value, at: &str) -> Result<Vec<Node>, Error> {
         let nodes = self.array(value, at)?;
         if nodes.is_empty() {
             return Err(self.error(at, "at least one schema", "an empty array"));
@@ -211,16 +237,25 @@ impl Parser<'_> {
             .collect()
     }
 
-    fn reference(&self, value: &Value, at: &str) -> Result<String, Error> {
-        value
-            .as_str()
-            // A reference is a URI: `Record<string>` is spelled `Record%3Cstring%3E` in it.
-            .and_then(pointer::of_fragment)
-            .and_then(|text| {
-                let name = text.strip_prefix("#/$defs/")?;
-                Some(pointer::unescaped(name))
-            })
-            .ok_or_else(|| self.error(at, "a reference `#/$defs/NAME`", &value.to_string()))
+    /// The name of the definition that is referred to; none for another place of the schema.
+    fn reference(&self, value: &Value, at: &str) -> Result<Option<String>, Error> {
+        // A reference is a URI: `Record<string>` is spelled `Record%3Cstring%3E` in it.
+        let target = value.as_str().and_then(pointer::of_fragment);
+        let Some(target) = target.as_deref().and_then(|text| text.strip_prefix('#')) else {
+            return Err(self.error(at, "a reference `#/$defs/NAME`", &value.to_string()));
+        };
+        let name = target.strip_prefix("/$defs/").map(pointer::unescaped);
+        match name.filter(|name| self.root["$defs"].get(name).is_some()) {
+            Some(name) => Ok(Some(name)),
+            None if self.root.pointer(target).is_some() => Ok(None),
+            None => Err(schema_error(
+                self.file,
+                at,
+                "the name of a definition under `$defs`",
+                &format!("`{target}`, which is not defined"),
+                "add the definition, or mend the reference with an erratum",
+            )),
+        }
     }
 
     fn types(&self, value: &Value, at: &str) -> Result<Vec<JsonType>, Error> {
@@ -239,7 +274,7 @@ impl Parser<'_> {
         }
     }
 
-    fn additional(&self, value: &Value, at: String) -> Result<Additional, Error> {
+    fn additional(&mut self, value: &Value, at: String) -> Result<Additional, Error> {
         Ok(match value {
             Value::Bool(false) => Additional::Forbidden,
             value => match self.node(value, at)? {
@@ -271,14 +306,8 @@ impl Parser<'_> {
             .ok_or_else(|| self.error(at, "a JSON array", kind_of(value)))
     }
 
-    fn unknown_keyword(&self, key: &str, at: &str, expected: &str) -> Error {
-        schema_error(
-            self.file,
-            &format!("{at}/{}", pointer::escaped(key)),
-            expected,
-            &format!("the keyword `{key}`"),
-            "teach codegen/src/schema/parse.rs what it means, or remove it with an erratum",
-        )
+    fn unknown(&mut self, value: &Value, at: String) {
+        self.unknown.insert(at, value.clone());
     }
 
     fn error(&self, at: &str, expected: &str, found: &str) -> Error {
@@ -290,6 +319,14 @@ impl Parser<'_> {
             "mend the schema, or replace the value with an erratum",
         )
     }
+}
+
+fn misfit(pointer: &str, expected: &str, found: &str) -> Option<Box<Misfit>> {
+    Some(Box::new(Misfit {
+        pointer: pointer.to_owned(),
+        expected: expected.to_owned(),
+        found: found.to_owned(),
+    }))
 }
 
 fn kind_of(value: &Value) -> &'static str {

@@ -282,17 +282,20 @@ pub(crate) const MESSAGES: &[Change] = &[
                 json!("tools/list"),
             )
         },
-        Refusal(&[
-            "`tools/list`, which `CallToolRequest` has",
-            "mend one of them with an erratum",
+        Open(&[
+            "#/$defs/ListToolsRequest: ",
+            "found `tools/list` for `CallToolRequest` and `ListToolsRequest`",
+            "`tools/list` is no method that is known",
+            "[[erratum]]",
         ]),
     ),
     (
         "a method that is any string",
         |draft| drop(draft.take("CallToolRequest/properties/method", "const")),
-        Refusal(&[
+        Open(&[
             "#/$defs/CallToolRequest: ",
             "a message whose `method` is one constant",
+            "`ClientRequest` is any JSON, kept as text",
         ]),
     ),
     (

@@ -162,15 +162,30 @@ pub(crate) const CHOICES: &[Change] = &[
                 json!({"id": {"type": "string"}}),
             )
         },
-        Refusal(&["#/$defs/ContentBlock: ", "`anyOf` or `oneOf` alone"]),
+        Open(&[
+            "#/$defs/ContentBlock: ",
+            "`anyOf` or `oneOf` alone",
+            "`ContentBlock` is any JSON, kept as text",
+        ]),
     ),
     (
         "a keyword that is new",
-        |draft| draft.put("Tool/properties/name", "contentEncoding", json!("base64")),
-        Refusal(&[
-            "#/$defs/Tool/properties/name/contentEncoding: ",
-            "the keyword `contentEncoding`",
+        |draft| draft.put("Tool/properties/name", "wibble", json!("base64")),
+        Open(&[
+            "#/$defs/Tool/properties/name/wibble: ",
+            "the keyword `wibble`",
+            "`wibble` says nothing of what is valid",
+            "teach codegen/src/schema/parse.rs what it means",
+            "expect_json = '''\"base64\"'''\n    remove = true",
         ]),
+    ),
+    (
+        "keywords that limit a value, or say what it is for",
+        |draft| {
+            draft.put("Tool/properties/name", "contentEncoding", json!("base64"));
+            draft.put("Tool", "not", json!({"required": ["never"]}));
+        },
+        Crate(&["pub struct Tool {", "pub name: String,"]),
     ),
     (
         "a tuple",
@@ -181,12 +196,44 @@ pub(crate) const CHOICES: &[Change] = &[
                 json!({"type": "array", "prefixItems": [{"type": "number"}]}),
             )
         },
-        Refusal(&["#/$defs/Annotations/properties/range/prefixItems: "]),
+        Open(&[
+            "#/$defs/JSONArray: ",
+            "`JSONArray` is any list, kept as text",
+        ]),
+    ),
+    (
+        "a tuple with more behind it",
+        |draft| {
+            draft.put(
+                "Annotations/properties",
+                "range",
+                json!({"type": "array", "prefixItems": [{"type": "number"}], "items": {"type": "string"}}),
+            )
+        },
+        Open(&[
+            "#/$defs/Annotations/properties/range/prefixItems: ",
+            "`Annotations.range` is any JSON, kept as text",
+        ]),
+    ),
+    (
+        "a reference to a part of a definition",
+        |draft| {
+            let part = json!({"$ref": "#/$defs/Tool/properties/name"});
+            draft.put("Annotations/properties", "tool", part);
+        },
+        Open(&[
+            "#/$defs/Annotations/properties/tool/$ref: ",
+            "the name of a definition under `$defs`",
+        ]),
     ),
     (
         "never valid",
         |draft| draft.put("Tool/properties", "never", json!(false)),
-        Refusal(&["#/$defs/Tool/properties/never: ", "found `false`"]),
+        Open(&[
+            "#/$defs/Tool/properties/never: ",
+            "found `false`",
+            "`Tool.never` is any JSON, kept as text",
+        ]),
     ),
     (
         "a dialect that is new",

@@ -172,6 +172,88 @@ pub(crate) const OPEN: &[Change] = &[
         Open(&["#/$defs/Tool/properties/sign: ", "it is any string"]),
     ),
     (
+        "a list of itself",
+        |draft| {
+            draft.define("Nest", json!({"type": "array", "items": reference("Nest")}));
+            draft.put("Tool/properties", "nest", reference("Nest"));
+        },
+        Open(&[
+            "#/$defs/Nest: ",
+            "an alias cycle: Nest -> Nest",
+            "`Nest` is any JSON",
+        ]),
+    ),
+    (
+        "a type that no finite value has",
+        |draft| {
+            let next = json!({"type": "object", "properties": {"next": reference("Endless")}, "required": ["next"]});
+            draft.define("Endless", next);
+            draft.put("Tool/properties", "endless", reference("Endless"));
+        },
+        Open(&[
+            "#/$defs/Endless: ",
+            "some finite JSON",
+            "`Endless` is any JSON",
+        ]),
+    ),
+    (
+        "two notifications of one method",
+        |draft| {
+            let mut told = request("notifications/twice");
+            told["properties"].as_object_mut().unwrap().remove("id");
+            told["required"] = json!(["jsonrpc", "method"]);
+            draft.define("OnceNotification", told.clone());
+            told["properties"]["params"] = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+            draft.define("TwiceNotification", told);
+            draft.push("ServerNotification/anyOf", reference("OnceNotification"));
+            draft.push("ServerNotification/anyOf", reference("TwiceNotification"));
+        },
+        Open(&[
+            "#/$defs/TwiceNotification: ",
+            "found `notifications/twice` for `OnceNotification` and `TwiceNotification`",
+            "`notifications/twice` is no method that is known",
+        ]),
+    ),
+    (
+        "a variant called like what is unknown",
+        |draft| {
+            let mut told = request("notifications/odd");
+            told["required"] = json!(["jsonrpc", "method"]);
+            draft.define("UnknownNotification", told);
+            draft.push("ServerNotification/anyOf", reference("UnknownNotification"));
+        },
+        Open(&[
+            "#/$defs/ServerNotification: ",
+            "found `Unknown`",
+            "the variant of `UnknownNotification` is called `Unknown2`",
+        ]),
+    ),
+    (
+        "what is no message among messages",
+        |draft| {
+            draft.define("Telegram", json!({"type": "string"}));
+            draft.push("InputRequest/anyOf", reference("Telegram"));
+        },
+        Open(&[
+            "#/$defs/InputRequest: ",
+            "and `InputRequest` lists it",
+            "`InputRequest` is any JSON, kept as text",
+        ]),
+    ),
+    (
+        "a request and a notification of one name",
+        |draft| {
+            draft.define("ShoutRequest", request("shout"));
+            draft.define("ShoutResult", json!({"type": "object"}));
+            let mut told = request("notifications/shout");
+            told["required"] = json!(["jsonrpc", "method"]);
+            draft.define("ShoutNotification", told);
+            draft.push("InputRequest/anyOf", reference("ShoutRequest"));
+            draft.push("ServerNotification/anyOf", reference("ShoutNotification"));
+        },
+        Crate(&["fn shout(", "fn shout_request("]),
+    ),
+    (
         "a method whose area is no file",
         |draft| {
             draft.define("OddRequest", request("Odd-ones/out"));

@@ -196,7 +196,11 @@ pub(crate) const SHAPES: &[Change] = &[
     (
         "say more beside a reference",
         |draft| draft.put("Tool/properties/annotations", "required", json!(["title"])),
-        Refusal(&["#/$defs/Tool/properties/annotations: ", "`$ref` alone"]),
+        Open(&[
+            "#/$defs/Tool/properties/annotations: ",
+            "`$ref` alone",
+            "`Tool.annotations` is any JSON, kept as text",
+        ]),
     ),
     (
         "describe beside a reference, and deprecate",

@@ -6,21 +6,15 @@ use crate::{generated, object, reference, refused_at, string};
 
 #[test]
 fn unknown_keywords() {
-    for (keyword, value) in [
-        ("wibble", json!(1)),
-        ("if", string()),
-        ("not", string()),
-        ("patternProperties", json!({"^a": string()})),
-        ("prefixItems", json!([string()])),
-        ("contentEncoding", json!("base64")),
-        ("$dynamicRef", json!("#a")),
-        ("$anchor", json!("a")),
-    ] {
+    let beside = |keyword: &str, value: Value| {
         let mut schema = json!({"type": "string"});
         schema[keyword] = value;
+        json!({"A": object(&[("x", schema)], &[])})
+    };
+    for (keyword, value) in [("wibble", json!(1)), ("$anchor", json!("a"))] {
         let place = format!("/$defs/A/properties/x/{keyword}");
         let says = format!("found the keyword `{keyword}`");
-        let definitions = json!({"A": object(&[("x", schema)], &[])});
+        let definitions = beside(keyword, value);
         refused_at(&definitions, &place, &says);
         refused_at(
             &definitions,
@@ -28,8 +22,22 @@ fn unknown_keywords() {
             "teach codegen/src/schema/parse.rs what it means",
         );
     }
+    let dynamic = beside("$dynamicRef", json!("#a"));
+    let place = "/$defs/A/properties/x/$dynamicRef";
+    refused_at(&dynamic, place, "found the keyword `$dynamicRef`");
+    // What only limits a value is a limit, documented and compared like any other.
+    for (keyword, value) in [
+        ("if", string()),
+        ("not", string()),
+        ("patternProperties", json!({"^a": string()})),
+        ("prefixItems", json!([string()])),
+        ("contentEncoding", json!("base64")),
+    ] {
+        let made = generated(&beside(keyword, value)).unwrap();
+        assert!(made.decisions.is_empty(), "{keyword}");
+    }
     let at_the_top = json!({"$schema": crate::DIALECT, "$defs": {"A": string()}, "type": "object"});
-    let said = crate::helpful(&crate::from_text(&at_the_top.to_string()).unwrap_err());
+    let said = crate::strictly(&crate::from_text(&at_the_top.to_string()).unwrap());
     assert!(said.contains("found the keyword `type`"), "{said}");
 }
 

@@ -13,7 +13,6 @@ use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::draft::{Def, Draft, Shape, Ty, Union};
 use crate::rules::{Decide, PresentRow, Rules};
-use crate::schema::schema_error;
 
 /// The unions that are read as opaque JSON, by Rust name.
 pub(crate) type Opaque = BTreeSet<String>;
@@ -32,7 +31,7 @@ pub(crate) struct Plans {
 /// Works out the plans of all unions of a draft; what cannot be decided is opaque JSON, and is a decision.
 ///
 /// # Errors
-/// Rules that do not hold, and unions of messages whose methods do not tell them apart.
+/// Rules that do not hold.
 pub(crate) fn plans(draft: &Draft, scope: &Scope, rules: &Rules) -> Result<Plans, Error> {
     let mut done = Plans::default();
     let mut errors = Vec::new();
@@ -50,13 +49,12 @@ pub(crate) fn plans(draft: &Draft, scope: &Scope, rules: &Rules) -> Result<Plans
             match plan(draft, &done.opaque, rules, &def.doc_key, union) {
                 Ok(plan) => drop(plans.insert(name.clone(), plan)),
                 Err(problem) => {
-                    if let Some(ruled) = rules.union_error(&def.doc_key, &problem) {
-                        errors.push(ruled);
-                    } else if union.open {
-                        errors.push(unreadable(scope, def, &problem));
-                    } else {
-                        done.decisions
-                            .push(open(draft, scope, def, union, &problem));
+                    match rules.union_error(&def.doc_key, &problem) {
+                        Some(ruled) => errors.push(ruled),
+                        None => {
+                            let decision = open(draft, scope, def, union, &problem);
+                            done.decisions.push(decision);
+                        }
                     }
                     done.opaque.insert(name.clone());
                 }
@@ -69,16 +67,6 @@ pub(crate) fn plans(draft: &Draft, scope: &Scope, rules: &Rules) -> Result<Plans
     }
     Error::check(errors)?;
     Ok(done)
-}
-
-fn unreadable(scope: &Scope, def: &Def, problem: &str) -> Error {
-    schema_error(
-        &scope.to_string(),
-        &def.at(),
-        "messages that their methods tell apart",
-        problem,
-        "mend one of them with an erratum",
-    )
 }
 
 /// A union that its schema leaves open.
@@ -131,7 +119,20 @@ fn plan(
                 };
                 return Ok(tagged.unwrap_or(Plan::Take(0)));
             }
-            decider.by_kind()
+            let plan = decider.by_kind()?;
+            match &plan {
+                Plan::Tag {
+                    member,
+                    other: None,
+                    ..
+                } if member == "method" => Ok(plan),
+                // An unknown method has to be told from those that there are.
+                _ if union.open => Err(format!(
+                    "messages that their methods do not tell apart: {}",
+                    decider.names(&(0..types.len()).collect::<Vec<_>>())
+                )),
+                _ => Ok(plan),
+            }
         }
     }
 }

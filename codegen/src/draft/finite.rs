@@ -1,0 +1,94 @@
+//! In how many steps a value of each type is made, and the types that no finite value has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::opaque::opaque;
+use super::{Draft, Presence, Shape, Ty};
+use crate::decision::Scope;
+
+/// In how many steps the least value of each type is made; a type that no finite value has is not there.
+pub(crate) fn ranks(draft: &Draft) -> BTreeMap<&str, usize> {
+    // How many types have to be there before one is, and who waits for it.
+    let mut missing: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut waiting: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut made: Vec<&str> = Vec::new();
+    for def in draft.types.values() {
+        let (needs, how_many) = needs(&def.shape);
+        if how_many == 0 {
+            made.push(&def.name);
+            continue;
+        }
+        missing.insert(&def.name, how_many);
+        for name in needs {
+            waiting.entry(name).or_default().push(&def.name);
+        }
+    }
+    let mut ranks = BTreeMap::new();
+    for rank in 0.. {
+        let mut next = Vec::new();
+        for name in &made {
+            ranks.insert(*name, rank);
+        }
+        for name in made {
+            for by in waiting.remove(name).unwrap_or_default() {
+                let Some(count) = missing.get_mut(by) else {
+                    continue;
+                };
+                *count -= 1;
+                if *count == 0 {
+                    missing.remove(by);
+                    next.push(by);
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        made = next;
+    }
+    ranks
+}
+
+/// The types of which a shape needs values, and of how many of them.
+fn needs(shape: &Shape) -> (BTreeSet<&str>, usize) {
+    match shape {
+        Shape::Object(object) => {
+            let required =
+                (object.members.iter()).filter(|member| member.presence == Presence::Required);
+            let needed: BTreeSet<&str> = required.filter_map(|member| name(&member.ty)).collect();
+            let count = needed.len();
+            (needed, count)
+        }
+        Shape::Union(union) => {
+            let at_once = union.open || !union.types.iter().all(|ty| name(ty).is_some());
+            let needed = union.types.iter().filter_map(name).collect();
+            (needed, usize::from(!at_once))
+        }
+        Shape::Newtype(ty) | Shape::Alias(ty) => {
+            let needed: BTreeSet<&str> = name(ty).into_iter().collect();
+            let count = needed.len();
+            (needed, count)
+        }
+        Shape::StringEnum(_) => (BTreeSet::new(), 0),
+    }
+}
+
+fn name(ty: &Ty) -> Option<&str> {
+    match ty {
+        Ty::Named(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Makes opaque what no finite value has, since each would hold another one.
+pub(super) fn open_endless(draft: &mut Draft, scope: &Scope) {
+    let ranks = ranks(draft);
+    let endless: Vec<String> = (draft.types.keys())
+        .filter(|name| !ranks.contains_key(name.as_str()))
+        .cloned()
+        .collect();
+    for name in endless {
+        let expected = "expected a type that some finite JSON can have, found one whose every value holds another of it";
+        opaque(draft, scope, &name, Ty::Json, expected.to_owned());
+    }
+}

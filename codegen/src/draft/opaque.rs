@@ -1,0 +1,65 @@
+//! Definitions that are read as opaque JSON, whatever they say, since nothing else can be done with them.
+
+use super::{Draft, Shape, Ty};
+use crate::decision::{Decision, Question, Scope, Settle};
+
+/// The hand-written types of opaque JSON, by the name that a rule may give to a definition, too.
+const OPAQUE: [(&str, Ty); 3] = [
+    ("Json", Ty::Json),
+    ("JsonArray", Ty::JsonArray),
+    ("JsonObject", Ty::JsonObject),
+];
+
+/// Makes a definition opaque JSON, and says so.
+pub(super) fn opaque(draft: &mut Draft, scope: &Scope, name: &str, ty: Ty, open: String) {
+    let Some(def) = draft.types.get_mut(name) else {
+        return;
+    };
+    let (what, word) = match ty {
+        Ty::JsonArray => ("any list", "json"),
+        Ty::JsonObject => ("any object", "object"),
+        _ => ("any JSON", "json"),
+    };
+    def.shape = Shape::Alias(ty);
+    let at = def.doc_key.clone();
+    let decision = Decision {
+        scope: scope.clone(),
+        place: def.at(),
+        question: Question::Shape,
+        open,
+        answer: format!("`{at}` is {what}, kept as text"),
+        settle: Settle {
+            file: "shapes.toml".to_owned(),
+            stub: format!("[[shape]]\nat = {at:?}\nas = {word:?}\nreason = \"\"\n"),
+        },
+    };
+    draft.decisions.push(decision);
+}
+
+/// Makes definitions by the name of a hand-written type that type, where the schema has need of both.
+pub(super) fn settle_namesakes(draft: &mut Draft, scope: &Scope) {
+    for (name, ty) in OPAQUE {
+        let clashes = match draft.get(name).map(|def| &def.shape) {
+            None => false,
+            Some(Shape::Alias(stands_for)) if *stands_for == ty => false,
+            Some(Shape::Alias(_)) => draft.types.values().any(|def| {
+                let mut held = def.shape.holds().into_iter();
+                held.any(|held| innermost(held) == &ty)
+            }),
+            Some(_) => true,
+        };
+        if clashes {
+            let open = format!(
+                "expected a use for one type called `{name}`, found one for that of the runtime, too"
+            );
+            opaque(draft, scope, name, ty, open);
+        }
+    }
+}
+
+fn innermost(mut ty: &Ty) -> &Ty {
+    while let Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) = ty {
+        ty = inner;
+    }
+    ty
+}
