@@ -1,6 +1,11 @@
 //! Decision plans: how a reader tells the variants of a union apart without trying them.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
+
+/// The unions that are read as opaque JSON, by Rust name.
+pub(crate) type Opaque = BTreeSet<String>;
 
 /// A JSON kind, as a reader sees it before it reads on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::Kind;
-use super::union::Opaque;
+use super::plan::{Kind, Opaque};
 use crate::draft::{Draft, Object, Presence, Shape, Ty};
 
 /// A variant, seen from outside.

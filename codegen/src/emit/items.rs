@@ -12,7 +12,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Fields, File, Item, Path, parse_quote, parse2};
 use typify::{TypeSpace, TypeSpaceSettings};
 
-use super::structs::fields_of;
+use super::fields::{fields_of, is_default};
 use super::ty::{field_type, ident};
 use crate::Error;
 use crate::docs::TypeDocs;
@@ -201,14 +201,6 @@ fn neutral(at: usize) -> String {
 
 /// The line of the field that keeps unknown members.
 const EXTRA: &str = "Members that this revision does not name, in the order in which they stood.";
-
-/// Whether a struct can be made without any value.
-pub(super) fn is_default(object: &Object) -> bool {
-    object
-        .members
-        .iter()
-        .all(|member| member.presence != Presence::Required)
-}
 
 /// `///` lines; a blank line between paragraphs.
 pub(super) fn doc(text: &str) -> Vec<Attribute> {

@@ -4,6 +4,7 @@
 //! To add one: a module here, a call in `area_items` or `area_wire`, a golden in `tests/`.
 
 mod enums;
+mod fields;
 mod imports;
 mod items;
 mod methods;

@@ -4,7 +4,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
-use super::items::{doc, is_default};
+use super::fields::{fields_of, is_default};
+use super::items::doc;
 use super::ty::{argument, assign, blank_value, ident, rust_type};
 use crate::model::{Given, Member, Model, Object, Presence, Rest, Start, Ty, TypeDef};
 use crate::naming::pascal_case;
@@ -304,18 +305,6 @@ pub(super) fn newtype(def: &TypeDef, ty: &Ty) -> (TokenStream, TokenStream) {
         }
     };
     (ways, wire)
-}
-
-/// The members that are fields, in order of the fields.
-pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
-    let constant = |member: &&Member| matches!(member.presence, Presence::Constant(_));
-    let mut fields: Vec<&Member> = object
-        .members
-        .iter()
-        .filter(|member| !constant(member))
-        .collect();
-    fields.sort_by(|left, right| left.field.cmp(&right.field));
-    fields.into_iter()
 }
 
 /// The members as they are written: constants first, so that a reader that has to decide can do so at once.

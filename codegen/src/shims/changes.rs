@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::adapter::Adapter;
+use super::one_or_many::OneOrMany;
 use super::pair::Pair;
-use super::rules::{Adapter, OneOrMany};
 use crate::spec::rules::RuleFile;
 use crate::{Error, Spec};
 

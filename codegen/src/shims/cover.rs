@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::exact::target;
+use super::pair::Sender;
 use super::pair::Way;
 use super::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
-use super::rules::{ErrorRule, PairRules, Sender};
+use super::rules::{ErrorRule, PairRules};
 use crate::diff::{Kind, Part, Row, WirePath};
 use crate::model::Direction;
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! pair    two neighbours, and the two ways between them
+//! adapter, one_or_many  words that rules and changes of the prose share
 //! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
 //! open    what no rule answers, the safe answer to it, and the row that would settle it
 //! limits  where a member may be less in the other revision, by what the schema limits
@@ -15,12 +16,14 @@
 //! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
 //! between released revisions none may be left.
 
+mod adapter;
 mod chain;
 pub mod changes;
 mod cover;
 mod emit;
 mod exact;
 mod limits;
+mod one_or_many;
 pub mod open;
 pub mod pair;
 mod places;
@@ -30,11 +33,13 @@ pub mod rules;
 mod scaffold;
 pub mod table;
 
+pub use adapter::Adapter;
 pub use chain::cover_all;
 pub use cover::{PROVEN, cover};
 pub use emit::crate_files;
+pub use one_or_many::OneOrMany;
 pub use open::UNDECIDED;
-pub use pair::{Pair, Way};
+pub use pair::{Pair, Sender, Way};
 pub use places::places;
 pub use plan::PairPlan;
 pub use planner::{Planned, Side, plan};

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use super::pair::Sender;
 use super::pair::{Pair, Way};
-use super::rules::Sender;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::naming::snake_case;
 

@@ -109,3 +109,13 @@ impl fmt::Display for Way {
         f.pad(self.as_str())
     }
 }
+
+/// Who sends a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sender {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}

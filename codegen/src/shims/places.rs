@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::exact::target;
+use super::pair::Sender;
 use super::pair::Way;
 use super::plan::{Arm, Body, Conversion, End, Fate, FieldPlan, Hook, PairPlan, Source, Step};
-use super::rules::Sender;
 use crate::diff::{Part, Selector, Step as Place, Trail, WirePath};
 use crate::model::Direction;
 

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use super::adapter::Adapter;
+use super::pair::Sender;
 use super::pair::{Pair, Way};
-use super::rules::{Action, Adapter, Loss, MethodAction, Sender, SessionFact, Trivial};
+use super::rules::{Action, Loss, MethodAction, SessionFact, Trivial};
 use crate::decision::Decision;
 use crate::model::Ty;
 

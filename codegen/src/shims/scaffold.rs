@@ -7,9 +7,11 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::emit::words::{adapter, kind, name, rule};
+use super::one_or_many::OneOrMany;
+use super::pair::Sender;
 use super::pair::{Pair, Way};
 use super::plan::{Body, Conversion, End, Fate, PairPlan, RuleFacts};
-use super::rules::{Action, ErrorFate, ErrorRule, MethodAction, OneOrMany, Sender};
+use super::rules::{Action, ErrorFate, ErrorRule, MethodAction};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
 use crate::model::{Model, Ty};

@@ -7,15 +7,12 @@ mod presence;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::{Case, Kind, KindCase, Plan};
+use super::plan::{Case, Kind, KindCase, Opaque, Plan};
 use super::profile::Profile;
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
 use crate::draft::{Def, Draft, Shape, Ty, Union};
 use crate::rules::{Decide, PresentRow, Rules};
-
-/// The unions that are read as opaque JSON, by Rust name.
-pub(crate) type Opaque = BTreeSet<String>;
 
 /// How the unions of a draft are read.
 #[derive(Debug, Default)]

@@ -1,5 +1,6 @@
 //! A function per pair of types and direction, in files by area, and the tables that name them.
 
+mod field;
 mod object;
 mod step;
 pub(super) mod words;

@@ -1,8 +1,9 @@
 //! What rules name, as code: functions, adapters, errors, kinds of loss.
 
+use super::super::adapter::Adapter;
 use super::super::open::UNDECIDED;
 use super::super::plan::Hook;
-use super::super::rules::{Adapter, Loss, Reject};
+use super::super::rules::{Loss, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 

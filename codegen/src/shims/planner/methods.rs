@@ -1,8 +1,9 @@
 //! Which methods both revisions have, and what becomes of the others and of error codes.
 
 use super::super::open::{Finding, Findings, Row, UNDECIDED};
+use super::super::pair::Sender;
 use super::super::plan::{Apart, Fate, MethodPlan};
-use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject, Sender};
+use super::super::rules::{Codes, ErrorFate, ErrorRule, MethodAction, PairRules, Reject};
 use super::{Pair, Planner, REFUSED, Side, Way, rejection};
 use crate::Error;
 use crate::model::{Direction, Method, MethodKind, Model, Ty};

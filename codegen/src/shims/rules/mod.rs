@@ -1,13 +1,14 @@
 //! The decisions of one pair of revisions, from `spec/shims/<old>..<new>.toml`.
 
 mod example;
+mod exemplified;
 mod rows;
 mod sound;
 
 pub use example::{Ending, Example, Facts, Of, Sample};
 pub use rows::{
-    Action, Adapter, Codes, ErrorFate, ErrorRule, Loss, MethodAction, MethodRule, OneOrMany, Only,
-    Reject, Rule, Sender, SessionFact, Trivial,
+    Action, Codes, ErrorFate, ErrorRule, Loss, MethodAction, MethodRule, Only, Reject, Rule,
+    SessionFact, Trivial,
 };
 
 use std::cell::RefCell;
@@ -16,11 +17,11 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 
 use super::changes::Changes;
-use super::pair::{Pair, Way};
+use super::pair::{Pair, Sender, Way};
 use crate::Error;
 use crate::spec::Spec;
 use crate::spec::rules::RuleFile;
-use example::Exemplified;
+use exemplified::Exemplified;
 use rows::{Rename, Rows, placed};
 
 /// The rules of a pair.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::example::Exemplified;
+use super::exemplified::Exemplified;
 use super::rows::{Action, Rows, Rule, error, placed};
 use crate::Error;
 use crate::shims::pair::Way;

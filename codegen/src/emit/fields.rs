@@ -1,0 +1,23 @@
+//! Which members of an object are fields of its struct.
+
+use crate::model::{Member, Object, Presence};
+
+/// The members that are fields, in order of the fields.
+pub(super) fn fields_of(object: &Object) -> impl Iterator<Item = &Member> {
+    let constant = |member: &&Member| matches!(member.presence, Presence::Constant(_));
+    let mut fields: Vec<&Member> = object
+        .members
+        .iter()
+        .filter(|member| !constant(member))
+        .collect();
+    fields.sort_by(|left, right| left.field.cmp(&right.field));
+    fields.into_iter()
+}
+
+/// Whether a struct can be made without any value.
+pub(super) fn is_default(object: &Object) -> bool {
+    object
+        .members
+        .iter()
+        .all(|member| member.presence != Presence::Required)
+}

@@ -1,0 +1,324 @@
+//! Members of the target: where each comes from, and what happens to it on the way.
+
+use super::super::open::UNDECIDED;
+use super::super::plan::{Adoption, FieldPlan, Filter, Missing, Recast, Source, Step};
+use super::super::rules::{Action, SessionFact};
+use super::{Emitter, adapter, call, path, reject, rule};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::Value;
+
+impl Emitter {
+    pub(super) fn field(&self, plan: &FieldPlan) -> TokenStream {
+        let field = format_ident!("{}", plan.field);
+        let wire = &plan.wire;
+        let value = match &plan.source {
+            Source::Same {
+                field: from,
+                step,
+                filter: Some(filter),
+                ..
+            } => {
+                let from = format_ident!("{from}");
+                self.filtered(&from, wire, step, filter)
+            }
+            Source::Same {
+                field: from,
+                step,
+                optional,
+                boxed,
+                missing,
+                implied,
+                prune,
+                summon,
+                filter: None,
+            } => {
+                let from = format_ident!("{from}");
+                if *prune && !self.is_exact(step) {
+                    let run = self.fallible(step, quote!(value));
+                    let value = quote!(match #from { Some(value) => cx.prune(#wire, |cx| #run)?, None => None });
+                    return quote!(#field: #value);
+                }
+                if summon.is_some() {
+                    let run = self.fallible(step, quote!(value));
+                    let source = quote!(if cx.session().subscription_id.is_some() { #from.or_else(|| Some(Default::default())) } else { #from });
+                    return quote!(#field: match #source { Some(value) => Some(cx.member(#wire, |cx| #run)?), None => None });
+                }
+                self.same(
+                    &from,
+                    wire,
+                    step,
+                    *optional,
+                    *boxed,
+                    missing.as_ref(),
+                    implied.as_ref(),
+                )
+            }
+            Source::Reread(recast) => self.reread(recast, wire),
+            Source::Lost(recast) => self.lost(recast, wire),
+            Source::Constant {
+                value,
+                optional,
+                boxed,
+            } => {
+                let text = value.to_string();
+                let rule = rule(UNDECIDED);
+                let value = quote!(cx.fill(#rule, #text)?);
+                let value = if *boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                };
+                if *optional {
+                    quote!(Some(#value))
+                } else {
+                    value
+                }
+            }
+            Source::Custom { field: from, hook } => {
+                let from = format_ident!("{from}");
+                let call = call(hook, quote!(#from));
+                quote!(cx.member(#wire, |cx| #call)?)
+            }
+            Source::Adopt { boxed, adoption } => {
+                let adopted = match adoption {
+                    Adoption::Always => quote!(cx.adopt(#wire, &mut extra)),
+                    Adoption::Carried => quote!(cx.carried(#wire, &mut extra)),
+                    Adoption::Never => quote!({ cx.foreign(#wire, &mut extra); None }),
+                };
+                if *boxed && *adoption != Adoption::Never {
+                    quote!(#adopted.map(Box::new))
+                } else {
+                    adopted
+                }
+            }
+            Source::Session { boxed, fact } => {
+                let known = match fact {
+                    SessionFact::ClientInfo => quote!(cx.known(|session| &session.client_info)),
+                    SessionFact::SubscriptionId => {
+                        quote!(cx.known(|session| &session.subscription_id))
+                    }
+                    SessionFact::ClientCapabilities => {
+                        quote!(cx.known(|session| &session.client_capabilities))
+                    }
+                };
+                let known = if *boxed {
+                    quote!(#known.map(Box::new))
+                } else {
+                    known
+                };
+                quote!({ cx.foreign(#wire, &mut extra); #known })
+            }
+            Source::Fill(missing) => {
+                let fill = fill(missing);
+                let value = match missing.action.stops() {
+                    // One that was carried here is what is missing.
+                    true => {
+                        quote!(match cx.carried(#wire, &mut extra) { Some(value) => value, None => #fill })
+                    }
+                    false => quote!({ cx.foreign(#wire, &mut extra); #fill }),
+                };
+                if missing.boxed {
+                    quote!(Box::new(#value))
+                } else {
+                    value
+                }
+            }
+        };
+        if field == value.to_string() {
+            quote!(#field)
+        } else {
+            quote!(#field: #value)
+        }
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "the parts of one plan, taken apart by the caller"
+    )]
+    pub(super) fn same(
+        &self,
+        from: &Ident,
+        wire: &str,
+        step: &Step,
+        optional: [bool; 2],
+        boxed: [bool; 2],
+        missing: Option<&Missing>,
+        implied: Option<&Value>,
+    ) -> TokenStream {
+        let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
+        let wrap = |value: TokenStream| {
+            if boxed[1] {
+                quote!(Box::new(#value))
+            } else {
+                value
+            }
+        };
+        let plain = *step == Step::Move && boxed[0] == boxed[1];
+        let one = |value: TokenStream| wrap(self.member(step, wire, unboxed(value)));
+        match optional {
+            _ if plain && optional[0] == optional[1] => quote!(#from),
+            [false, false] => one(quote!(#from)),
+            [true, true] => match self.function_of(step) {
+                Some(function) if boxed == [false, false] => quote!(#from.map(#function)),
+                _ => {
+                    let value = one(quote!(value));
+                    match self.is_exact(step) {
+                        true => quote!(#from.map(|value| #value)),
+                        false => quote!(match #from { Some(value) => Some(#value), None => None }),
+                    }
+                }
+            },
+            [false, true] => {
+                let value = if plain {
+                    quote!(#from)
+                } else {
+                    one(quote!(#from))
+                };
+                match implied {
+                    Some(implied) => {
+                        let text = implied.to_string();
+                        quote!(Context::unless_implied(#value, #text))
+                    }
+                    None => quote!(Some(#value)),
+                }
+            }
+            [true, false] => {
+                let value = if plain {
+                    quote!(value)
+                } else {
+                    one(quote!(value))
+                };
+                let fill = missing.map(|missing| match &missing.empty {
+                    // An empty one of the source, converted like any other.
+                    Some((_, step)) => self.member(step, wire, quote!(Default::default())),
+                    None => fill(missing),
+                });
+                quote!(match #from { Some(value) => #value, None => #fill })
+            }
+        }
+    }
+
+    /// A member whose text is read again.
+    fn reread(&self, recast: &Recast, wire: &str) -> TokenStream {
+        let Recast {
+            rule: id, boxed, ..
+        } = recast;
+        let rule = rule(id);
+        let wrap = |value: TokenStream| match boxed[1] {
+            true => quote!(Box::new(#value)),
+            false => value,
+        };
+        let required = |value: TokenStream| {
+            wrap(quote!(cx.member(#wire, |cx| cx.reread_required(#rule, &#value))?))
+        };
+        match recast.optional {
+            [_, true] => {
+                let value = recast.option();
+                let boxed = boxed[1].then(|| quote!(.map(Box::new)));
+                quote!(cx.reread(#rule, #wire, #value)#boxed)
+            }
+            [false, false] => required(recast.value()),
+            [true, false] => {
+                let value = recast.option();
+                let then = required(quote!(value));
+                let fill = recast.missing.as_ref().map(fill);
+                quote!(match #value { Some(value) => #then, None => #fill })
+            }
+        }
+    }
+
+    /// A member whose value has no counterpart.
+    fn lost(&self, recast: &Recast, wire: &str) -> TokenStream {
+        let rule = rule(&recast.rule);
+        let refused = |value: TokenStream| {
+            let message = "the value has no counterpart in the other revision";
+            quote!(cx.member(#wire, |cx| cx.refused(#rule, &#value, #message))?)
+        };
+        let value = recast.option();
+        match recast.optional {
+            [_, true] => quote!(cx.lost(#rule, #wire, #value)),
+            [false, false] => refused(recast.value()),
+            [true, false] => {
+                let then = refused(quote!(value));
+                let fill = recast.missing.as_ref().map(fill);
+                quote!(match #value { Some(value) => #then, None => #fill })
+            }
+        }
+    }
+
+    /// A list without the items that a hand-written function refuses.
+    pub(super) fn filtered(
+        &self,
+        from: &Ident,
+        wire: &str,
+        step: &Step,
+        filter: &Filter,
+    ) -> TokenStream {
+        let rule = rule(&filter.hook.rule);
+        let keep = path(&filter.hook.path);
+        let inner = match step {
+            Step::List(inner) => &**inner,
+            step => step,
+        };
+        let run = match self.function_of(inner) {
+            Some(function) => quote!(|value, _| Ok(#function(value))),
+            None => self.each_fallible(inner),
+        };
+        quote!(cx.member(#wire, |cx| cx.list_keeping(#rule, #from, #keep, #run))?)
+    }
+}
+
+impl Recast {
+    /// The value of the source, out of its box.
+    fn value(&self) -> TokenStream {
+        let field = format_ident!("{}", self.field);
+        match self.boxed[0] {
+            true => quote!(*#field),
+            false => quote!(#field),
+        }
+    }
+
+    /// The same as an `Option`.
+    fn option(&self) -> TokenStream {
+        let field = format_ident!("{}", self.field);
+        match (self.optional[0], self.boxed[0]) {
+            (true, true) => quote!(#field.map(|value| *value)),
+            (true, false) => quote!(#field),
+            (false, _) => {
+                let value = self.value();
+                quote!(Some(#value))
+            }
+        }
+    }
+}
+
+fn fill(missing: &Missing) -> TokenStream {
+    let Missing {
+        rule: id, action, ..
+    } = missing;
+    let rule = rule(id);
+    match action {
+        Action::Default(value) => {
+            let text = value.to_string();
+            quote!(cx.fill(#rule, #text)?)
+        }
+        Action::Swallow => quote!(return Err(cx.swallow(#rule))),
+        Action::Session(SessionFact::ClientCapabilities) => quote!(cx.session_capabilities(#rule)?),
+        Action::NeedsState(name) => {
+            let adapter = adapter(*name);
+            quote!(return Err(cx.needs(#rule, #adapter)))
+        }
+        Action::Reject(error) => {
+            let reject = reject(id, error);
+            quote!(return Err(#reject))
+        }
+        Action::Custom(function) => {
+            let path = path(function);
+            quote!(#path(&mut cx.under(#rule))?)
+        }
+        _ => {
+            quote!(return Err(cx.reject(#rule, -32603, "no value for a member that must be there")))
+        }
+    }
+}
