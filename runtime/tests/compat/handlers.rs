@@ -1,6 +1,5 @@
 //! Handlers as somebody would write them who knows one revision: questions, subscriptions, logs, progress.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
@@ -8,7 +7,7 @@ use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Profile, Server};
 use mcp_revisions::{Era, Spoken, errors};
 use serde_json::{Value, json};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 pub(crate) const FILE: &str = "file:///a";
 
@@ -26,8 +25,12 @@ pub(crate) struct Handlers {
     changes: broadcast::Sender<(&'static str, Value)>,
     sessions: Arc<Mutex<Vec<Session>>>,
     watched: Arc<Mutex<Vec<(String, Session)>>>,
-    dropped: Arc<AtomicUsize>,
+    /// How often the file is watched, and how many calls hang: by these a client sees that it has come so far.
+    watching: Count,
+    hanging: Count,
 }
+
+type Count = Arc<watch::Sender<usize>>;
 
 impl Handlers {
     pub(crate) fn new(era: Era) -> Self {
@@ -36,7 +39,8 @@ impl Handlers {
             changes: broadcast::channel(64).0,
             sessions: Arc::default(),
             watched: Arc::default(),
-            dropped: Arc::default(),
+            watching: Arc::default(),
+            hanging: Arc::default(),
         }
     }
 
@@ -52,9 +56,16 @@ impl Handlers {
             ("resources/subscribe", Era::Handshake) => {
                 let uri = params["uri"].as_str().unwrap().to_owned();
                 self.watched.lock().unwrap().push((uri, peer.session()));
+                self.watching.send_modify(|count| *count += 1);
                 Ok(json!({}))
             }
-            ("resources/unsubscribe", Era::Handshake) => Ok(json!({})),
+            ("resources/unsubscribe", Era::Handshake) => {
+                let mut watched = self.watched.lock().unwrap();
+                let index = watched.iter().position(|(uri, _)| params["uri"] == *uri);
+                watched.swap_remove(index.unwrap());
+                self.watching.send_modify(|count| *count -= 1);
+                Ok(json!({}))
+            }
             (other, era) => Err(errors::method_not_found(other, era).error),
         }
     }
@@ -109,10 +120,11 @@ impl Handlers {
                 "changed".to_owned()
             }
             "hang" => {
-                let _dropped = Dropped(Arc::clone(&self.dropped));
+                let _hanging = Counted::new(&self.hanging);
                 std::future::pending().await
             }
-            "dropped" => self.dropped.load(Ordering::SeqCst).to_string(),
+            "hanging" => reaches(&self.hanging, params).await,
+            "watched" => reaches(&self.watching, params).await,
             other => panic!("no tool {other}"),
         };
         let mut result = json!({"content": [{"type": "text", "text": text}]});
@@ -146,6 +158,9 @@ impl Handlers {
     async fn listen(&self, params: &Value, peer: &Peer) -> Result<Value, ErrorObject> {
         let mut changes = self.changes.subscribe();
         let wanted = params["notifications"].clone();
+        let uris = wanted["resourceSubscriptions"].as_array();
+        let watches = uris.is_some_and(|uris| uris.contains(&json!(FILE)));
+        let _watching = watches.then(|| Counted::new(&self.watching));
         let agreed = Json::from(json!({"notifications": wanted}));
         let _ = (peer.notify("notifications/subscriptions/acknowledged", Some(&agreed))).await;
         while let Ok((method, params)) = changes.recv().await {
@@ -188,10 +203,26 @@ impl Handler for Handlers {
     }
 }
 
-struct Dropped(Arc<AtomicUsize>);
+/// Waits until as many are counted as the arguments say.
+async fn reaches(count: &Count, params: &Value) -> String {
+    let wanted = params["arguments"]["count"].as_u64().unwrap();
+    let mut count = count.subscribe();
+    let there = count.wait_for(|count| *count as u64 == wanted).await;
+    there.unwrap().to_string()
+}
 
-impl Drop for Dropped {
+/// Counts for as long as it is there.
+struct Counted(Count);
+
+impl Counted {
+    fn new(count: &Count) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
+        self.0.send_modify(|count| *count -= 1);
     }
 }

@@ -1,4 +1,4 @@
-//! One set of handlers for every peer: handlers of three revisions, clients of both eras, stdio and HTTP, each with
+//! One set of handlers for every peer: handlers of three revisions, clients of each era and of both, stdio and HTTP, each with
 //! a tool, questions in the middle of a call, subscriptions, logs, progress and cancellation.
 
 #![cfg(all(feature = "http", feature = "stdio"))]
@@ -9,6 +9,7 @@
     reason = "a test says what it found and stops"
 )]
 
+mod dual;
 mod handlers;
 mod legacy;
 mod modern;
@@ -21,10 +22,16 @@ async fn every_client<App: Spoken>() {
     for over in ["stdio", "http"] {
         for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
             let place = format!("handlers of {}, client of {version}, {over}", App::REVISION);
-            legacy::all(Wire::open::<App>(over, &place), version).await;
+            legacy::all(&mut Wire::open::<App>(over, &place), version).await;
+            let place = format!("{place} and of 2026-07-28");
+            dual::all(&mut Wire::open::<App>(over, &place), version).await;
         }
         let place = format!("handlers of {}, modern client, {over}", App::REVISION);
-        modern::all(Wire::open::<App>(over, &place)).await;
+        let mut wire = Wire::open::<App>(over, &place);
+        modern::all(&mut wire).await;
+        // Who has no session hears nothing but on its streams.
+        let left = wire.left(|it| it["method"] == "notifications/resources/updated");
+        assert_eq!(left, 0, "{place}");
     }
 }
 

@@ -182,11 +182,14 @@ impl Wire {
             .await
     }
 
-    /// How many messages of a method have come and were not asked for.
-    pub(crate) fn left(&self, method: &str) -> usize {
-        (self.kept.iter())
-            .filter(|message| message["method"] == method)
-            .count()
+    /// What came and was not asked for is not asked for any more.
+    pub(crate) fn forget(&mut self) {
+        self.kept.clear();
+    }
+
+    /// How many messages of a kind have come and were not asked for.
+    pub(crate) fn left(&self, is_it: impl Fn(&Value) -> bool) -> usize {
+        self.kept.iter().filter(|message| is_it(message)).count()
     }
 }
 

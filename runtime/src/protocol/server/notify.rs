@@ -31,6 +31,32 @@ impl<App: Spoken> Server<App> {
         params: Option<&Json>,
         now: Duration,
     ) -> Done {
+        // A client may have both: a session, and streams of the other era beside it.
+        let is_both = matches!(to, To::Session) && state.session.is_some() && !self.modern;
+        let mut streams = None;
+        if is_both && !state.streams().is_empty() {
+            let empty = super::translate::no_params();
+            let occasion = Occasion::Notification {
+                method,
+                params: params.unwrap_or(&empty),
+            };
+            streams = self.run_machine(state, Adapter::Subscription, occasion, now);
+        }
+        let mut done = self.notify_one(state, to, method, params, now);
+        if let Some(streams) = streams {
+            done.outputs.extend(streams.outputs);
+        }
+        done
+    }
+
+    fn notify_one(
+        &self,
+        state: &mut State,
+        to: To,
+        method: &str,
+        params: Option<&Json>,
+        now: Duration,
+    ) -> Done {
         if self.takes_others && known(method).is_none() {
             return notify_other(state, to, method, params);
         }

@@ -256,7 +256,14 @@ async fn ask(
     params: Option<&Json>,
 ) -> Result<Json, ErrorObject> {
     let gone = || crate::errors::internal("the client is gone").error;
-    match line.ask(about, method, params) {
+    // Room first, as for what is told about a call.
+    let turn = match about.and_then(|call| line.route(call)) {
+        Some(route) => route.turn().await,
+        None => None,
+    };
+    let asked = line.ask(about, method, params);
+    drop(turn);
+    match asked {
         Ok((ask, answer)) => {
             let _forget = Forget { line, ask };
             match answer.await.map_err(|_| gone())?.answer {
