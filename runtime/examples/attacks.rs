@@ -9,7 +9,7 @@ use std::net::{Shutdown, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::mcp_wire::{ErrorObject, Json, JsonObject};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::{Call, Profile, Server};
 use mcp_revisions::{Newest, http, newest as mcp};
@@ -255,8 +255,11 @@ fn connections(at: &Target) -> Done<Vec<TcpStream>> {
 
 /// The handlers: one hangs, one says something for ever, one asks and does not wait, the others answer.
 async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
-    let params: Value = serde_json::from_str(call.params.text()).unwrap_or_default();
-    match params["name"].as_str() {
+    let name = JsonObject::try_from(call.params.clone())
+        .ok()
+        .and_then(|params| params.get("name"));
+    let name = name.and_then(|name| name.read::<String>().ok());
+    match name.as_deref() {
         Some("hang") => std::future::pending().await,
         Some("say") => loop {
             let token: Value = call

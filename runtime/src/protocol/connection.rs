@@ -172,6 +172,14 @@ impl<S: Side> Connection<S> {
         S::pending(self)
     }
 
+    /// Gives back what room for outputs takes up, while there are none.
+    #[cfg(any(feature = "http", feature = "stdio"))]
+    pub(crate) fn rest(&mut self) {
+        if self.outputs.is_empty() {
+            self.outputs = VecDeque::new();
+        }
+    }
+
     pub(crate) fn put(&mut self, output: Output<S::Text>) {
         self.outputs.push_back(output);
     }

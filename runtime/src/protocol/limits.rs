@@ -13,7 +13,8 @@ pub struct Limits {
     pub batch_length: usize,
     /// Requests of one connection that are not answered yet, in each direction.
     pub pending: usize,
-    /// Bytes of the params of those requests, all together.
+    /// Bytes of those requests of the peer, all together; handlers and adapters have copies of what they work on, so that
+    /// three to four times as much is taken up.
     pub pending_bytes: usize,
     /// Bytes of an id, a progress token or a URI that is kept.
     pub name_bytes: usize,
@@ -43,7 +44,7 @@ impl Default for Limits {
             message_bytes: 16 << 20,
             batch_length: 100,
             pending: 1_000,
-            pending_bytes: 64 << 20,
+            pending_bytes: 16 << 20,
             name_bytes: 1 << 10,
             rounds: 10,
             ask_time: Duration::from_secs(600),

@@ -197,6 +197,9 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         self.arm(state);
         self.flush(state);
         let is_told = state.news.is_empty();
+        if state.connection.pending() == 0 {
+            state.rest();
+        }
         drop(guard);
         if !is_told {
             self.tell();
@@ -433,6 +436,19 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     fn state(&self) -> MutexGuard<'_, State<App>> {
         // Nothing that is done under the lock leaves it half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<App: Spoken> State<App> {
+    /// Nothing is being worked on: of many sessions most are in this state, and take up little.
+    fn rest(&mut self) {
+        self.connection.rest();
+        self.streams.rest();
+        self.tasks.shrink_to_fit();
+        self.asked.shrink_to_fit();
+        if self.news.is_empty() {
+            self.news = VecDeque::new();
+        }
     }
 }
 

@@ -215,6 +215,11 @@ impl Streams {
         None
     }
 
+    /// Gives back what room for exchanges takes up, while there are none.
+    pub(super) fn rest(&mut self) {
+        self.open.shrink_to_fit();
+    }
+
     /// The session is over: what it was to be sent is for nobody.
     pub(super) fn close(&mut self) {
         #[cfg(feature = "http")]
