@@ -69,7 +69,10 @@ impl Handler for Everything {
 
     fn opened(&self, session: Session) {
         let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.push(session);
+        // One that listens anew is told once.
+        if !sessions.contains(&session) {
+            sessions.push(session);
+        }
     }
 
     /// Tells what came before it, and asks back by a method of its own where that can be.

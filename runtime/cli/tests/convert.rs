@@ -299,6 +299,8 @@ fn what_makes_no_sense_is_a_matter_of_usage() {
             "cannot be used with",
         ),
         (&["--type", "Tool", "--policy", "hope"], "carry"),
+        // A type has no sender: only a method of both directions needs one.
+        (&["--type", "Tool", "--sender", "client"], "--sender"),
     ] {
         let run = down(arguments, tool);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}");

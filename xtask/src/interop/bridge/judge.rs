@@ -11,7 +11,7 @@ pub(super) fn first_fault(
     revision: &str,
 ) -> Option<(&'static str, String)> {
     let connected = ("connect", revision);
-    let elicits = super::talk::elicits(revision) && server.elicits;
+    let elicits = server.elicits(revision);
     let steps = std::iter::once(connected).chain(server.expected.iter().copied());
     let mut steps = steps.filter(|(step, _)| *step != "elicitation" || elicits);
     steps.find_map(|(step, expected)| {

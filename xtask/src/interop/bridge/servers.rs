@@ -18,18 +18,23 @@ pub(super) struct Server {
     pub(super) http: Vec<String>,
     /// Its port over HTTP, if it does not find one by itself.
     pub(super) port: Option<u16>,
-    /// Whether its revision has elicitation.
-    pub(super) elicits: bool,
+    /// The first revision of a client that it can ask by its form, if there is one.
+    elicits: Option<&'static str>,
     plan: Value,
     /// What the answer of each step holds.
     pub(super) expected: Vec<(&'static str, &'static str)>,
 }
 
 impl Server {
+    /// Whether a client of that revision can be asked by its form.
+    pub(super) fn elicits(&self, revision: &str) -> bool {
+        self.elicits.is_some_and(|first| first <= revision)
+    }
+
     /// What a client of that revision does.
-    pub(super) fn plan(&self, elicits: bool) -> String {
+    pub(super) fn plan(&self, revision: &str) -> String {
         let mut plan = self.plan.clone();
-        if !(elicits && self.elicits) {
+        if !self.elicits(revision) {
             plan["elicitation"] = Value::Null;
         }
         plan.to_string()
@@ -43,8 +48,8 @@ pub(super) fn all(programs: &Programs, revisions: &[&str]) -> anyhow::Result<Vec
     let newest = newest.context("no revision is released")?;
     Ok(vec![
         everything(programs)?,
-        ours(programs, newest, true),
-        ours(programs, oldest, false),
+        ours(programs, newest, Some("2025-06-18")),
+        ours(programs, oldest, None),
     ])
 }
 
@@ -72,7 +77,8 @@ fn everything(programs: &Programs) -> anyhow::Result<Server> {
         stdio: command("stdio"),
         http: command("streamableHttp"),
         port: Some(free_port()?),
-        elicits: true,
+        // The form has a choice of several values, which older revisions do not.
+        elicits: Some("2025-11-25"),
         plan: json!({
             "tool": ["echo", { "message": "hi" }],
             "sampling": ["trigger-sampling-request", { "prompt": "Which day?", "maxTokens": 10 }],
@@ -92,7 +98,7 @@ fn everything(programs: &Programs) -> anyhow::Result<Server> {
     })
 }
 
-fn ours(programs: &Programs, revision: &str, elicits: bool) -> Server {
+fn ours(programs: &Programs, revision: &str, elicits: Option<&'static str>) -> Server {
     let command = |more: &[&str]| {
         let peer = programs.peer.to_string_lossy().into_owned();
         let mut all = vec![peer, "--only".to_owned(), revision.to_owned()];

@@ -15,11 +15,6 @@ use crate::interop::run::told;
 /// How long a server or the bridge may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether a client of that revision can be asked by a form.
-pub(super) fn elicits(revision: &str) -> bool {
-    revision >= "2025-06-18"
-}
-
 /// What a client tells of its steps, in one revision.
 pub(super) fn one(
     client: &Client,
@@ -32,7 +27,7 @@ pub(super) fn one(
     let mut command = Command::new(&client.program);
     command
         .args(&client.arguments)
-        .arg(server.plan(elicits(revision)))
+        .arg(server.plan(revision))
         .args([mode, channel]);
     let options = ["bridge", "--losses", "off", "--serve-only", revision];
     if channel == "stdio" {

@@ -12,8 +12,8 @@ use mcp_revisions::serve::{Peer, Session};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
 
-use super::Command;
 use super::task::{Task, Waiting};
+use super::{Asked, Command};
 use crate::bridge::identity;
 use crate::bridge::losses::End;
 
@@ -111,8 +111,14 @@ impl<App: Spoken> Task<App> {
         let mut candidates = (self.calls.values()).filter(|waiting| may_ask(&waiting.asked.method));
         match (candidates.next(), candidates.next_back()) {
             (Some(only), None) => in_call(only),
-            // It hears what is asked in any of them.
-            (Some(_), Some(newest)) if !self.is_modern => in_call(newest),
+            // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
+            (Some(_), Some(newest)) if !self.is_modern => {
+                let Asked { peer, caller, .. } = &*newest.asked;
+                match peer.headers() {
+                    Some(_) => in_call(newest),
+                    None => (Place::AtLarge(peer.session()), Some(caller.revision)),
+                }
+            }
             (Some(_), Some(_)) => {
                 warn!("a question is refused: it cannot be told in which call it is asked");
                 (Place::Nowhere, None)

@@ -1,0 +1,209 @@
+//! Many clients over HTTP, each with the server that is its own.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use mcp_registry::{Era, Revision};
+use mcp_revisions::client::Ask;
+use serde_json::{Value, json};
+
+use crate::talk::{Talk, bridge, value};
+
+/// A message over HTTP, and the body that answers.
+fn post(port: u16, revision: Revision, body: &Value) -> String {
+    let body = body.to_string();
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let method: Value = serde_json::from_str(&body).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\nContent-Length: {}\r\n\r\n{body}",
+        revision.wire(),
+        method["method"].as_str().unwrap(),
+        method["params"]["name"].as_str().unwrap_or_default(),
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// A bridge that listens on HTTP, and its port.
+fn listening(server: Revision) -> (Child, u16) {
+    listening_with(&[], server)
+}
+
+fn listening_with(more: &[&str], server: Revision) -> (Child, u16) {
+    let options = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
+    let mut child = bridge(&[&options, more].concat(), server);
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    let port = line
+        .trim()
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .trim_end_matches("/mcp");
+    let port: u16 = port.parse().unwrap_or_else(|_| panic!("{line}"));
+    (child, port)
+}
+
+fn is_over(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Standard streams, HTTP and standard streams again: two bridges, one behind the other.
+#[test]
+fn a_server_is_reached_over_http() {
+    for server in Revision::NEGOTIATED {
+        let (listener, port) = listening(*server);
+        for client in Revision::NEGOTIATED {
+            let url = format!("http://127.0.0.1:{port}/mcp");
+            let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+                .args(["bridge", "--losses", "off", "--header", "X-Test: 1", &url])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut talk = Talk::new(*client, child);
+            let list = talk.ask(Ask::new("tools/list", None));
+            let listed = value(&talk.answers(&[list])[&list]);
+            assert_eq!(
+                listed["tools"][0]["x-vendor"], 1,
+                "{client}, {server}: {listed}"
+            );
+            for (tool, text) in [("add", "3.5"), ("progress", "done"), ("ask", "Monday")] {
+                let asks = Revision::V2025_06_18 <= *client && Revision::V2025_06_18 <= *server;
+                if tool == "ask" && !asks {
+                    continue;
+                }
+                let called = talk.tool(tool);
+                let answer = value(&talk.answers(&[called])[&called]);
+                assert_eq!(
+                    answer["content"][0]["text"], text,
+                    "{client}, {server}: {answer}"
+                );
+            }
+            assert_eq!(talk.progress, 3, "{client}, {server}");
+            let (code, said) = talk.ends();
+            assert_eq!(code, Some(0), "{client}, {server}: {said}");
+        }
+        is_over(listener);
+    }
+}
+
+#[test]
+fn many_clients_come_over_http() {
+    let (child, port) = listening(Revision::V2025_06_18);
+    let modern = Revision::NEWEST;
+    assert_eq!(modern.era(), Era::PerRequest);
+    let clients: Vec<_> = (0..8)
+        .map(|number| {
+            thread::spawn(move || {
+                let call = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
+                    "name": "add",
+                    "arguments": { "a": number, "b": 1 },
+                    "_meta": { "io.modelcontextprotocol/protocolVersion": modern.wire(), "io.modelcontextprotocol/clientCapabilities": {} }
+                }});
+                (number, post(port, modern, &call))
+            })
+        })
+        .collect();
+    for client in clients {
+        let (number, answer) = client.join().unwrap();
+        assert!(
+            answer.contains(&format!("\"text\":\"{}\"", number + 1)),
+            "{answer}"
+        );
+    }
+    is_over(child);
+}
+
+/// A body of a modern call, by a client of that name.
+fn call(name: &str, tool: &str) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": Revision::NEWEST.wire(),
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" },
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": tool, "arguments": { "a": 1, "b": 2 }, "_meta": meta
+    }})
+}
+
+fn get(port: u16, path: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Sessions have a server each, and so have modern clients that say different things of themselves.
+#[test]
+fn each_client_has_a_server_of_its_own() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-servers");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let record = folder.join("talk.jsonl");
+    let options = ["--record", record.to_str().unwrap()];
+    let (child, port) = listening_with(&options, Revision::V2025_06_18);
+    let ok = |answer: &str| answer.contains("\"text\":\"3\"");
+    for name in ["one", "one", "two"] {
+        let answer = post(port, Revision::NEWEST, &call(name, "add"));
+        assert!(ok(&answer), "{answer}");
+    }
+    let talks = || std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(talks(), 2, "those who say the same share a server");
+    // One takes its server with it; the other one's lives, and a new one is there for the first.
+    let died = post(port, Revision::NEWEST, &call("one", "die"));
+    assert!(died.contains("-32603"), "{died}");
+    for name in ["two", "one"] {
+        let answer = post(port, Revision::NEWEST, &call(name, "add"));
+        assert!(ok(&answer), "{answer}");
+    }
+    assert_eq!(talks(), 3);
+    let healthy = get(port, "/healthz");
+    assert!(
+        healthy.starts_with("HTTP/1.1 200") && healthy.ends_with("ok"),
+        "{healthy}"
+    );
+    // Sessions: what one has subscribed to, the other does not hear of.
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let session = || {
+        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .args(["bridge", "--losses", "off", "--log", "off", &url])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Talk::new(Revision::V2025_11_25, child)
+    };
+    let (mut first, mut second) = (session(), session());
+    let uri = json!({ "uri": "file:///hello" });
+    let subscribed = first.ask(Ask::new("resources/subscribe", Some(uri.into())));
+    first.answers(&[subscribed]);
+    let touched = second.tool("touch");
+    second.answers(&[touched]);
+    assert!(first.told.is_empty(), "{:?}", first.told);
+    let touched = first.tool("touch");
+    first.answers(&[touched]);
+    assert_eq!(
+        first.hears("notifications/resources/updated")["uri"],
+        "file:///hello"
+    );
+    for talk in [first, second] {
+        assert_eq!(talk.ends().0, Some(0));
+    }
+    is_over(child);
+}
