@@ -69,13 +69,14 @@ impl Judge {
             };
             let mut rows = self.revision.methods().iter();
             let row = rows.find(|row| row.name == method && row.direction == sender);
-            // A probe is of the newest revision, whatever is spoken then.
             let Some(row) = row else {
-                let is_probe = method == "server/discover";
-                return if is_probe {
-                    Ok(())
-                } else {
-                    Err(format!("{}: {method}", self.revision))
+                // What no revision has is held against none; and a probe is of the newest, whatever is spoken then.
+                let tables = Revision::NEGOTIATED.iter();
+                let mut names = tables.flat_map(|it| it.methods()).map(|row| row.name);
+                let is_known = names.any(|name| name == method);
+                return match is_known && method != "server/discover" {
+                    true => Err(format!("{} has no {method}", self.revision)),
+                    false => Ok(()),
                 };
             };
             return self.is_valid(row.message, &value);
@@ -86,13 +87,16 @@ impl Judge {
         if let Some(result) = value.get("result") {
             let mut rows = self.revision.methods().iter();
             let row = rows.find(|row| row.name == method && row.result.is_some());
-            let name = row.and_then(|row| row.result);
-            let kind = result["resultType"].as_str();
-            let name = match kind {
-                Some("input_required") => Some("InputRequiredResult"),
+            // An answer of several kinds has a name of ours: the schema has the kinds.
+            let name = row.map(|row| match row.result {
+                Some(name) if self.schema["$defs"].get(name).is_some() => name.to_owned(),
+                _ => row.message.replace("Request", "Result"),
+            });
+            let name = match result["resultType"].as_str() {
+                Some("input_required") => Some("InputRequiredResult".to_owned()),
                 _ => name,
             };
-            return name.map_or(Ok(()), |name| self.is_valid(name, result));
+            return name.map_or(Ok(()), |name| self.is_valid(&name, result));
         }
         match value["error"]["code"].is_i64() && value["error"]["message"].is_string() {
             true => Ok(()),

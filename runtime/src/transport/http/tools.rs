@@ -59,7 +59,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             (Some("tools/call"), Some(name)) => name,
             _ => return Ok(()),
         };
-        let tools = self.learned(revision, parts).await;
+        let tools = self.learned(revision, message, parts).await;
         let Some(params) = tools.get(&*name) else {
             return Ok(());
         };
@@ -80,7 +80,12 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// What the tools say, asked for anew when it is old.
-    async fn learned(&self, revision: Revision, parts: &Arc<Parts>) -> Learned {
+    async fn learned(
+        &self,
+        revision: Revision,
+        message: &Peeked<'_>,
+        parts: &Arc<Parts>,
+    ) -> Learned {
         let known = self
             .tools
             .0
@@ -92,7 +97,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         {
             return Arc::clone(&known.tools);
         }
-        let listed = tokio::time::timeout(WAIT, self.list(revision, parts)).await;
+        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts)).await;
         let (tools, kept) = match listed.ok().flatten() {
             Some(tools) => (Arc::new(tools), KEPT),
             // What was known before holds, until the handlers can be asked again.
@@ -106,16 +111,17 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         tools
     }
 
-    /// Asks the handlers for their tools, page by page, as a modern client would; nothing if they did not say.
+    /// Asks the handlers for their tools, page by page, as the client that calls would; nothing if they did not say.
     async fn list(
         &self,
         revision: Revision,
+        message: &Peeked<'_>,
         parts: &Arc<Parts>,
     ) -> Option<HashMap<String, Vec<Param>>> {
         let mut tools = HashMap::new();
         let mut cursor: Option<Json> = None;
         for _ in 0..PAGES {
-            let result = self.page(revision, parts, cursor.take()).await?;
+            let result = self.page(revision, message, parts, cursor.take()).await?;
             let listed: Vec<JsonObject> = result
                 .get("tools")
                 .and_then(|it| it.read().ok())
@@ -142,15 +148,21 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     async fn page(
         &self,
         revision: Revision,
+        message: &Peeked<'_>,
         parts: &Arc<Parts>,
         cursor: Option<Json>,
     ) -> Option<JsonObject> {
         let mut about: Map<Json> = Map::new();
         about.insert(meta::PROTOCOL_VERSION, Json::of(revision.wire()));
+        let said = |part: Option<Raw<'_>>| part.and_then(|raw| Json::from_text(raw.text()).ok());
+        let capabilities = said(message.meta.client_capabilities);
         about.insert(
             meta::CLIENT_CAPABILITIES,
-            crate::protocol::translate::no_params(),
+            capabilities.unwrap_or_else(crate::protocol::translate::no_params),
         );
+        if let Some(info) = said(message.meta.client_info) {
+            about.insert(meta::CLIENT_INFO, info);
+        }
         let mut params: Map<Json> = Map::new();
         params.insert("_meta", Json::of(&about));
         if let Some(cursor) = cursor {

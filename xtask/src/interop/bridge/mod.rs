@@ -64,9 +64,12 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
                         let _ = write!(text, " - |");
                         continue;
                     };
-                    eprintln!("{} {} {channel} {revision}", peer.name, server.name);
                     let told = talk::one(&client, mode.name, server, &programs, channel, revision);
-                    match judge::first_fault(&told?, server, revision) {
+                    let fault = judge::first_fault(&told?, server, revision);
+                    let came_to = fault.as_ref().map_or("ok", |(step, _)| step);
+                    let (one, other) = (peer.name, &server.name);
+                    eprintln!("{one}, {other}, {channel}, {revision}: {came_to}");
+                    match fault {
                         None => text.push_str(" ok |"),
                         Some((step, why)) => {
                             passed = false;
