@@ -6,7 +6,6 @@ mod arguments;
 
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller;
-use mcp_revisions::newest as mcp;
 use mcp_revisions::service::client::{Child, Client};
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -18,7 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut command = Command::new(program);
     command.args(arguments);
 
-    let mut client = Client::new(&mcp::Implementation::new("example", "1.0.0"));
+    let mut client = Client::new(&mcp_revisions::program!());
     if let Some(only) = only {
         client = client.with_revisions(only);
     }
@@ -54,6 +53,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             Err(error) => println!("{}", json!({"step": step, "error": error.to_string()})),
         }
     }
-    client.close().await;
+    client.close().await?;
     Ok(())
 }

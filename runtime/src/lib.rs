@@ -41,7 +41,7 @@
 //! use mcp_revisions::service::{Client, Error};
 //!
 //! # async fn run() -> Result<(), Error> {
-//! let client = Client::new(&mcp::Implementation::new("lister", "1.0.0")).command("some-server", ["--stdio"])?;
+//! let client = Client::new(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
 //! let result = client.call_tool(mcp::CallToolRequestParams::new("greet")).await?;
 //! # drop(result);
 //! # Ok(())
@@ -59,6 +59,7 @@
 //! | `client` | clients over any two streams of bytes |
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `tls` | clients over streamable HTTP, and over `https` |
+//! | `tracing` | what handlers log by `tracing` reaches their clients |
 //! | `v2024-11-05` and on | the revisions that are spoken besides the newest: one brings all after it; all, unless turned off |
 //!
 //! Without any of them there are types, conversions and the endpoints below, and neither sockets nor tasks.
@@ -72,6 +73,7 @@
 //! - The endpoints below the services, which open no socket and look at no clock: [`server`] and [`client`]. Bytes,
 //!   headers and time come in, bytes and decisions go out.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -99,9 +101,27 @@ pub use transport::stdio;
 
 pub use mcp_registry::*;
 pub use mcp_wire;
+pub use mcp_wire::words;
 pub use mcp_wire::{
     BatchElements, MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek,
 };
+
+/// The `Implementation` of the program that says this, in the newest release: its name and version are those of its own
+/// package.
+///
+/// ```
+/// let me = mcp_revisions::program!();
+/// assert_eq!(me.name, env!("CARGO_PKG_NAME"));
+/// ```
+#[macro_export]
+macro_rules! program {
+    () => {
+        $crate::newest::Implementation::new(
+            env!("CARGO_PKG_NAME"),
+            $crate::words::Version(env!("CARGO_PKG_VERSION")),
+        )
+    };
+}
 
 /// The README, so that what it shows is tested.
 #[cfg(all(

@@ -3,6 +3,10 @@
 # ours reads and writes every type of every revision, each peer's one message of one revision.
 #
 #   tests/peers/cold_build.sh [ours | rmcp | rust-mcp-schema | turbomcp-protocol]...
+#   tests/peers/cold_build.sh our-server rmcp-server
+#
+# The second builds one stdio server of tools, a resource, a prompt and a completion: runtime/examples/server.rs, and what
+# programs/rmcp has of it.
 #
 # CPU is what the build costs on a busy machine too; wall is what one waits on an idle one.
 set -euo pipefail
@@ -15,6 +19,17 @@ unset CARGO_INCREMENTAL RUSTFLAGS
 # The dependencies of a program, as lines of its Cargo.toml; the versions are those of the peers' Cargo.toml.
 dependencies() {
     case $1 in
+    our-server)
+        echo "mcp-revisions = { path = \"$root/runtime\", features = [\"router\", \"schemars\"] }"
+        echo 'tokio = { version = "1", features = ["macros", "rt-multi-thread"] }'
+        echo 'schemars = "1"'
+        echo 'serde = { version = "1", features = ["derive"] }'
+        ;;
+    rmcp-server)
+        # Without what its client alone needs.
+        sed -n '/^\[dependencies\]/,/^\[profile/p' programs/rmcp/Cargo.toml | grep '^[a-z]' |
+            sed 's/"client", //; s/, "transport-child-process"//; s/, "process"//'
+        ;;
     ours)
         echo "mcp-wire = { path = \"$root/runtime/wire\" }"
         for crate in "$root"/generated/mcp-2* "$root"/generated/mcp-draft; do
@@ -31,6 +46,8 @@ dependencies() {
 # The program: reads its arguments, so that nothing can be worked out while it is built.
 program() {
     case $1 in
+    our-server) cat "$root/runtime/examples/server.rs" ;;
+    rmcp-server) cat programs/rmcp/src/bin/server.rs ;;
     ours)
         echo 'fn main() {'
         echo '    let arguments: Vec<String> = std::env::args().collect();'

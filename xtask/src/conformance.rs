@@ -1,20 +1,22 @@
-//! `cargo xtask conformance`: the official conformance suite against the example server.
+//! `cargo xtask conformance`: the official conformance suite against the example server and the example client.
 //!
 //! The suite and, where there is none new enough, Node come from the npm registry into a folder below target/. It needs
 //! the network and is no part of `cargo test`; without npm it is skipped, and the output says so.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+mod client;
+mod table;
+
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
-use clap::Args;
-use serde_json::Value;
+use clap::{Args, ValueEnum};
 use toml::Table;
 
 use mcp_codegen::command::Outcome;
+use table::{Expected, Score, Scores};
 
 /// The suite, as its package is named, and the version that the expectations were written for.
 const SUITE: &str = "@modelcontextprotocol/conformance";
@@ -29,20 +31,40 @@ pub(crate) struct Arguments {
     /// One scenario alone
     #[arg(long)]
     scenario: Option<String>,
+    /// One side alone
+    #[arg(long, value_enum)]
+    side: Option<Side>,
 }
 
-/// A failure that is expected, with its reason.
-struct Expected {
-    scenario: String,
-    revision: String,
-    reason: String,
+/// Which example the suite tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Side {
+    Server,
+    Client,
 }
 
-/// What a scenario came to: checks passed and failed, and which ones failed.
-#[derive(Default)]
-struct Score {
-    passed: usize,
-    failed: Vec<String>,
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Client => "client",
+        }
+    }
+}
+
+/// The suite, installed.
+struct Suite {
+    folder: PathBuf,
+    node: PathBuf,
+}
+
+impl Suite {
+    /// A command of it.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.node);
+        command.arg((self.folder.join("node_modules").join(SUITE)).join("dist/index.js"));
+        command
+    }
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
@@ -56,22 +78,44 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             return Ok(Outcome { text, passed: true });
         }
     };
-    let server = Server::start(&workspace)?;
-    let mut scores: BTreeMap<String, BTreeMap<&str, Score>> = BTreeMap::new();
+    let suite = Suite { folder, node };
+    let only = arguments.scenario.as_deref();
+    let mut outcome = Outcome {
+        text: String::new(),
+        passed: true,
+    };
+    for side in [Side::Server, Side::Client] {
+        if arguments.side.is_some_and(|wanted| wanted != side) {
+            continue;
+        }
+        let (scores, notes) = match side {
+            Side::Server => (served(&workspace, &suite, only)?, Vec::new()),
+            Side::Client => client::run(&workspace, &suite, only)?,
+        };
+        let of_side = expected.iter().filter(|one| one.side == side.name());
+        let expected: Vec<&Expected> = of_side.collect();
+        let judged = table::judge(side.name(), &scores, &expected, only.is_none());
+        outcome.text.push_str(&judged.text);
+        for note in notes {
+            outcome.text.push_str(&format!("- {note}\n"));
+        }
+        outcome.text.push('\n');
+        outcome.passed &= judged.passed;
+    }
+    Ok(outcome)
+}
+
+/// The server's side: all scenarios of all revisions.
+fn served(workspace: &Path, suite: &Suite, only: Option<&str>) -> anyhow::Result<Scores> {
+    let server = Server::start(workspace)?;
+    let mut scores = Scores::new();
     for revision in REVISIONS {
         eprintln!("{revision}: running");
-        let found = suite(
-            &folder,
-            &node,
-            &server.url,
-            revision,
-            arguments.scenario.as_deref(),
-        )?;
-        for (scenario, score) in found {
+        for (scenario, score) in run_server(suite, &server.url, revision, only)? {
             scores.entry(scenario).or_default().insert(revision, score);
         }
     }
-    Ok(judge(&scores, &expected, arguments.scenario.is_none()))
+    Ok(scores)
 }
 
 /// The list of the failures that are expected.
@@ -92,6 +136,7 @@ fn expectations(path: &Path) -> anyhow::Result<Vec<Expected>> {
                 .with_context(|| format!("{place}: an [[expected]] without `{name}`"))
         };
         Ok(Expected {
+            side: member("side")?,
             scenario: member("scenario")?,
             revision: member("revision")?,
             reason: member("reason")?,
@@ -207,25 +252,18 @@ impl Drop for Server {
 }
 
 /// Runs the suite in a revision, and reads what it has written.
-fn suite(
-    folder: &Path,
-    node: &Path,
+fn run_server(
+    suite: &Suite,
     url: &str,
     revision: &str,
     scenario: Option<&str>,
 ) -> anyhow::Result<BTreeMap<String, Score>> {
-    let results = folder.join("results").join(revision);
+    let results = suite.folder.join("results").join(revision);
     if results.exists() {
         std::fs::remove_dir_all(&results)?;
     }
-    let mut command = Command::new(node);
+    let mut command = suite.command();
     command
-        .arg(
-            folder
-                .join("node_modules")
-                .join(SUITE)
-                .join("dist/index.js"),
-        )
         .args(["server", "--url", url, "--spec-version", revision])
         .arg("--output-dir")
         .arg(&results);
@@ -236,7 +274,7 @@ fn suite(
     // It fails if a check does; which ones stands in its files.
     let output = command
         .output()
-        .with_context(|| format!("cannot run {}", node.display()))?;
+        .with_context(|| format!("cannot run {}", suite.node.display()))?;
     if !results.exists() {
         bail!(
             "the suite has written nothing: {}",
@@ -256,18 +294,9 @@ fn suite(
         let score = scores
             .entry(scenario_of(&name.unwrap_or_default()))
             .or_default();
-        let checks: Vec<Value> = serde_json::from_str(&text)
+        score
+            .count(&text)
             .with_context(|| format!("cannot read {}", checks.display()))?;
-        for check in checks {
-            match check["status"].as_str() {
-                Some("SUCCESS") => score.passed += 1,
-                Some("FAILURE") => {
-                    let id = check["id"].as_str().unwrap_or("a check without a name");
-                    score.failed.push(id.to_owned());
-                }
-                _ => {}
-            }
-        }
     }
     Ok(scores)
 }
@@ -283,76 +312,4 @@ fn scenario_of(folder: &str) -> String {
         .and_then(|(index, _)| name.get(..index))
         .unwrap_or(name)
         .to_owned()
-}
-
-/// The table, and whether all is as it was expected; `whole`: whether every scenario was run.
-fn judge(
-    scores: &BTreeMap<String, BTreeMap<&str, Score>>,
-    expected: &[Expected],
-    whole: bool,
-) -> Outcome {
-    let mut text = String::from("| scenario |");
-    for revision in REVISIONS {
-        let _ = write!(text, " {revision} |");
-    }
-    text.push_str("\n|---|");
-    text.push_str(&"---|".repeat(REVISIONS.len()));
-    text.push('\n');
-    let mut notes = BTreeSet::new();
-    let mut totals = [(0, 0); REVISIONS.len()];
-    let mut passed = true;
-    for (scenario, row) in scores {
-        let _ = write!(text, "| {scenario} |");
-        for (revision, total) in REVISIONS.iter().zip(&mut totals) {
-            let Some(score) = row.get(revision) else {
-                text.push_str(" |");
-                continue;
-            };
-            let _ = write!(text, " {}/{} |", score.passed, score.failed.len());
-            total.0 += score.passed;
-            total.1 += score.failed.len();
-            let reason = expected
-                .iter()
-                .find(|one| one.scenario == *scenario && one.revision == *revision);
-            match (reason, score.failed.is_empty()) {
-                (Some(one), false) => {
-                    notes.insert(format!("{scenario}, {revision}: expected: {}", one.reason));
-                }
-                (Some(_), true) => {
-                    passed = false;
-                    notes.insert(format!("{scenario}, {revision}: passes, but is expected to fail: take it off xtask/conformance.toml"));
-                }
-                (None, false) => {
-                    passed = false;
-                    notes.insert(format!(
-                        "{scenario}, {revision}: failed: {}",
-                        score.failed.join(", ")
-                    ));
-                }
-                (None, true) => {}
-            }
-        }
-        text.push('\n');
-    }
-    text.push_str("| all |");
-    for (passed, failed) in totals {
-        let _ = write!(text, " {passed}/{failed} |");
-    }
-    text.push_str("\n\n");
-    for one in expected.iter().filter(|_| whole) {
-        if !scores
-            .get(&one.scenario)
-            .is_some_and(|row| row.contains_key(one.revision.as_str()))
-        {
-            passed = false;
-            notes.insert(format!(
-                "{}, {}: no such scenario was run: take it off xtask/conformance.toml",
-                one.scenario, one.revision
-            ));
-        }
-    }
-    for note in notes {
-        let _ = writeln!(text, "- {note}");
-    }
-    Outcome { text, passed }
 }

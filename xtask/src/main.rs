@@ -43,7 +43,7 @@ enum Command {
     Model(model::Arguments),
     /// Try the examples with other implementations, which are installed from the public registries
     Interop(interop::Arguments),
-    /// Run the official conformance suite against the example server
+    /// Run the official conformance suite against the example server and the example client
     Conformance(conformance::Arguments),
 }
 

@@ -75,7 +75,7 @@ pub fn crate_files(
         "src/services.rs".to_owned(),
         None,
         scaffold::ABOUT_SERVICES,
-        services::services(model, docs),
+        services::services(model, docs, facts),
     )?;
     let names: BTreeSet<&str> = areas.keys().copied().collect();
     let path = "src/wire/mod.rs".to_owned();

@@ -1,6 +1,6 @@
 //! What surrounds the types of a crate: manifest, root module, README, file headers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Value, context};
@@ -31,6 +31,8 @@ pub struct CrateFacts {
     pub command: String,
     /// The path of `mcp-wire` for a crate that stands alone; absent for a member of the workspace.
     pub wire_dependency: Option<String>,
+    /// The methods that go away, each with what is said of that.
+    pub deprecated: BTreeMap<String, String>,
 }
 
 impl CrateFacts {

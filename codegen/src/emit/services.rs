@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::CrateFacts;
 use super::items::doc;
 use super::ty::{ident, rust_type};
 use crate::docs::TypeDocs;
@@ -49,15 +50,17 @@ struct Function<'m> {
     method: &'m Method,
     params: TokenStream,
     docs: String,
+    /// That it goes away.
+    deprecated: Option<TokenStream>,
 }
 
 /// The services of a model.
-pub(super) fn services(model: &Model, docs: &TypeDocs) -> TokenStream {
+pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> TokenStream {
     let mut body = quote!(
         use mcp_wire::service;
     );
     for side in SIDES {
-        let functions = functions(model, docs, &side);
+        let functions = functions(model, docs, facts, &side);
         body.extend(handlers(&side, &functions));
         body.extend(dispatch(&side, &functions));
         body.extend(calls(model, &side, &functions));
@@ -65,7 +68,12 @@ pub(super) fn services(model: &Model, docs: &TypeDocs) -> TokenStream {
     body
 }
 
-fn functions<'m>(model: &'m Model, docs: &TypeDocs, side: &Side) -> Vec<Function<'m>> {
+fn functions<'m>(
+    model: &'m Model,
+    docs: &TypeDocs,
+    facts: &CrateFacts,
+    side: &Side,
+) -> Vec<Function<'m>> {
     let mut functions = Vec::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let of_side = |method: &&Method| method.direction == side.direction;
@@ -104,6 +112,8 @@ fn functions<'m>(model: &'m Model, docs: &TypeDocs, side: &Side) -> Vec<Function
                 true => line,
                 false => format!("`{}`: {line}", method.name),
             },
+            deprecated: (facts.deprecated.get(&method.name))
+                .map(|why| quote!(#[deprecated(note = #why)])),
         });
     }
     functions
@@ -135,6 +145,7 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
             method,
             params,
             docs,
+            deprecated,
         } = function;
         let about = doc(docs);
         match &method.result {
@@ -142,6 +153,7 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
                 let (result, wire) = (rust_type(result), &method.name);
                 quote! {
                     #(#about)*
+                    #deprecated
                     fn #name(&self, params: #params, cx: Cx) -> impl Future<Output = Result<#result, Cx::Error>> + Send {
                         drop((params, cx));
                         service::absent(#wire)
@@ -150,6 +162,7 @@ fn handlers(side: &Side, functions: &[Function<'_>]) -> TokenStream {
             }
             None => quote! {
                 #(#about)*
+                #deprecated
                 fn #name(&self, params: #params, cx: Cx) -> impl Future<Output = ()> + Send {
                     drop((params, cx));
                     std::future::ready(())
@@ -214,7 +227,13 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
         quote!(service::implemented(#method, H::#name))
     });
     let count = answered.len();
+    // What goes away is handled until it is gone.
+    let deprecated = functions
+        .iter()
+        .any(|function| function.deprecated.is_some());
+    let allowed = deprecated.then(|| quote!(#[allow(deprecated)]));
     quote! {
+        #allowed
         impl<H: #handlers<Cx> + ?Sized, Cx: service::Context> service::Serves<service::#marker, H, Cx> for crate::Protocol {
             async fn request(handlers: &H, method: &str, params: &Json, cx: Cx) -> Result<Json, Cx::Error> {
                 #request
@@ -224,7 +243,11 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
                 #notification
             }
 
-            fn implemented() -> Vec<&'static str> {
+            fn implemented() -> Vec<&'static str>
+            where
+                H: Sized + 'static,
+                Cx: 'static,
+            {
                 let all: [Option<&'static str>; #count] = [#(#implemented),*];
                 all.into_iter().flatten().collect()
             }
@@ -245,6 +268,7 @@ fn calls(model: &Model, side: &Side, functions: &[Function<'_>]) -> TokenStream 
             method,
             params,
             docs,
+            deprecated,
         } = function;
         let about = doc(&format!(
             "{docs}\n\n# Errors\n{}",
@@ -270,6 +294,7 @@ fn calls(model: &Model, side: &Side, functions: &[Function<'_>]) -> TokenStream 
                 let result = rust_type(method.complete.as_ref().unwrap_or(result));
                 quote! {
                     #(#about)*
+                    #deprecated
                     fn #name(&self, params: #taken) -> impl Future<Output = Result<#result, Self::Error>> + Send {
                         service::call(self, #wire, #given)
                     }
@@ -277,6 +302,7 @@ fn calls(model: &Model, side: &Side, functions: &[Function<'_>]) -> TokenStream 
             }
             None => quote! {
                 #(#about)*
+                #deprecated
                 fn #name(&self, params: #taken) -> impl Future<Output = Result<(), Self::Error>> + Send {
                     self.notification(#wire, #given)
                 }

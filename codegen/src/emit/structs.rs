@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::fields::{fields_of, is_default};
 use super::items::doc;
 use super::ty::{argument, assign, blank_value, ident, rust_type};
-use crate::model::{Given, Member, Model, Object, Presence, Rest, Start, Ty, TypeDef};
+use crate::model::{Given, Member, Model, Object, Presence, Rest, Start, Taken, Ty, TypeDef};
 use crate::naming::pascal_case;
 
 /// `new` with what must be there and has no value to start from, `with_*` for the rest.
@@ -20,9 +20,21 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
         let field = ident(&member.field);
         let (taken, value) = argument(&field, &member.ty, member.boxed);
         let set = match &member.given {
-            Given::Taken(rank) => {
+            Given::Taken(Taken { rank, word: None }) => {
                 arguments.push((*rank, quote!(#field: #taken)));
                 fields.push(assign(&field, &value));
+                continue;
+            }
+            Given::Taken(Taken {
+                rank,
+                word: Some(word),
+            }) => {
+                let word = ident(word);
+                arguments.push((
+                    *rank,
+                    quote!(#field: mcp_wire::words::#word<impl Into<String>>),
+                ));
+                fields.push(quote!(#field: #field.0.into()));
                 continue;
             }
             Given::Start(start) => {

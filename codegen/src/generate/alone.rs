@@ -1,5 +1,6 @@
 //! A crate from a schema that is no revision of the spec: a draft of the day.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{COMMAND, Crate};
@@ -96,6 +97,7 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         sha256: alone.sha256.to_owned(),
         command: format!("{COMMAND} --schema"),
         wire_dependency: Some(alone.wire.dependency()),
+        deprecated: BTreeMap::new(),
     };
     let docs = TypeDocs {
         docs: &docs,

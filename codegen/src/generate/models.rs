@@ -42,6 +42,8 @@ pub struct Models<'s> {
     pub revisions: Vec<RevisionModel<'s>>,
     /// All doc lines.
     pub docs: Docs,
+    /// What the schemas do not say.
+    pub stated: ErrorRules,
 }
 
 impl<'s> Models<'s> {
@@ -82,6 +84,7 @@ impl<'s> Models<'s> {
     fn by(rules: &Rules, spec: &'s Spec) -> Result<Self, Problems> {
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
+        let stated = ErrorRules::read(spec)?;
         let mut errors = Vec::new();
         let mut drafts = Vec::new();
         let nothing = BTreeMap::new();
@@ -111,7 +114,11 @@ impl<'s> Models<'s> {
             }
         }
         Problems::check(errors)?;
-        Ok(Self { revisions, docs })
+        Ok(Self {
+            revisions,
+            docs,
+            stated,
+        })
     }
 
     /// What is left open for revisions that may leave nothing open.
@@ -377,10 +384,10 @@ impl<'s> Models<'s> {
             model,
             decisions,
         } = of;
-        let facts = facts(revision);
+        let facts = facts(revision, &self.stated);
         // A draft that says what a released revision says is that revision.
         if let Some(twin) = self.twin(of) {
-            let of = self::facts(twin.revision);
+            let of = self::facts(twin.revision, &self.stated);
             return Ok(Crate {
                 files: reexport_files(&facts, &of)?,
                 package: facts.package,
@@ -427,7 +434,7 @@ fn sent(codes: &ErrorRules, revision: &str) -> Vec<(i64, String)> {
     sent.map(|error| (error.code, error.name.clone())).collect()
 }
 
-fn facts(revision: &Revision) -> CrateFacts {
+fn facts(revision: &Revision, stated: &ErrorRules) -> CrateFacts {
     CrateFacts {
         package: package(&revision.id),
         revision: revision.id.clone(),
@@ -437,5 +444,6 @@ fn facts(revision: &Revision) -> CrateFacts {
         sha256: revision.sha256.clone(),
         command: COMMAND.to_owned(),
         wire_dependency: None,
+        deprecated: stated.deprecated(&revision.id),
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Given, Start};
-use crate::draft::{Draft, Object, Presence, Shape, Ty};
+use super::{Given, Start, Taken};
+use crate::draft::{Draft, Member, Object, Presence, Shape, Ty};
 use crate::rules::Rules;
 
 /// How deep objects are looked into that are to be made of nothing.
@@ -15,7 +15,7 @@ pub(super) fn given(draft: &Draft, rules: &Rules, key: &str, object: &Object) ->
         .map(|member| match member.presence {
             Presence::Required => {
                 let start = start(draft, rules, key, &member.wire, &member.ty, 0);
-                start.map_or(Given::Taken(0), Given::Start)
+                start.map_or_else(|| Given::Taken(Taken::default()), Given::Start)
             }
             _ => Given::Later,
         })
@@ -23,11 +23,37 @@ pub(super) fn given(draft: &Draft, rules: &Rules, key: &str, object: &Object) ->
     let is_taken = |given: &&Given| matches!(given, Given::Taken(_));
     let decides = given.iter().filter(is_taken).count() > 1;
     for (given, member) in given.iter_mut().zip(&object.members) {
-        if let Given::Taken(rank) = given {
-            *rank = rules.rank(&member.wire, decides);
+        if let Given::Taken(taken) = given {
+            taken.rank = rules.rank(&member.wire, decides);
         }
     }
+    tell_apart(draft, rules, object, &mut given);
     given
+}
+
+/// Gives a word to one of any two texts that stand side by side.
+fn tell_apart(draft: &Draft, rules: &Rules, object: &Object, given: &mut [Given]) {
+    let mut taken: Vec<(&Member, &mut Taken)> = (object.members.iter().zip(given))
+        .filter_map(|(member, given)| match given {
+            Given::Taken(taken) => Some((member, taken)),
+            _ => None,
+        })
+        .collect();
+    taken.sort_by(|(a, at), (b, bt)| (at.rank, &a.field).cmp(&(bt.rank, &b.field)));
+    let is_bare = |member: &Member, taken: &Taken| {
+        draft.resolve(&member.ty) == &Ty::String && taken.word.is_none()
+    };
+    for place in 1..taken.len() {
+        let Some([(before, first), (after, second)]) = taken.get_mut(place - 1..=place) else {
+            continue;
+        };
+        if is_bare(before, first) && is_bare(after, second) {
+            match rules.word(&after.wire) {
+                Some(word) => second.word = Some(word.to_owned()),
+                None => first.word = rules.word(&before.wire).map(str::to_owned),
+            }
+        }
+    }
 }
 
 fn start(

@@ -182,10 +182,20 @@ pub struct Member {
 pub enum Given {
     /// Not at all: the member need not be there, or is a constant.
     Later,
-    /// It takes it, after those of lower ranks.
-    Taken(usize),
+    /// It takes it.
+    Taken(Taken),
     /// It knows one to start from.
     Start(Start),
+}
+
+/// How a constructor takes the value of a member.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Taken {
+    /// After those of lower ranks.
+    pub rank: usize,
+    /// By this word of `mcp_wire::words`, because another text stands beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<String>,
 }
 
 impl Given {

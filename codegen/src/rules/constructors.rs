@@ -1,5 +1,7 @@
 //! `constructors.toml`: what constructors take first, and what they need not be given.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
@@ -12,6 +14,8 @@ pub(super) const FILE: &str = "constructors.toml";
 pub(super) struct Constructors {
     /// Wire names, what identifies a thing first.
     pub(super) order: Vec<Spanned<String>>,
+    /// Words for texts that could be swapped, by wire name.
+    pub(super) word: BTreeMap<String, Spanned<String>>,
     pub(super) value: Vec<Spanned<ValueRule>>,
 }
 
@@ -78,6 +82,10 @@ impl Constructors {
             let start = rule.span().start;
             (FILE, start, format!("value of `{}`", rule.get_ref().at))
         });
-        order.chain(values)
+        let words = self.word.iter().map(|(name, word)| {
+            let start = word.span().start;
+            (FILE, start, format!("word of `{name}`"))
+        });
+        order.chain(values).chain(words)
     }
 }

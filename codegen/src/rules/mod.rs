@@ -225,6 +225,13 @@ impl Rules {
         rank
     }
 
+    /// The word for a text that stands beside another one.
+    pub(crate) fn word(&self, wire: &str) -> Option<&str> {
+        let word = self.constructors.rules.word.get(wire)?;
+        self.mark(constructors::FILE, word.span().start);
+        Some(word.get_ref())
+    }
+
     /// What a member that must be there starts from, where a rule has a value that fits.
     pub(crate) fn start(&self, place: &str, fits: impl Fn(&Start) -> bool) -> Option<Start> {
         let rules = &self.constructors.rules.value;

@@ -1,11 +1,13 @@
 //! `errors.toml`: error codes, HTTP headers and rules that the protocol states and the schema does not carry.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toml::Spanned;
 
-use super::Spec;
 use super::rules::RuleFile;
+use super::{Revision, Spec, Status};
 use crate::Error;
 
 /// The rules, checked against the revisions.
@@ -94,6 +96,9 @@ pub struct ProtocolRule {
     pub revisions: Vec<String>,
     /// The theme that it belongs to: the area of a method, or a part that all exchanges have.
     pub about: String,
+    /// The methods that go with what goes away; calls of them warn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<String>,
     /// What it says.
     pub meaning: String,
     /// The page.
@@ -144,6 +149,18 @@ fn by_default() -> bool {
 }
 
 impl ErrorRules {
+    /// The methods of a revision that go away, each with what is said of that.
+    #[must_use]
+    pub fn deprecated(&self, revision: &str) -> BTreeMap<String, String> {
+        let rules = self.rules.iter().filter(|rule| {
+            rule.kind == RuleKind::Deprecation && rule.revisions.iter().any(|id| id == revision)
+        });
+        let methods = rules.flat_map(|rule| rule.methods.iter().map(move |method| (method, rule)));
+        methods
+            .map(|(method, rule)| (method.clone(), rule.meaning.clone()))
+            .collect()
+    }
+
     /// The name of the file below the spec directory.
     pub const FILE: &str = "errors.toml";
 
@@ -259,11 +276,19 @@ impl ErrorRules {
                 id,
                 revisions,
                 about,
+                methods,
                 meaning,
                 page,
-                kind: _,
+                kind,
             } = row.get_ref();
             let label = format!("rule `{id}`");
+            if !methods.is_empty() && *kind != RuleKind::Deprecation {
+                let problem = "`methods` says what goes away: that is a deprecation's alone";
+                check.fail(row.span().start, label.clone(), problem.into());
+            }
+            for method in methods {
+                check.has_method(row.span().start, &label, revisions, method);
+            }
             check.row(
                 row.span().start,
                 label.clone(),
@@ -321,6 +346,24 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// Each of the revisions has the method; a draft may have lost it since.
+    fn has_method(&mut self, offset: usize, label: &str, revisions: &[String], method: &str) {
+        let lacks = |revision: &&Revision| {
+            let definitions = revision.schema["$defs"].as_object().into_iter().flatten();
+            !definitions
+                .map(|(_, definition)| &definition["properties"]["method"]["const"])
+                .any(|it| it == method)
+        };
+        let of_rule = |revision: &&Revision| {
+            revision.status != Status::Draft && revisions.contains(&revision.id)
+        };
+        let without = self.spec.revisions.iter().filter(of_rule).find(lacks);
+        if let Some(revision) = without {
+            let problem = format!("{} has no method `{method}`", revision.id);
+            self.fail(offset, label.to_owned(), problem);
+        }
+    }
+
     fn fail(&mut self, offset: usize, label: String, problem: String) {
         self.errors
             .push(self.file.error(offset, label, problem, "", ""));

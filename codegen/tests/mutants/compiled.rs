@@ -7,6 +7,7 @@ use mcp_codegen::docs::Docs;
 use mcp_codegen::generate::{Crate, Models, RevisionModel};
 use mcp_codegen::shims::plan::{End, PairPlan};
 use mcp_codegen::shims::{Pair, Way};
+use mcp_codegen::spec::errors::ErrorRules;
 use mcp_codegen::spec::rules::RuleFile;
 use mcp_codegen::spec::{Revision, Status};
 use serde_json::Value;
@@ -190,6 +191,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
             })
             .collect(),
         docs: Docs::read(&maker.spec.rules).unwrap(),
+        stated: ErrorRules::read(&maker.spec).unwrap(),
     };
     let plan = |pair| {
         models

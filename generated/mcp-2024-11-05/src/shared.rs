@@ -82,11 +82,14 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        blob: impl Into<String>,
+    ) -> Self {
         Self {
             blob: blob.into(),
             mime_type: None,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }
@@ -183,11 +186,14 @@ pub struct ImageContent {
 impl ImageContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+    pub fn new(
+        data: impl Into<String>,
+        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+    ) -> Self {
         Self {
             annotations: None,
             data: data.into(),
-            mime_type: mime_type.into(),
+            mime_type: mime_type.0.into(),
             extra: Map::new(),
         }
     }
@@ -432,11 +438,14 @@ pub struct TextResourceContents {
 impl TextResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        text: impl Into<String>,
+    ) -> Self {
         Self {
             mime_type: None,
             text: text.into(),
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }

@@ -79,10 +79,13 @@ pub struct CompleteRequestParamsArgument {
 impl CompleteRequestParamsArgument {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        value: mcp_wire::words::Value<impl Into<String>>,
+    ) -> Self {
         Self {
             name: name.into(),
-            value: value.into(),
+            value: value.0.into(),
             extra: Map::new(),
         }
     }

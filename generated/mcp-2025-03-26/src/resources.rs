@@ -320,14 +320,17 @@ pub struct Resource {
 impl Resource {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
         Self {
             annotations: None,
             description: None,
             mime_type: None,
             name: name.into(),
             size: None,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }
@@ -436,13 +439,16 @@ pub struct ResourceTemplate {
 impl ResourceTemplate {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn new(
+        uri_template: mcp_wire::words::UriTemplate<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
         Self {
             annotations: None,
             description: None,
             mime_type: None,
             name: name.into(),
-            uri_template: uri_template.into(),
+            uri_template: uri_template.0.into(),
             extra: Map::new(),
         }
     }

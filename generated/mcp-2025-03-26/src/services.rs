@@ -318,7 +318,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 13usize] = [
             service::implemented("completion/complete", H::complete),
             service::implemented("initialize", H::initialize),
@@ -768,7 +772,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 3usize] = [
             service::implemented("ping", H::ping),
             service::implemented("roots/list", H::list_roots),

@@ -164,11 +164,14 @@ pub struct Implementation {
 impl Implementation {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+    pub fn new(
+        name: impl Into<String>,
+        version: mcp_wire::words::Version<impl Into<String>>,
+    ) -> Self {
         Self {
             name: name.into(),
             title: None,
-            version: version.into(),
+            version: version.0.into(),
             extra: Map::new(),
         }
     }

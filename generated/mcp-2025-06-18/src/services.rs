@@ -319,7 +319,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 13usize] = [
             service::implemented("completion/complete", H::complete),
             service::implemented("initialize", H::initialize),
@@ -784,7 +788,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 4usize] = [
             service::implemented("elicitation/create", H::elicit),
             service::implemented("ping", H::ping),

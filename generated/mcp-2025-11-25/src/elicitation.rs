@@ -301,7 +301,7 @@ impl ElicitRequestUrlParams {
     #[must_use]
     pub fn new(
         message: impl Into<String>,
-        url: impl Into<String>,
+        url: mcp_wire::words::Url<impl Into<String>>,
         elicitation_id: impl Into<String>,
     ) -> Self {
         Self {
@@ -309,7 +309,7 @@ impl ElicitRequestUrlParams {
             message: message.into(),
             meta: None,
             task: None,
-            url: url.into(),
+            url: url.0.into(),
             extra: Map::new(),
         }
     }
@@ -948,9 +948,12 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
+    pub fn new(
+        value: impl Into<String>,
+        title: mcp_wire::words::Title<impl Into<String>>,
+    ) -> Self {
         Self {
-            title: title.into(),
+            title: title.0.into(),
             value: value.into(),
             extra: Map::new(),
         }
@@ -1023,9 +1026,12 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 impl TitledSingleSelectEnumSchemaOneOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
+    pub fn new(
+        value: impl Into<String>,
+        title: mcp_wire::words::Title<impl Into<String>>,
+    ) -> Self {
         Self {
-            title: title.into(),
+            title: title.0.into(),
             value: value.into(),
             extra: Map::new(),
         }

@@ -394,7 +394,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 17usize] = [
             service::implemented("completion/complete", H::complete),
             service::implemented("initialize", H::initialize),
@@ -1026,7 +1030,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 8usize] = [
             service::implemented("elicitation/create", H::elicit),
             service::implemented("ping", H::ping),

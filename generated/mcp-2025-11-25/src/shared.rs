@@ -95,12 +95,15 @@ pub struct AudioContent {
 impl AudioContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+    pub fn new(
+        data: impl Into<String>,
+        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+    ) -> Self {
         Self {
             annotations: None,
             data: data.into(),
             meta: None,
-            mime_type: mime_type.into(),
+            mime_type: mime_type.0.into(),
             extra: Map::new(),
         }
     }
@@ -140,12 +143,15 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        blob: impl Into<String>,
+    ) -> Self {
         Self {
             blob: blob.into(),
             meta: None,
             mime_type: None,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }
@@ -391,12 +397,15 @@ pub struct ImageContent {
 impl ImageContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+    pub fn new(
+        data: impl Into<String>,
+        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+    ) -> Self {
         Self {
             annotations: None,
             data: data.into(),
             meta: None,
-            mime_type: mime_type.into(),
+            mime_type: mime_type.0.into(),
             extra: Map::new(),
         }
     }
@@ -583,7 +592,10 @@ pub struct ResourceLink {
 impl ResourceLink {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -593,7 +605,7 @@ impl ResourceLink {
             name: name.into(),
             size: None,
             title: None,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }
@@ -708,12 +720,12 @@ impl Task {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: impl Into<String>,
+        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
             created_at: created_at.into(),
-            last_updated_at: last_updated_at.into(),
+            last_updated_at: last_updated_at.0.into(),
             poll_interval: None,
             status: status.into(),
             status_message: None,
@@ -923,12 +935,15 @@ pub struct TextResourceContents {
 impl TextResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        text: impl Into<String>,
+    ) -> Self {
         Self {
             meta: None,
             mime_type: None,
             text: text.into(),
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }

@@ -97,12 +97,12 @@ impl CancelTaskResult {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: impl Into<String>,
+        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
             created_at: created_at.into(),
-            last_updated_at: last_updated_at.into(),
+            last_updated_at: last_updated_at.0.into(),
             meta: None,
             poll_interval: None,
             status: status.into(),
@@ -309,12 +309,12 @@ impl GetTaskResult {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: impl Into<String>,
+        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
             created_at: created_at.into(),
-            last_updated_at: last_updated_at.into(),
+            last_updated_at: last_updated_at.0.into(),
             meta: None,
             poll_interval: None,
             status: status.into(),
@@ -475,12 +475,12 @@ impl TaskStatusNotificationParams {
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
         created_at: impl Into<String>,
-        last_updated_at: impl Into<String>,
+        last_updated_at: mcp_wire::words::LastUpdatedAt<impl Into<String>>,
         ttl: Option<Integer>,
     ) -> Self {
         Self {
             created_at: created_at.into(),
-            last_updated_at: last_updated_at.into(),
+            last_updated_at: last_updated_at.0.into(),
             meta: None,
             poll_interval: None,
             status: status.into(),

@@ -250,13 +250,13 @@ impl ElicitRequestUrlParams {
     #[must_use]
     pub fn new(
         message: impl Into<String>,
-        url: impl Into<String>,
+        url: mcp_wire::words::Url<impl Into<String>>,
         elicitation_id: impl Into<String>,
     ) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
             message: message.into(),
-            url: url.into(),
+            url: url.0.into(),
             extra: Map::new(),
         }
     }
@@ -873,9 +873,12 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
+    pub fn new(
+        value: impl Into<String>,
+        title: mcp_wire::words::Title<impl Into<String>>,
+    ) -> Self {
         Self {
-            title: title.into(),
+            title: title.0.into(),
             value: value.into(),
             extra: Map::new(),
         }
@@ -948,9 +951,12 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 impl TitledSingleSelectEnumSchemaOneOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
+    pub fn new(
+        value: impl Into<String>,
+        title: mcp_wire::words::Title<impl Into<String>>,
+    ) -> Self {
         Self {
-            title: title.into(),
+            title: title.0.into(),
             value: value.into(),
             extra: Map::new(),
         }

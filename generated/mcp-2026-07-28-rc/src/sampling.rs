@@ -579,12 +579,12 @@ impl ToolUseContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
     pub fn new(
-        id: impl Into<String>,
+        id: mcp_wire::words::Id<impl Into<String>>,
         name: impl Into<String>,
         input: impl Into<JsonObject>,
     ) -> Self {
         Self {
-            id: id.into(),
+            id: id.0.into(),
             input: input.into(),
             meta: None,
             name: name.into(),

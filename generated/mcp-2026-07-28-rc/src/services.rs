@@ -243,7 +243,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 10usize] = [
             service::implemented("completion/complete", H::complete),
             service::implemented("prompts/get", H::get_prompt),
@@ -658,7 +662,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 3usize] = [
             service::implemented("elicitation/create", H::elicit),
             service::implemented("roots/list", H::list_roots),

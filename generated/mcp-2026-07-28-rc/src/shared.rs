@@ -119,12 +119,15 @@ pub struct AudioContent {
 impl AudioContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+    pub fn new(
+        data: impl Into<String>,
+        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+    ) -> Self {
         Self {
             annotations: None,
             data: data.into(),
             meta: None,
-            mime_type: mime_type.into(),
+            mime_type: mime_type.0.into(),
             extra: Map::new(),
         }
     }
@@ -164,12 +167,15 @@ pub struct BlobResourceContents {
 impl BlobResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, blob: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        blob: impl Into<String>,
+    ) -> Self {
         Self {
             blob: blob.into(),
             meta: None,
             mime_type: None,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }
@@ -411,12 +417,15 @@ pub struct ImageContent {
 impl ImageContent {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
+    pub fn new(
+        data: impl Into<String>,
+        mime_type: mcp_wire::words::MimeType<impl Into<String>>,
+    ) -> Self {
         Self {
             annotations: None,
             data: data.into(),
             meta: None,
-            mime_type: mime_type.into(),
+            mime_type: mime_type.0.into(),
             extra: Map::new(),
         }
     }
@@ -766,7 +775,10 @@ pub struct ResourceLink {
 impl ResourceLink {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -776,7 +788,7 @@ impl ResourceLink {
             name: name.into(),
             size: None,
             title: None,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }
@@ -944,12 +956,15 @@ pub struct TextResourceContents {
 impl TextResourceContents {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        text: impl Into<String>,
+    ) -> Self {
         Self {
             meta: None,
             mime_type: None,
             text: text.into(),
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }

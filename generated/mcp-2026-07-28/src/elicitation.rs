@@ -244,10 +244,13 @@ pub struct ElicitRequestUrlParams {
 impl ElicitRequestUrlParams {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
+    pub fn new(
+        message: impl Into<String>,
+        url: mcp_wire::words::Url<impl Into<String>>,
+    ) -> Self {
         Self {
             message: message.into(),
-            url: url.into(),
+            url: url.0.into(),
             extra: Map::new(),
         }
     }
@@ -810,9 +813,12 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
+    pub fn new(
+        value: impl Into<String>,
+        title: mcp_wire::words::Title<impl Into<String>>,
+    ) -> Self {
         Self {
-            title: title.into(),
+            title: title.0.into(),
             value: value.into(),
             extra: Map::new(),
         }
@@ -885,9 +891,12 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 impl TitledSingleSelectEnumSchemaOneOf {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
+    pub fn new(
+        value: impl Into<String>,
+        title: mcp_wire::words::Title<impl Into<String>>,
+    ) -> Self {
         Self {
-            title: title.into(),
+            title: title.0.into(),
             value: value.into(),
             extra: Map::new(),
         }

@@ -407,7 +407,10 @@ pub struct Resource {
 impl Resource {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -417,7 +420,7 @@ impl Resource {
             name: name.into(),
             size: None,
             title: None,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }
@@ -526,7 +529,10 @@ pub struct ResourceTemplate {
 impl ResourceTemplate {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+    pub fn new(
+        uri_template: mcp_wire::words::UriTemplate<impl Into<String>>,
+        name: impl Into<String>,
+    ) -> Self {
         Self {
             annotations: None,
             description: None,
@@ -535,7 +541,7 @@ impl ResourceTemplate {
             mime_type: None,
             name: name.into(),
             title: None,
-            uri_template: uri_template.into(),
+            uri_template: uri_template.0.into(),
             extra: Map::new(),
         }
     }

@@ -228,7 +228,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 10usize] = [
             service::implemented("completion/complete", H::complete),
             service::implemented("prompts/get", H::get_prompt),
@@ -432,6 +436,9 @@ pub trait ClientHandlers<Cx: service::Context>: Sync {
     /// `notifications/message`: Log record sent by the server for a request whose `_meta` asked for it with `io.modelcontextprotocol/logLevel`; deprecated since 2026-07-28.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#loggingmessagenotification)
+    #[deprecated(
+        note = "Logging goes with the first revision on or after 2027-07-28 at the earliest."
+    )]
     fn logging_message(
         &self,
         params: LoggingMessageNotificationParams,
@@ -528,6 +535,9 @@ pub trait ClientHandlers<Cx: service::Context>: Sync {
     /// `roots/list`: Server's question which files and directories it may work in, from 2026-07-28 only put through `InputRequests`; deprecated since that revision.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#listrootsrequest)
+    #[deprecated(
+        note = "Roots go with the first revision on or after 2027-07-28 at the earliest."
+    )]
     fn list_roots(
         &self,
         params: ListRootsRequestParams,
@@ -540,6 +550,9 @@ pub trait ClientHandlers<Cx: service::Context>: Sync {
     /// `sampling/createMessage`: Server's wish to have the client's model write a message, as an entry of `inputRequests` without `id`; deprecated since 2026-07-28.
     ///
     /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#createmessagerequest)
+    #[deprecated(
+        note = "Sampling goes with the first revision on or after 2027-07-28 at the earliest."
+    )]
     fn create_message(
         &self,
         params: CreateMessageRequestParams,
@@ -553,6 +566,7 @@ pub trait ClientHandlers<Cx: service::Context>: Sync {
 /// Handles nothing.
 impl<Cx: service::Context> ClientHandlers<Cx> for () {}
 
+#[allow(deprecated)]
 impl<
     H: ClientHandlers<Cx> + ?Sized,
     Cx: service::Context,
@@ -628,7 +642,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 3usize] = [
             service::implemented("elicitation/create", H::elicit),
             service::implemented("roots/list", H::list_roots),
@@ -659,6 +677,9 @@ pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     ///
     /// # Errors
     /// Those of the [`Caller`](service::Caller).
+    #[deprecated(
+        note = "Logging goes with the first revision on or after 2027-07-28 at the earliest."
+    )]
     fn logging_message(
         &self,
         params: LoggingMessageNotificationParams,
@@ -775,6 +796,9 @@ pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     ///
     /// # Errors
     /// The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.
+    #[deprecated(
+        note = "Roots go with the first revision on or after 2027-07-28 at the earliest."
+    )]
     fn list_roots(
         &self,
         params: impl Into<Option<ListRootsRequestParams>>,
@@ -788,6 +812,9 @@ pub trait CallClient: service::Caller<Protocol = crate::Protocol> + Sized {
     ///
     /// # Errors
     /// The peer's own, those of the [`Caller`](service::Caller), and a result that is not of the type.
+    #[deprecated(
+        note = "Sampling goes with the first revision on or after 2027-07-28 at the earliest."
+    )]
     fn create_message(
         &self,
         params: CreateMessageRequestParams,

@@ -17,7 +17,7 @@ type Change = (&'static str, Value);
 
 /// The server of these handlers, for every revision.
 pub(crate) fn server() -> Result<Server<V2026_07_28>, ProfileError> {
-    let info = mcp::Implementation::new("conformance", "1.0.0");
+    let info = mcp::Implementation::new("conformance", mcp_revisions::words::Version("1.0.0"));
     let capabilities = json!({
         "tools": {"listChanged": true},
         "prompts": {"listChanged": true},

@@ -32,8 +32,10 @@ struct Greet {
 
 /// The server, for these revisions.
 pub(crate) fn server(only: RevisionSet) -> Result<Running<Newest, Router>, ServeError> {
-    let info = mcp::Implementation::new("example", "1.0.0").with_title("Every revision");
-    let hello = mcp::Resource::new("example://greeting", "greeting").with_mime_type("text/plain");
+    let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"))
+        .with_title("Every revision");
+    let hello = mcp::Resource::new(mcp_revisions::words::Uri("example://greeting"), "greeting")
+        .with_mime_type("text/plain");
     let router = Router::new()
         .tool("add", "Adds two numbers.", add)
         .tool("pixel", "An image of one pixel.", pixel)
@@ -52,7 +54,7 @@ async fn add(Add { a, b }: Add) -> f64 {
 }
 
 async fn pixel() -> mcp::ContentBlock {
-    mcp::ImageContent::new(PIXEL, "image/png").into()
+    mcp::ImageContent::new(PIXEL, mcp_revisions::words::MimeType("image/png")).into()
 }
 
 async fn weather() -> Json<Weather> {

@@ -1,10 +1,13 @@
 //! Requests of an application, and what comes of them.
 
+use std::sync::Arc;
+
 use mcp_registry::Loss;
 use mcp_wire::{Decode, Encode, ErrorObject, Json, Peeked, Raw, Request};
 
 use super::client::{Failure, InputRequired};
 use super::events::Token;
+use super::profile::Profile;
 
 /// A request of the application, to be sent by [`Connection::ask`](super::Connection::ask).
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +18,7 @@ pub struct Ask {
     pub(crate) log_level: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) about: Option<Token>,
+    pub(crate) behalf: Option<Arc<Profile>>,
 }
 
 impl Ask {
@@ -28,6 +32,7 @@ impl Ask {
             log_level: None,
             headers: Vec::new(),
             about: None,
+            behalf: None,
         }
     }
 
@@ -58,6 +63,15 @@ impl Ask {
     pub fn with_param_header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers
             .push((format!("Mcp-Param-{name}"), value.into()));
+        self
+    }
+
+    /// For whom it is asked, where that is not the client itself: a gateway hands on what it was told by whoever asks it.
+    ///
+    /// A server of the handshake era was told of one client for all requests, and goes on with that.
+    #[must_use]
+    pub fn on_behalf_of(mut self, who: Arc<Profile>) -> Self {
+        self.behalf = Some(who);
         self
     }
 

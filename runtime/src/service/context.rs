@@ -3,11 +3,12 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use mcp_registry::{Revision, Spoken};
+use mcp_registry::{Era, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Encode, Json, Number, Writer};
 
 use super::Error;
+use super::starting_over::Answers;
 use crate::serve::{Peer, Session};
 use crate::server::{Call, Caller as Who, LogLevel};
 
@@ -27,6 +28,8 @@ struct Inner {
     client: Option<Arc<Who>>,
     log_level: Option<LogLevel>,
     progress_token: Option<Json>,
+    answers: Answers,
+    starts_over: bool,
 }
 
 impl<App> Clone for Cx<App> {
@@ -59,6 +62,8 @@ impl<App> Cx<App> {
             client: Some(Arc::clone(&call.caller)),
             log_level: call.log_level,
             progress_token: call.progress_token.clone(),
+            answers: Answers::of(&call.params),
+            starts_over: false,
         }))
     }
 
@@ -70,6 +75,8 @@ impl<App> Cx<App> {
             client: None,
             log_level: None,
             progress_token: None,
+            answers: Answers::default(),
+            starts_over: false,
         }))
     }
 
@@ -101,6 +108,52 @@ impl<App> Cx<App> {
     #[must_use]
     pub fn peer(&self) -> Option<&Peer> {
         self.inner.peer.as_ref()
+    }
+
+    /// A context whose questions end the call: it starts over once they are answered, and nothing is kept for it
+    /// meanwhile, neither here nor on another replica. What comes before a question runs again, so ask first:
+    ///
+    /// ```
+    /// # use mcp_revisions::Newest;
+    /// # use mcp_revisions::service::{Cx, Error};
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)] struct Profile { name: String }
+    /// async fn greet(cx: Cx<Newest>) -> Result<String, Error> {
+    ///     let cx = cx.starting_over();
+    ///     let Profile { name } = cx.elicit("Who are you?").await?;
+    ///     Ok(format!("Hello, {name}."))
+    /// }
+    /// ```
+    ///
+    /// Its errors have to be handed on as they are. In an application of the handshake era, whose results ask nothing,
+    /// questions are asked as always.
+    #[must_use]
+    pub fn starting_over(self) -> Self
+    where
+        App: Spoken,
+    {
+        if App::REVISION.era() == Era::Handshake || self.inner.peer.is_none() {
+            return self;
+        }
+        let Inner {
+            peer,
+            session,
+            revision,
+            client,
+            log_level,
+            progress_token,
+            answers,
+            starts_over: _,
+        } = &*self.inner;
+        Self::of(Arc::new(Inner {
+            peer: peer.clone(),
+            session: session.clone(),
+            revision: *revision,
+            client: client.clone(),
+            log_level: *log_level,
+            progress_token: progress_token.clone(),
+            answers: answers.again(),
+            starts_over: true,
+        }))
     }
 
     /// Says how far the work is, if the client wants to know: `cx.progress(50, 100).await`.
@@ -159,6 +212,10 @@ impl<App: Spoken> Caller for Cx<App> {
     /// Asks the client, in the words of the application's revision; a client of the per-request era is asked in the
     /// result of its call.
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+        if self.inner.starts_over {
+            let answer = self.inner.answers.next(method, params);
+            return answer.map_err(Error::Unanswered);
+        }
         let answer = match &self.inner.peer {
             Some(peer) => peer.ask(method, params.as_ref()).await,
             None => self.inner.session.ask(method, params.as_ref()).await,

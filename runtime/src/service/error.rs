@@ -29,6 +29,10 @@ pub enum Error {
     /// The person who was asked put the question aside.
     #[error("the user dismissed the question")]
     Dismissed,
+    /// A question ends its call, which starts over with the answer: see [`Cx::starting_over`](super::Cx::starting_over).
+    #[cfg(any(feature = "http", feature = "stdio"))]
+    #[error("the call starts over once its question is answered")]
+    Unanswered(Box<super::Unanswered>),
     /// An error as JSON-RPC has it: the peer's own, or one of the application.
     #[error("{} ({})", .0.message, .0.code)]
     Peer(ErrorObject),
@@ -91,7 +95,8 @@ impl Error {
     pub(crate) fn is_of_the_protocol(&self) -> bool {
         matches!(
             self,
-            Self::InvalidParams(_)
+            Self::Unanswered(_)
+                | Self::InvalidParams(_)
                 | Self::MethodNotFound(_)
                 | Self::ResourceNotFound(_)
                 | Self::Peer(_)

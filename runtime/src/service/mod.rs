@@ -16,6 +16,10 @@ pub mod router;
 mod schema;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod server;
+#[cfg(any(feature = "http", feature = "stdio"))]
+mod starting_over;
+#[cfg(all(feature = "tracing", any(feature = "http", feature = "stdio")))]
+pub mod trace;
 
 #[cfg(feature = "client")]
 pub use client::Client;
@@ -26,3 +30,5 @@ pub use error::Error;
 pub use router::{Json, Router};
 #[cfg(any(feature = "http", feature = "stdio"))]
 pub use server::{Running, ServeError, Server, Typed};
+#[cfg(any(feature = "http", feature = "stdio"))]
+pub use starting_over::Unanswered;

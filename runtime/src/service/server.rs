@@ -16,6 +16,32 @@ use crate::{Limits, RevisionSet, server};
 /// What a server says of itself, until it is given its handlers.
 ///
 /// Its capabilities are what the handlers implement, unless [`with_capabilities`](Self::with_capabilities) says others.
+///
+/// ```no_run
+/// use mcp_revisions::Newest;
+/// use mcp_revisions::newest::{self as mcp, ServerHandlers};
+/// use mcp_revisions::service::{Cx, Error, Server};
+///
+/// struct Greeter;
+///
+/// impl ServerHandlers<Cx<Newest>> for Greeter {
+///     async fn call_tool(
+///         &self,
+///         params: mcp::CallToolRequestParams,
+///         _: Cx<Newest>,
+///     ) -> Result<mcp::CallToolOutcome, Error> {
+///         let hello = mcp::TextContent::new(format!("Hello from {}.", params.name));
+///         Ok(mcp::CallToolResult::new(vec![hello.into()]).into())
+///     }
+/// }
+///
+/// # #[cfg(feature = "stdio")]
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::<Newest>::new(&mcp_revisions::program!());
+/// server.serve(Greeter)?.stdio().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Server<App> {
     info: Json,
@@ -260,6 +286,8 @@ where
     H: Send + Sync + 'static,
 {
     async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
+        #[cfg(feature = "tracing")]
+        let span = super::trace::span(call.method, &peer);
         let (cx, peer) = (Cx::call(&call, peer), call.peer);
         let answer = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::request(
             &self.handlers,
@@ -267,7 +295,12 @@ where
             &call.params,
             cx,
         );
-        answer.await.map_err(|error: Error| error.into_object(peer))
+        #[cfg(feature = "tracing")]
+        let answer = tracing::Instrument::instrument(answer, span);
+        match answer.await {
+            Err(Error::Unanswered(question)) => Ok(question.into_result()),
+            answer => answer.map_err(|error: Error| error.into_object(peer)),
+        }
     }
 
     fn notice(&self, notice: Notice, session: Session) {

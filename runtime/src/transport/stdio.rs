@@ -6,7 +6,7 @@
 //! use mcp_revisions::{V2025_11_25, serve::Peer, stdio, v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-//! let profile = Profile::new(&mcp::Implementation::new("empty", "1.0"), &mcp::ServerCapabilities::new());
+//! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::words::Version("1.0")), &mcp::ServerCapabilities::new());
 //! let server = Server::<V2025_11_25>::new(profile)?;
 //! stdio::serve(server, |call: Call, _: Peer| async move {
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)

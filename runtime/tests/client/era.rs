@@ -244,13 +244,12 @@ fn http_a_probe_may_be_answered_by_a_stream() {
 #[test]
 fn the_version_that_both_speak_is_taken() {
     let refused = newest();
-    let cases: [(&[&str], Option<&str>); 6] = [
+    let cases: [(&[&str], Option<&str>); 5] = [
         (&["2025-11-25", "2025-06-18"], Some("2025-11-25")),
         (&["2024-11-05", "2025-06-18"], Some("2025-06-18")),
         (&["2099-01-01", "2024-11-05"], Some("2024-11-05")),
         (&["2099-01-01"], None),
-        // It was just refused.
-        (&[refused], None),
+        // The first of them was just refused.
         (&[refused, "2025-03-26"], Some("2025-03-26")),
     ];
     for (supported, expected) in cases {
@@ -279,6 +278,21 @@ fn the_version_that_both_speak_is_taken() {
             }
         }
     }
+}
+
+#[test]
+fn a_version_that_is_refused_and_named_all_the_same_is_tried_once_more() {
+    let mut client = client(Channel::Stdio);
+    let (_, id) = probed(&mut client);
+    let refused = json!({"supported": [newest()], "requested": newest()});
+    say(&mut client, &error(&id, -32022, refused.clone()));
+    let (_, list) = hear(&mut client).only();
+    assert_eq!(list["method"], "tools/list");
+    let claim = &list["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+    assert_eq!(claim, newest());
+    say(&mut client, &error(&list["id"], -32022, refused));
+    let failure = hear(&mut client).answer().unwrap_err();
+    assert!(failure.starts_with("no revision in common"), "{failure}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(crate) const NOW: Duration = Duration::from_secs(100);
 
 pub(crate) fn profile() -> Profile {
     Profile::new(
-        &app::Implementation::new("tester", "1.0"),
+        &app::Implementation::new("tester", mcp_revisions::words::Version("1.0")),
         &mcp_wire::from_str::<app::ClientCapabilities>(
             r#"{"elicitation":{"form":{}},"roots":{"listChanged":true}}"#,
         )

@@ -48,8 +48,11 @@ where
 {
     let (near, far) = duplex(1 << 16);
     let cancelled = Arc::clone(cancelled);
-    let server = Server::new(&mcp::Implementation::new("example", "1.0.0"))
-        .with_revisions([only].into_iter().collect());
+    let server = Server::new(&mcp::Implementation::new(
+        "example",
+        mcp_revisions::words::Version("1.0.0"),
+    ))
+    .with_revisions([only].into_iter().collect());
     let router = Router::new()
         .tool("count", "Counts.", count)
         .tool("who", "Asks.", who)
@@ -66,7 +69,7 @@ where
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
-    let info = mcp::Implementation::new("client", "1.0.0");
+    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
     Client::new(&info)
         .with_handlers(handlers)
         .lines(input, output)
@@ -210,7 +213,11 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
 async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
     let (near, far) = duplex(1 << 16);
     let (input, output) = split(near);
-    let client = Client::new(&mcp::Implementation::new("client", "1.0.0")).lines(input, output);
+    let client = Client::new(&mcp::Implementation::new(
+        "client",
+        mcp_revisions::words::Version("1.0.0"),
+    ))
+    .lines(input, output);
     let call = tokio::spawn({
         let client = client.clone();
         async move { client.list_tools(None).await }
@@ -246,7 +253,10 @@ async fn a_client_of_the_handshake_era_needs_no_newer_server() {
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
-    let info = mcp_revisions::v2025_06_18::Implementation::new("client", "1.0.0");
+    let info = mcp_revisions::v2025_06_18::Implementation::new(
+        "client",
+        mcp_revisions::words::Version("1.0.0"),
+    );
     let client = Client::<mcp_revisions::V2025_06_18>::speaking(&info)
         .with_revisions(handshake)
         .lines(input, output);
@@ -256,5 +266,5 @@ async fn a_client_of_the_handshake_era_needs_no_newer_server() {
         .await
         .unwrap();
     assert_eq!(result.content.len(), 1);
-    client.close().await;
+    client.close().await.unwrap();
 }

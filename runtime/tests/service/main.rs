@@ -7,7 +7,10 @@
 )]
 
 mod client;
+mod gateway;
 mod peer;
 mod router;
 mod schemas;
 mod server;
+mod starting_over;
+mod trace;

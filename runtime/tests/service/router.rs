@@ -158,11 +158,13 @@ async fn tools_answer_peers_of_every_revision() {
             (&failed["isError"], &failed["content"][0]["text"]),
             (&json!(true), &json!("no such city"))
         );
-        for (name, arguments) in [
-            ("wrong", json!({})),
-            ("add", json!({"a": 1})),
-            ("nothing", json!({})),
-        ] {
+        // Arguments are the model's to mend.
+        let params = json!({"name": "add", "arguments": {"a": 1}});
+        let unread = peer.call("tools/call", params).await.unwrap();
+        assert_eq!(unread["isError"], true, "{revision}: {unread}");
+        let why = unread["content"][0]["text"].as_str().unwrap();
+        assert!(why.contains("missing field `b`"), "{revision}: {why}");
+        for (name, arguments) in [("wrong", json!({})), ("nothing", json!({}))] {
             let error = peer
                 .call("tools/call", json!({"name": name, "arguments": arguments}))
                 .await
@@ -293,6 +295,11 @@ async fn prompts_are_filled_in_and_completed() {
         let completed = json!({"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "name", "value": "A"}});
         let completed = peer.call("completion/complete", completed).await.unwrap();
         assert_eq!(completed["completion"]["values"], json!(["Ada", "Alan"]));
+        let of = |name: &str, argument: &str| json!({"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": argument, "value": "A"}});
+        let none = peer.call("completion/complete", of("greet", "tone")).await;
+        assert_eq!(none.unwrap()["completion"]["values"], json!([]));
+        let unknown = peer.call("completion/complete", of("part", "name")).await;
+        assert_eq!(unknown.unwrap_err()["code"], -32602, "{revision}");
     }
 }
 

@@ -23,7 +23,7 @@ impl mcp::ServerHandlers<Cx<V2025_06_18>> for Adder {
 }
 
 fn info() -> mcp::Implementation {
-    mcp::Implementation::new("adder", "1.0.0")
+    mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0.0"))
 }
 
 #[tokio::test]

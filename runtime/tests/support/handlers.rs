@@ -9,7 +9,8 @@ use serde_json::json;
 
 /// The server of these handlers, for every revision.
 pub(crate) fn server() -> Result<Server<V2025_11_25>, ProfileError> {
-    let info = mcp::Implementation::new("example", "1.0.0").with_title("Every revision");
+    let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"))
+        .with_title("Every revision");
     let capabilities =
         json!({"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}});
     let profile = Profile::new(&info, &Json::from(capabilities))
@@ -55,7 +56,7 @@ async fn tool(
             _ => Err(errors::invalid_params("add takes two numbers, `a` and `b`").error),
         },
         "pixel" => Ok(mcp::CallToolResult::new(vec![
-            mcp::ImageContent::new(PIXEL, "image/png").into(),
+            mcp::ImageContent::new(PIXEL, mcp_revisions::words::MimeType("image/png")).into(),
         ])),
         "weather" => {
             let weather = r#"{"degrees":21.5,"sky":"clear"}"#;
@@ -90,7 +91,10 @@ fn resource(params: &mcp::ReadResourceRequestParams) -> Result<Json, ErrorObject
         let why = format!("there is no resource {}", params.uri);
         return Err(ErrorObject::new(errors::RESOURCE_NOT_FOUND, why));
     }
-    let contents = mcp::TextResourceContents::new(params.uri.clone(), "Hello from every revision.");
+    let contents = mcp::TextResourceContents::new(
+        mcp_revisions::words::Uri(params.uri.clone()),
+        "Hello from every revision.",
+    );
     Ok(Json::of(&mcp::ReadResourceResult::new(vec![
         contents.with_mime_type("text/plain").into(),
     ])))

@@ -42,7 +42,7 @@ async fn soon<T>(work: impl Future<Output = T>) -> T {
 async fn a_process_is_started_and_ended() {
     let client = client().child(Child::new(shell(&server()))).unwrap();
     assert_eq!(soon(call(&client, "hello")).await, Ok("hello".to_owned()));
-    soon(client.close()).await;
+    soon(client.close()).await.unwrap();
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn one_that_dies_leaves_nobody_waiting() {
         let answer = soon(call(&client, "hello")).await;
         assert_eq!(answer, Err(Error::NoAnswer(Failure::Closed)), "{script}");
     }
-    assert!(client().command("/no/such/program", ["x"]).is_err());
+    assert!(client().command(["/no/such/program", "x"]).is_err());
 }
 
 #[tokio::test]
@@ -81,7 +81,7 @@ async fn one_that_floods_standard_error_is_heard_all_the_same() {
         .on_error_line(move |line| heard.lock().unwrap().push(line.len()));
     let client = client().child(child).unwrap();
     assert_eq!(soon(call(&client, "hello")).await, Ok("hello".to_owned()));
-    soon(client.close()).await;
+    soon(client.close()).await.unwrap();
     let lines = lines.lock().unwrap();
     // Cut where it is very long.
     assert!(lines[0] < 10_000 && lines[1] == "end".len(), "{lines:?}");
@@ -95,6 +95,9 @@ async fn one_that_hangs_is_given_up_and_killed() {
     let start = Instant::now();
     let late = call(&client.within(Duration::from_millis(200)), "hello").await;
     assert_eq!(late, Err(Error::TimedOut(Duration::from_millis(200))));
-    soon(client.close()).await;
+    assert!(matches!(
+        soon(client.close()).await,
+        Err(Error::Transport(_))
+    ));
     assert!(start.elapsed() < Duration::from_secs(30));
 }

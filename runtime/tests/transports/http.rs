@@ -23,7 +23,7 @@ type Fault = Arc<dyn Fn(usize, &Request) -> Option<Response> + Send + Sync>;
 
 /// A server on a port of its own; `fault` may answer in its place, told how many requests there were before.
 async fn serve(only: impl IntoIterator<Item = Revision>, fault: Fault) -> String {
-    let info = mcp::Implementation::new("example", "1.0.0");
+    let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1.0.0"));
     let server = Server::new(&info).with_revisions(only.into_iter().collect());
     let service = router()
         .serve_as(server)
@@ -113,7 +113,7 @@ async fn servers_of_every_revision_are_called_alike() {
                 "{revision}"
             );
         }
-        client.close().await;
+        client.close().await.unwrap();
     }
 }
 
@@ -359,5 +359,69 @@ async fn parameters_that_headers_repeat_are_repeated() {
         let params = mcp::CallToolRequestParams::new("where").with_arguments(arguments);
         let result = client.call_tool(params).await.unwrap();
         assert_eq!(result.content.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_not_there_is_told_at_once() {
+    for code in [400, 404, 405, 500] {
+        let nowhere: Fault = Arc::new(move |_, _| Some(status(code, &[])));
+        let url = serve(spoken_over_http(), nowhere).await;
+        let client = client().http(quick(&url).with_tries(2));
+        let patience = Duration::from_secs(20);
+        let answer = tokio::time::timeout(patience, call(&client, "hello")).await;
+        let answer = answer.unwrap();
+        assert!(
+            matches!(answer, Err(Error::NoAnswer(_))),
+            "{code}: {answer:?}"
+        );
+    }
+}
+
+/// Says when it is dropped.
+struct Dropped(Arc<tokio::sync::Notify>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
+    for revision in spoken_over_http() {
+        let (begun, ended) = (Arc::<tokio::sync::Notify>::default(), Arc::default());
+        let (begin, end) = (Arc::clone(&begun), Arc::clone(&ended));
+        let sleep = move || {
+            begin.notify_one();
+            let dropped = Dropped(Arc::clone(&end));
+            async move {
+                let _dropped = dropped;
+                std::future::pending::<()>().await;
+            }
+        };
+        let info = mcp::Implementation::new("example", mcp_revisions::words::Version("1"));
+        let server = Server::new(&info).with_revisions([revision].into_iter().collect());
+        let service = Router::new()
+            .tool("sleep", "Sleeps.", sleep)
+            .serve_as(server)
+            .unwrap()
+            .into_http(http::Options::default());
+        let listener = http::bind(0).await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        tokio::spawn(http::serve(listener, service));
+        let client = client().url(&url).unwrap();
+        let patience = Duration::from_secs(20);
+        let kept = client.clone();
+        let waits = tokio::spawn(async move { call(&kept, "sleep").await.map(|_| ()) });
+        tokio::time::timeout(patience, begun.notified())
+            .await
+            .unwrap();
+        // The client stays: only what waits for the call is gone.
+        waits.abort();
+        tokio::time::timeout(patience, ended.notified())
+            .await
+            .unwrap();
+        client.close().await.unwrap();
     }
 }

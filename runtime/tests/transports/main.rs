@@ -8,6 +8,8 @@
 
 mod child;
 mod http;
+mod session;
+mod tls;
 
 use mcp_revisions::Newest;
 use mcp_revisions::newest as mcp;
@@ -37,7 +39,10 @@ fn router() -> Router {
 }
 
 fn client() -> Connect<Newest, ()> {
-    Client::new(&mcp::Implementation::new("client", "1.0.0"))
+    Client::new(&mcp::Implementation::new(
+        "client",
+        mcp_revisions::words::Version("1.0.0"),
+    ))
 }
 
 /// Calls a tool, and gives back its text.

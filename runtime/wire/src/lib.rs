@@ -85,6 +85,7 @@ mod reader;
 mod scan;
 pub mod service;
 mod text;
+pub mod words;
 mod writer;
 
 pub use codec::{Decode, Encode};

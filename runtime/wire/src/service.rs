@@ -2,7 +2,7 @@
 //!
 //! Nothing here runs anything: a [`Context`] comes from whoever serves, a [`Caller`] is whoever carries messages.
 
-use std::any::type_name;
+use std::any::TypeId;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -58,7 +58,10 @@ pub trait Serves<Side, H: ?Sized, Cx: Context> {
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// The requests that these handlers answer themselves, not by default.
-    fn implemented() -> Vec<&'static str>;
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static;
 }
 
 /// Whoever carries messages to a peer and its answers back.
@@ -196,11 +199,14 @@ impl<R, E: From<ErrorObject>> Future for Absent<R, E> {
 
 /// The method, if the handler is not the default one: told by the type of its answer, without a call.
 #[doc(hidden)]
-pub fn implemented<'h, H: ?Sized + 'h, P, Cx, A>(
+pub fn implemented<H, P, Cx, A, R, E>(
     method: &'static str,
-    _: fn(&'h H, P, Cx) -> A,
-) -> Option<&'static str> {
-    let absent = type_name::<Absent<(), ()>>();
-    let (absent, _) = absent.split_once('<').unwrap_or((absent, ""));
-    (!type_name::<A>().starts_with(absent)).then_some(method)
+    _: fn(&'static H, P, Cx) -> A,
+) -> Option<&'static str>
+where
+    A: Future<Output = Result<R, E>> + 'static,
+    R: 'static,
+    E: From<ErrorObject> + 'static,
+{
+    (TypeId::of::<A>() != TypeId::of::<Absent<R, E>>()).then_some(method)
 }

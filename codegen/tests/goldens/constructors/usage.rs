@@ -1,10 +1,11 @@
-//! A constructor takes what must be there, what identifies the thing first, and knows what goes without saying.
+//! A constructor takes what must be there, what identifies the thing first, one of two texts side by side by a word, and
+//! knows what goes without saying.
 
 use mcp_constructors::{PROTOCOL_VERSION, Page, PageScope, Author};
 
 #[test]
 fn what_goes_without_saying_is_not_asked_for() {
-    let page = Page::new("file:///a", "text");
+    let page = Page::new(mcp_wire::words::Uri("file:///a"), "text");
     assert_eq!(
         mcp_wire::to_string(&page),
         r#"{"body":"text","by":{"speaks":"constructors"},"number":1,"scope":"mine","uri":"file:///a"}"#

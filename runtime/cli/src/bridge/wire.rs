@@ -165,7 +165,8 @@ impl Line {
 
     /// Ends the server: its input first, itself if it does not go.
     pub(super) async fn end(self) {
-        self.carrier.end().await;
+        // However it ended.
+        let _ = self.carrier.end().await;
     }
 
     fn write_down(&mut self, direction: Direction, text: &str) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_registry::{Era, Loss, ProtocolRule, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject, MessageKind, Peeked, RawId, peek};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, peek};
 
 use super::era::{Evidence, choose, supported};
 use super::output::{Failure, InputRequired, Retry};
@@ -153,11 +153,12 @@ impl<App: Spoken> Connection<Client<App>> {
         if self.is_other(method) {
             return self.tell_answer(request, Answer::Result(result.clone()), losses);
         }
+        let mut completed = None;
         if revision.era() == Era::PerRequest {
-            let kind = member(result, "resultType").and_then(|kind| kind.read::<String>().ok());
-            match kind.as_deref() {
-                Some("complete") => {}
-                Some("input_required") if MULTI_ROUND_TRIP.contains(&method.as_str()) => {
+            let kind = member(result, "resultType").map(|kind| kind.read::<String>());
+            match kind.as_ref().map(|kind| kind.as_deref()) {
+                Some(Ok("complete")) => {}
+                Some(Ok("input_required")) if MULTI_ROUND_TRIP.contains(&method.as_str()) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.side.options.adapts => {
                             return self.ask_application(request, input, losses, now);
@@ -168,24 +169,21 @@ impl<App: Spoken> Connection<Client<App>> {
                     return self.tell_answer(request, answer, losses);
                 }
                 Some(kind) => {
-                    let what = format!("resultType {kind:?} in answer to `{method}`");
+                    let what = match kind {
+                        Ok(kind) => format!("resultType {kind:?} in answer to `{method}`"),
+                        Err(error) => format!("resultType in answer to `{method}`: {error}"),
+                    };
                     return self.tell_answer(
                         request,
                         Answer::Failed(Failure::InvalidResult(what)),
                         losses,
                     );
                 }
-                // Only a server of an earlier revision may leave it out, and this one was asked in a later one.
-                None => {
-                    let what = format!("no resultType, which revision {revision} demands");
-                    return self.tell_answer(
-                        request,
-                        Answer::Failed(Failure::InvalidResult(what)),
-                        losses,
-                    );
-                }
+                // What a server of an earlier revision leaves out means complete, whoever leaves it out.
+                None => completed = complete(result),
             }
         }
+        let result = completed.as_ref().unwrap_or(result);
         let learned = match method.as_str() {
             "tools/list" => self.learn(result, revision),
             _ => None,
@@ -288,4 +286,11 @@ impl<App: Spoken> Connection<Client<App>> {
     pub(super) fn ignore(&mut self, what: Ignored) {
         self.tell(Event::Ignored(what));
     }
+}
+
+/// A result that does not say what it is, as one that says it is complete; none if it is no object.
+fn complete(result: &Json) -> Option<Json> {
+    let mut members: Map<Json> = result.read().ok()?;
+    members.insert("resultType", Json::of("complete"));
+    Some(Json::of(&members))
 }

@@ -245,7 +245,7 @@ impl<App: Spoken> Connection<Client<App>> {
         let before = self.state.changes.listening.take();
         if !filter.is_empty() {
             let stamp = super::stamp::Stamp {
-                claim: self.claim(revision, None),
+                claim: self.claim(revision, None, None),
                 progress_token: None,
             };
             let id = self.fresh_id();

@@ -14,7 +14,7 @@
 //! use mcp_revisions::{V2025_11_25, v2025_11_25 as app};
 //!
 //! let profile = Profile::new(
-//!     &app::Implementation::new("probe", "1.0"),
+//!     &app::Implementation::new("probe", mcp_revisions::words::Version("1.0")),
 //!     &app::ClientCapabilities::new(),
 //! );
 //! let client = Client::<V2025_11_25>::new(Options::new(Channel::Stdio, profile));

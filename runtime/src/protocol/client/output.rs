@@ -17,6 +17,8 @@ pub struct Post {
     pub headers: Vec<(String, String)>,
     /// The text, without line breaks.
     pub text: String,
+    /// Whether it ends a handshake: what comes after it is sent once the server has taken it.
+    pub ends_handshake: bool,
 }
 
 /// Questions of the server that have to be answered before it answers.

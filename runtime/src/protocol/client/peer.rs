@@ -187,7 +187,7 @@ impl<App: Spoken> Connection<Client<App>> {
             Ok(result) => write::response(id, result.text()),
             Err(error) => write::error(Some(id), &error),
         };
-        self.post(&text, headers, None);
+        self.post(&text, headers, None, false);
     }
 
     /// A notification of the server.

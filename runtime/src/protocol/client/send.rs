@@ -6,14 +6,17 @@ use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId};
 
 use super::output::{Failure, Post};
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
-use super::translate::{Stopped, Translator, empty_object};
+use super::translate::{Stopped, empty_object};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
 use crate::adapters::NeedsAdapter;
 use crate::meta;
 use crate::protocol::revisions::known;
 use crate::protocol::translate::{CANCELLED, Translated, one_line};
-use crate::protocol::{Answer, Ask, Connection, Exchange, Fate, Output, Said, Token};
+use crate::protocol::{Answer, Ask, Connection, Exchange, Fate, Output, Profile, Said, Token};
+
+/// What ends a handshake.
+pub(super) const INITIALIZED: &str = "notifications/initialized";
 
 /// A request in the server's revision.
 pub(super) struct Prepared {
@@ -124,7 +127,7 @@ impl<App: Spoken> Connection<Client<App>> {
             self.apply_log_level(log_level.as_deref());
         }
         let id = self.fresh_id();
-        let claim = self.claim(revision, log_level);
+        let claim = self.claim(revision, log_level, request.ask.behalf.as_deref());
         let wanted = request.ask.progress.then_some(id);
         let params = Stamp {
             claim,
@@ -171,7 +174,7 @@ impl<App: Spoken> Connection<Client<App>> {
             method,
             params.as_ref().map(Json::text),
         );
-        let exchange = self.post(&text, headers, Some(id));
+        let exchange = self.post(&text, headers, Some(id), false);
         self.state.pending.insert(
             id,
             Pending {
@@ -182,17 +185,29 @@ impl<App: Spoken> Connection<Client<App>> {
         );
     }
 
-    /// What a request of the per-request era says of its sender.
-    pub(super) fn claim(&self, revision: Revision, log_level: Option<String>) -> Option<Claim> {
+    /// What a request of the per-request era says of its sender: the client, or whoever it is made for.
+    pub(super) fn claim(
+        &self,
+        revision: Revision,
+        log_level: Option<String>,
+        behalf: Option<&Profile>,
+    ) -> Option<Claim> {
         if revision.era() == Era::Handshake {
             return None;
         }
-        let Translator { capabilities, .. } = &self.side.translator;
-        let info = self.side.options.profile.info.text();
+        let translator = &self.side.translator;
+        let profile = behalf.unwrap_or(&self.side.options.profile);
+        let capabilities = match behalf {
+            Some(behalf) => {
+                let declared = behalf.capabilities.text();
+                translator.definition_out("ClientCapabilities", revision, declared)
+            }
+            None => translator.capabilities.clone(),
+        };
         Some(Claim {
             revision,
-            capabilities: capabilities.clone().unwrap_or_else(empty_object),
-            info: (self.side.translator).definition_out("Implementation", revision, info),
+            capabilities: capabilities.unwrap_or_else(empty_object),
+            info: translator.definition_out("Implementation", revision, profile.info.text()),
             log_level,
         })
     }
@@ -231,7 +246,7 @@ impl<App: Spoken> Connection<Client<App>> {
     ) {
         let headers = self.headers(revision, true, Some(method), params.as_ref(), Vec::new());
         let text = write::notification(method, params.as_ref().map(Json::text));
-        self.post(&text, headers, None);
+        self.post(&text, headers, None, method == INITIALIZED);
     }
 
     /// Sends `logging/setLevel` if the session has another level.
@@ -355,6 +370,7 @@ impl<App: Spoken> Connection<Client<App>> {
         text: &str,
         headers: Vec<(String, String)>,
         id: Option<i64>,
+        ends_handshake: bool,
     ) -> Exchange {
         self.state.last_exchange += 1;
         let exchange = Exchange(self.state.last_exchange);
@@ -365,6 +381,7 @@ impl<App: Spoken> Connection<Client<App>> {
             exchange,
             headers,
             text: one_line(text).into_owned(),
+            ends_handshake,
         });
         exchange
     }

@@ -7,7 +7,7 @@ use mcp_wire::{ErrorObject, Json, Map, MessageKind};
 
 use super::era::{Evidence, Finding, choose, judge, supported};
 use super::output::{Failure, ServerFacts};
-use super::send::member;
+use super::send::{INITIALIZED, member};
 use super::stamp::Stamp;
 use super::{Channel, Client, Pending, Purpose, Verdict};
 use crate::meta::SERVER_INFO;
@@ -139,7 +139,7 @@ impl<App: Spoken> Connection<Client<App>> {
         };
         let id = self.fresh_id();
         let stamp = Stamp {
-            claim: self.claim(claim, None),
+            claim: self.claim(claim, None, None),
             progress_token: None,
         };
         self.post_request(
@@ -182,16 +182,26 @@ impl<App: Spoken> Connection<Client<App>> {
                 // Modern, and it does not object to the revision.
                 self.settle(Settled::on(claim), ServerFacts::unknown(claim));
             }
-            Finding::ModernError(versions) => self.retry_in(versions, tried, now),
+            Finding::ModernError(versions) => self.retry_in(versions, claim, tried, now),
         }
     }
 
     /// The server does not speak the revision that was claimed, but these.
-    fn retry_in(&mut self, versions: Vec<String>, tried: RevisionSet, now: Duration) {
+    fn retry_in(
+        &mut self,
+        versions: Vec<String>,
+        claim: Revision,
+        tried: RevisionSet,
+        now: Duration,
+    ) {
         let left = self.left(tried);
         match choose(&versions, left) {
             Some(revision) if revision.era() == Era::PerRequest => self.probe(revision, tried, now),
             Some(revision) => self.initialize(revision, RevisionSet::none()),
+            // It names what it refuses: the requests themselves show which of the two it means.
+            None if versions.iter().any(|wire| wire == claim.wire()) => {
+                self.settle(Settled::on(claim), ServerFacts::unknown(claim));
+            }
             None => self.no_common_revision(versions),
         }
     }
@@ -317,7 +327,7 @@ impl<App: Spoken> Connection<Client<App>> {
             logging,
             ..Settled::on(revision)
         });
-        self.post_notification("notifications/initialized", None, revision);
+        self.post_notification(INITIALIZED, None, revision);
         self.settled_now(facts);
     }
 

@@ -10,7 +10,7 @@
 //! use std::time::Duration;
 //!
 //! let capabilities = mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
-//! let profile = Profile::new(&mcp::Implementation::new("adder", "1.0"), &capabilities);
+//! let profile = Profile::new(&mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0")), &capabilities);
 //! let mut connection = Connection::new(Server::<V2025_11_25>::new(profile)?);
 //!
 //! // A client of 2026-07-28 asks; the handlers see a request of 2025-11-25.

@@ -12,10 +12,10 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
-use super::{Client, ClientCx, How, OnProgress, Progress, closed};
+use super::{Client, ClientCx, How, Log, Progress, Tell, closed};
 use crate::client::{
     Answer, Ask, Call, Client as Side, Connection, Event, Failure, Fate, Notice, Options, Output,
-    ServerFacts, To, Token,
+    Profile, ServerFacts, To, Token,
 };
 use crate::service::Error;
 use crate::transport::client::{Carrier, Incoming};
@@ -39,7 +39,7 @@ pub(super) enum Command {
         result: Result<Json, ErrorObject>,
     },
     Close {
-        done: oneshot::Sender<()>,
+        done: oneshot::Sender<std::io::Result<()>>,
     },
 }
 
@@ -47,8 +47,10 @@ pub(super) enum Command {
 pub(super) struct Wanted {
     pub(super) method: &'static str,
     pub(super) params: Option<Json>,
-    pub(super) progress: Option<OnProgress>,
+    pub(super) progress: Option<Tell<Progress>>,
+    pub(super) log: Option<Tell<Log>>,
     pub(super) log_level: Option<&'static str>,
+    pub(super) behalf: Option<Arc<Profile>>,
     pub(super) answer: oneshot::Sender<Result<Json, Error>>,
 }
 
@@ -99,7 +101,8 @@ struct Driver<App: Spoken, H> {
 
 struct Waiting {
     key: u64,
-    progress: Option<OnProgress>,
+    progress: Option<Tell<Progress>>,
+    log: Option<Tell<Log>>,
     answer: oneshot::Sender<Result<Json, Error>>,
 }
 
@@ -173,9 +176,9 @@ where
         for (_, waiting) in self.waiting.drain() {
             let _ = waiting.answer.send(Err(closed()));
         }
-        self.carrier.end().await;
+        let ended = self.carrier.end().await;
         if let Some(done) = told {
-            let _ = done.send(());
+            let _ = done.send(ended);
         }
     }
 
@@ -221,7 +224,9 @@ where
             method,
             params,
             progress,
+            log,
             log_level,
+            behalf,
             answer,
         } = call;
         let mut ask = Ask::new(method, params);
@@ -231,12 +236,16 @@ where
         if let Some(level) = log_level {
             ask = ask.with_log_level(level);
         }
+        if let Some(who) = behalf {
+            ask = ask.on_behalf_of(who);
+        }
         match self.connection.ask(ask, now) {
             Ok(token) => {
                 self.tokens.insert(key, token);
                 let waiting = Waiting {
                     key,
                     progress,
+                    log,
                     answer,
                 };
                 self.waiting.insert(token, waiting);
@@ -348,6 +357,9 @@ where
         if let (Some(tell), Some(progress)) = (progress, Progress::read(&notice.params)) {
             return tell(progress);
         }
+        if notice.method == "notifications/message" && self.logged(&notice) {
+            return;
+        }
         let Some(cx) = self.cx() else { return };
         let handlers = Arc::clone(&self.handlers);
         tokio::spawn(async move {
@@ -358,6 +370,25 @@ where
             )
             .await;
         });
+    }
+}
+
+impl<App: Spoken, H> Driver<App, H> {
+    /// Tells a log message to the call that it is about, or to all where it does not say; whether anybody wants it.
+    fn logged(&self, notice: &Notice) -> bool {
+        let Some(log) = Log::read(&notice.params) else {
+            return false;
+        };
+        let about: Vec<&Waiting> = match notice.about {
+            Some(token) => self.waiting.get(&token).into_iter().collect(),
+            None => self.waiting.values().collect(),
+        };
+        let mut wanted = false;
+        for tell in about.iter().filter_map(|waiting| waiting.log.as_ref()) {
+            tell(log.clone());
+            wanted = true;
+        }
+        wanted
     }
 }
 

@@ -4,12 +4,12 @@
 //! cancelled, and the server is told. What the server asks is answered by the handlers that the client was made with.
 //!
 //! ```no_run
-//! use mcp_revisions::newest::{self as mcp, CallServer};
+//! use mcp_revisions::newest::CallServer;
 //! use mcp_revisions::service::Client;
 //!
 //! # #[cfg(feature = "client-stdio")]
 //! # async fn run() -> Result<(), mcp_revisions::service::Error> {
-//! let client = Client::new(&mcp::Implementation::new("lister", "1.0.0")).command("some-server", ["--stdio"])?;
+//! let client = Client::new(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
 //! for tool in client.list_tools(None).await?.tools {
 //!     println!("{}", tool.name);
 //! }
@@ -19,6 +19,7 @@
 
 mod driver;
 mod options;
+mod updates;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use mcp_wire::{Encode, Json, Map};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Error;
-use crate::client::{Failure, ServerFacts, Verdict};
+use crate::client::{Failure, Profile, ServerFacts, Verdict};
 use crate::errors::HEADER_MISMATCH;
 use crate::server::LogLevel;
 use driver::Command;
@@ -40,6 +41,7 @@ pub use crate::transport::client::Child;
 #[cfg(feature = "client-http")]
 pub use crate::transport::client::{Authorize, Http, Pending};
 pub use options::Connect;
+pub use updates::{Log, Progress, Update, Updates};
 
 /// How long a call waits for its answer, unless it says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -62,8 +64,10 @@ pub struct Client<App = Newest> {
 #[derive(Clone)]
 struct How {
     patience: Option<Duration>,
-    progress: Option<OnProgress>,
+    progress: Option<Tell<Progress>>,
+    log: Option<Tell<Log>>,
     log_level: Option<&'static str>,
+    behalf: Option<Arc<Profile>>,
 }
 
 impl Default for How {
@@ -71,38 +75,15 @@ impl Default for How {
         Self {
             patience: Some(PATIENCE),
             progress: None,
+            log: None,
             log_level: None,
+            behalf: None,
         }
     }
 }
 
-/// What is told how far a call is.
-type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
-
-/// How far a call is.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Progress {
-    /// How much is done.
-    pub done: f64,
-    /// How much there is to do, if anybody knows.
-    pub total: Option<f64>,
-    /// A line for people.
-    pub message: Option<String>,
-}
-
-impl Progress {
-    fn read(params: &Json) -> Option<Self> {
-        let params: Map<Json> = params.read().ok()?;
-        let number = |name: &str| Some(params.get(name)?.as_number()?.as_f64());
-        Some(Self {
-            done: number("progress")?,
-            total: number("total"),
-            message: params
-                .get("message")
-                .and_then(|it| it.as_str().map(Into::into)),
-        })
-    }
-}
+/// Who is told something of a call.
+type Tell<T> = Arc<dyn Fn(T) + Send + Sync>;
 
 impl<App> Clone for Client<App> {
     fn clone(&self) -> Self {
@@ -154,7 +135,57 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// A handle whose calls want log messages from this level on; they go to the handlers.
+    /// A handle whose calls tell the log messages of their server, from the level on that
+    /// [`with_log_level`](Self::with_log_level) asks for.
+    ///
+    /// A message that does not say which call it is about goes to all calls that want any; without such a call, to the
+    /// handlers.
+    #[must_use]
+    pub fn on_log(&self, tell: impl Fn(Log) + Send + Sync + 'static) -> Self {
+        let mut client = self.clone();
+        client.how.log = Some(Arc::new(tell));
+        client
+    }
+
+    /// A handle, and what its calls tell on their way, as a stream: progress, and the log messages that
+    /// [`with_log_level`](Self::with_log_level) asks for. The stream ends once the handle and its calls are gone.
+    ///
+    /// ```no_run
+    /// # use mcp_revisions::newest::{self as mcp, CallServer};
+    /// # use mcp_revisions::service::{Client, client::Update};
+    /// # async fn run(client: Client) -> Result<(), mcp_revisions::service::Error> {
+    /// let (slow, mut updates) = client.updates();
+    /// tokio::spawn(async move {
+    ///     while let Some(Update::Progress(progress)) = updates.next().await {
+    ///         println!("{} of {:?}", progress.done, progress.total);
+    ///     }
+    /// });
+    /// slow.call_tool(mcp::CallToolRequestParams::new("build")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn updates(&self) -> (Self, Updates) {
+        let (tell, updates) = updates::channel();
+        let told = tell.clone();
+        let client = self.on_progress(move |progress| told.tell(Update::Progress(progress)));
+        let client = client.on_log(move |log| tell.tell(Update::Log(log)));
+        (client, updates)
+    }
+
+    /// A handle whose calls are made for somebody else: the `Implementation` and the `ClientCapabilities` that a
+    /// gateway was told by whoever asks it.
+    ///
+    /// A server of the handshake era was told of one client for all calls, and goes on with that.
+    #[must_use]
+    pub fn on_behalf_of(&self, info: &impl Encode, capabilities: &impl Encode) -> Self {
+        let mut client = self.clone();
+        client.how.behalf = Some(Arc::new(Profile::new(info, capabilities)));
+        client
+    }
+
+    /// A handle whose calls want log messages from this level on; unless [`on_log`](Self::on_log) says who is told, they
+    /// go to the handlers.
     #[must_use]
     pub fn with_log_level(&self, level: LogLevel) -> Self {
         let mut client = self.clone();
@@ -176,10 +207,15 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Ends the connection and waits until it has ended: a process that was started has, too.
-    pub async fn close(self) {
+    ///
+    /// # Errors
+    /// A process that did not end by itself, and was killed.
+    pub async fn close(self) -> Result<(), Error> {
         let (done, ended) = oneshot::channel();
-        if self.commands.send(Command::Close { done }).is_ok() {
-            let _ = ended.await;
+        match self.commands.send(Command::Close { done }) {
+            Ok(()) => Ok(ended.await.unwrap_or(Ok(()))?),
+            // It has ended already.
+            Err(_) => Ok(()),
         }
     }
 }
@@ -189,7 +225,9 @@ impl<App: Spoken> Client<App> {
         let How {
             patience,
             progress,
+            log,
             log_level,
+            behalf,
         } = self.how.clone();
         let (answer, answered) = oneshot::channel();
         let (key, ticket) = driver::ticket(&self.commands);
@@ -197,7 +235,9 @@ impl<App: Spoken> Client<App> {
             method,
             params,
             progress,
+            log,
             log_level,
+            behalf,
             answer,
         });
         let sent = self.commands.send(Command::Call { key, call });

@@ -108,22 +108,23 @@ where
         self.run(Channel::Stdio, Carrier::lines(input, output, limit))
     }
 
-    /// Starts a program and speaks over its standard streams; what it says on standard error goes to this one's.
+    /// Starts a program, by its name and its arguments, and speaks over its standard streams; what it says on standard
+    /// error goes to this one's.
     ///
     /// # Errors
-    /// A program that cannot be started.
+    /// A program that is not named, or cannot be started.
     #[cfg(feature = "client-stdio")]
-    pub fn command<I, S>(
+    pub fn command<S: AsRef<std::ffi::OsStr>>(
         self,
-        program: impl AsRef<std::ffi::OsStr>,
-        arguments: I,
-    ) -> std::io::Result<Client<App>>
-    where
-        I: IntoIterator<Item = S>,
-        S: AsRef<std::ffi::OsStr>,
-    {
+        command: impl IntoIterator<Item = S>,
+    ) -> std::io::Result<Client<App>> {
+        let mut words = command.into_iter();
+        let program = words.next().ok_or_else(|| {
+            let why = "name the server to start: the command has no words";
+            std::io::Error::new(std::io::ErrorKind::InvalidInput, why)
+        })?;
         let mut command = tokio::process::Command::new(program);
-        command.args(arguments);
+        command.args(words);
         self.child(super::Child::new(command))
     }
 

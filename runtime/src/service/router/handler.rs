@@ -30,75 +30,33 @@ pub trait Handler<Shape>: Send + Sync + 'static {
     ) -> impl Future<Output = Self::Answer> + Send + 'static;
 }
 
-impl<F, W> Handler<()> for F
-where
-    F: Fn() -> W + Send + Sync + 'static,
-    W: Future + Send + 'static,
-{
-    type Arguments = NoArguments;
-    type Answer = W::Output;
+/// A function of these types is a handler of this shape; in brackets what it is given, of `arguments` and `cx`.
+macro_rules! handles {
+    ($shape:ty, $arguments:ty, ($($taken:ty),*), $arg:tt $cx:tt => ($($given:ident),*) $(, $typed:ident)?) => {
+        impl<F, W, $($typed)?> Handler<$shape> for F
+        where
+            F: Fn($($taken),*) -> W + Send + Sync + 'static,
+            W: Future + Send + 'static,
+            $($typed: serde::de::DeserializeOwned + Send + 'static,)?
+        {
+            type Arguments = $arguments;
+            type Answer = W::Output;
 
-    fn call(
-        &self,
-        _: NoArguments,
-        _: Cx<Newest>,
-    ) -> impl Future<Output = W::Output> + Send + 'static {
-        self()
-    }
+            fn call(
+                &self,
+                $arg: $arguments,
+                $cx: Cx<Newest>,
+            ) -> impl Future<Output = W::Output> + Send + 'static {
+                self($($given),*)
+            }
+        }
+    };
 }
 
-impl<F, W> Handler<OnlyCx> for F
-where
-    F: Fn(Cx<Newest>) -> W + Send + Sync + 'static,
-    W: Future + Send + 'static,
-{
-    type Arguments = NoArguments;
-    type Answer = W::Output;
-
-    fn call(
-        &self,
-        _: NoArguments,
-        cx: Cx<Newest>,
-    ) -> impl Future<Output = W::Output> + Send + 'static {
-        self(cx)
-    }
-}
-
-impl<F, A, W> Handler<(A,)> for F
-where
-    F: Fn(A) -> W + Send + Sync + 'static,
-    A: serde::de::DeserializeOwned + Send + 'static,
-    W: Future + Send + 'static,
-{
-    type Arguments = A;
-    type Answer = W::Output;
-
-    fn call(
-        &self,
-        arguments: A,
-        _: Cx<Newest>,
-    ) -> impl Future<Output = W::Output> + Send + 'static {
-        self(arguments)
-    }
-}
-
-impl<F, A, W> Handler<(A, Cx<Newest>)> for F
-where
-    F: Fn(A, Cx<Newest>) -> W + Send + Sync + 'static,
-    A: serde::de::DeserializeOwned + Send + 'static,
-    W: Future + Send + 'static,
-{
-    type Arguments = A;
-    type Answer = W::Output;
-
-    fn call(
-        &self,
-        arguments: A,
-        cx: Cx<Newest>,
-    ) -> impl Future<Output = W::Output> + Send + 'static {
-        self(arguments, cx)
-    }
-}
+handles!((), NoArguments, (), _ _ => ());
+handles!(OnlyCx, NoArguments, (Cx<Newest>), _ cx => (cx));
+handles!((A,), A, (A), arguments _ => (arguments), A);
+handles!((A, Cx<Newest>), A, (A, Cx<Newest>), arguments cx => (arguments, cx), A);
 
 /// The arguments of a function that takes none: whatever came.
 #[derive(Debug, Clone, Copy, Default)]

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use super::server::{Running, ServeError, Server};
 use super::{Cx, Error};
 use mcp_registry::{Newest, newest as mcp};
+use mcp_wire::words::Version;
 
 pub use handler::{Handler, NoArguments, OnlyCx};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
@@ -96,7 +97,10 @@ impl Router {
         name: impl Into<String>,
         version: impl Into<String>,
     ) -> Result<Running<Newest, Self>, ServeError> {
-        self.serve_as(Server::new(&mcp::Implementation::new(name, version)))
+        self.serve_as(Server::new(&mcp::Implementation::new(
+            name,
+            Version(version),
+        )))
     }
 
     /// As [`serve`](Self::serve), with all that a server may say of itself.
@@ -227,10 +231,21 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
         params: mcp::CompleteRequestParams,
         cx: Cx<Newest>,
     ) -> Result<mcp::CompleteResult, Error> {
-        let of = match params.reference {
-            mcp::CompletionReference::Prompt(prompt) => prompt.name,
-            mcp::CompletionReference::ResourceTemplate(template) => template.uri,
+        let (of, is_there) = match params.reference {
+            mcp::CompletionReference::Prompt(prompt) => {
+                let is_there = self.prompts.get(&prompt.name).is_some();
+                (prompt.name, is_there)
+            }
+            mcp::CompletionReference::ResourceTemplate(template) => {
+                let uri = &template.uri;
+                let is_there = self.templates.has(uri) || self.resources.get(uri).is_some();
+                (template.uri, is_there)
+            }
         };
+        if !is_there {
+            let why = format!("no prompt or resource template `{of}` to complete an argument of");
+            return Err(Error::InvalidParams(why));
+        }
         let argument = params.argument;
         let values = match self.completions.get(&(of, argument.name)) {
             Some(complete) => complete(argument.value, cx).await?,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mcp_registry::newest as mcp;
 use mcp_wire::Map;
+use mcp_wire::words::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
 use super::{Handler, IntoContents, NoArguments, Resource, Router};
@@ -34,7 +35,7 @@ impl Router {
     where
         H: Handler<Shape, Arguments = NoArguments, Answer: IntoContents>,
     {
-        self.resource_of(mcp::Resource::new(uri, name), read)
+        self.resource_of(mcp::Resource::new(Uri(uri), name), read)
     }
 
     /// A resource with all that can be said of one: what type it is of, how large it is.
@@ -67,7 +68,10 @@ impl Router {
     where
         H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
     {
-        self.resource_template_of(mcp::ResourceTemplate::new(template, name), read)
+        self.resource_template_of(
+            mcp::ResourceTemplate::new(UriTemplate(template), name),
+            read,
+        )
     }
 
     /// Resources of a template with all that can be said of them.

@@ -5,6 +5,7 @@ use std::fmt::Display;
 
 use mcp_registry::newest as mcp;
 use mcp_wire::JsonObject;
+use mcp_wire::words::Uri;
 use serde::Serialize;
 
 use crate::service::Error;
@@ -51,6 +52,11 @@ pub trait IntoToolResult {
 
 fn says(text: impl Into<String>) -> mcp::CallToolResult {
     mcp::CallToolResult::new(vec![mcp::TextContent::new(text).into()])
+}
+
+/// A result that says what went wrong, for the model to read.
+pub(super) fn fails(why: impl Into<String>) -> mcp::CallToolResult {
+    says(why).with_is_error(true)
 }
 
 macro_rules! as_text {
@@ -121,7 +127,7 @@ impl<T: IntoToolResult, E: Display + 'static> IntoToolResult for Result<T, E> {
                 let known = (&error as &dyn Any).downcast_ref::<Error>();
                 match known.filter(|error| error.is_of_the_protocol()) {
                     Some(error) => Err(error.clone()),
-                    None => Ok(says(error.to_string()).with_is_error(true).into()),
+                    None => Ok(fails(error.to_string()).into()),
                 }
             }
         }
@@ -151,7 +157,7 @@ impl IntoContents for String {
         uri: String,
         mime_type: Option<String>,
     ) -> Result<mcp::ReadResourceOutcome, Error> {
-        let mut contents = mcp::TextResourceContents::new(uri, self);
+        let mut contents = mcp::TextResourceContents::new(Uri(uri), self);
         contents.mime_type = mime_type;
         Ok(mcp::ReadResourceResult::new(vec![contents.into()]).into())
     }
@@ -175,7 +181,7 @@ impl IntoContents for Vec<u8> {
     ) -> Result<mcp::ReadResourceOutcome, Error> {
         use base64::Engine;
         let blob = base64::engine::general_purpose::STANDARD.encode(self);
-        let mut contents = mcp::BlobResourceContents::new(uri, blob);
+        let mut contents = mcp::BlobResourceContents::new(Uri(uri), blob);
         contents.mime_type = mime_type;
         Ok(mcp::ReadResourceResult::new(vec![contents.into()]).into())
     }

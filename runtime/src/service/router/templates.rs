@@ -31,6 +31,12 @@ impl Templates {
         templates.collect()
     }
 
+    /// Whether there is a template of this text.
+    pub(super) fn has(&self, text: &str) -> bool {
+        let mut templates = self.all.iter();
+        templates.any(|one| one.template.uri_template == text)
+    }
+
     pub(super) fn add(
         &mut self,
         template: mcp::ResourceTemplate,

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schemars")]
 use super::Described;
+use super::result::fails;
 use super::{Handler, IntoToolResult, Router, Tool};
-use crate::service::Error;
 
 impl Router {
     /// A tool whose schemas are those of its types.
@@ -49,8 +49,11 @@ impl Router {
             let run = Arc::clone(&run);
             let read = read::<H::Arguments>(&of, arguments);
             let work: super::handler::Work<_> = Box::pin(async move {
-                let answer = run.call(read?, cx).await;
-                answer.into_tool_result()
+                match read {
+                    Ok(arguments) => run.call(arguments, cx).await.into_tool_result(),
+                    // The model made them, and can mend them.
+                    Err(why) => Ok(fails(why).into()),
+                }
             });
             work
         });
@@ -67,9 +70,9 @@ fn takes_an_object(schema: &JsonObject) -> Result<(), String> {
     }
 }
 
-fn read<A: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<A, Error> {
+fn read<A: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<A, String> {
     let arguments = Json::from(arguments.unwrap_or_default());
     arguments
         .parse()
-        .map_err(|error| Error::InvalidParams(format!("arguments of `{tool}`: {error}")))
+        .map_err(|error| format!("arguments of `{tool}`: {error}"))
 }

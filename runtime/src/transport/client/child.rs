@@ -119,13 +119,19 @@ impl Running {
     }
 
     /// Closes its input, gives it time to end, and kills it if it does not.
-    pub(super) async fn end(mut self) {
+    ///
+    /// # Errors
+    /// That it had to be killed.
+    pub(super) async fn end(mut self) -> io::Result<()> {
         self.lines.end().await;
-        if tokio::time::timeout(self.child.grace, self.process.wait())
-            .await
-            .is_err()
-        {
-            let _ = self.process.kill().await;
+        let grace = self.child.grace;
+        match tokio::time::timeout(grace, self.process.wait()).await {
+            Ok(ended) => ended.map(|_| ()),
+            Err(_) => {
+                self.process.kill().await?;
+                let why = format!("the server did not end within {grace:?}, and was killed");
+                Err(io::Error::new(io::ErrorKind::TimedOut, why))
+            }
         }
     }
 }

@@ -133,14 +133,18 @@ impl Carrier {
     }
 
     /// Ends it, and waits until it has ended.
-    pub async fn end(self) {
+    ///
+    /// # Errors
+    /// A process that did not end by itself, and was killed.
+    pub async fn end(self) -> std::io::Result<()> {
         match self.0 {
             Kind::Lines(lines) => lines.end().await,
             #[cfg(feature = "client-stdio")]
-            Kind::Child(child) => child.end().await,
+            Kind::Child(child) => return child.end().await,
             #[cfg(feature = "client-http")]
             Kind::Http(http) => http.end().await,
         }
+        Ok(())
     }
 }
 

@@ -149,6 +149,14 @@ impl Peer {
         self.line.notify(To::Request(self.token), method, params)
     }
 
+    /// As [`notify`](Self::notify), without waiting for room: none if a slow reader leaves none, and nothing is sent.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn try_notify(&self, method: &str, params: Option<&Json>) -> Option<Fate> {
+        let route = self.line.route(self.token);
+        (route.is_none_or(|route| route.has_room()))
+            .then(|| self.line.notify(To::Request(self.token), method, params))
+    }
+
     /// Asks the client something, and waits for its answer: `sampling/createMessage`, `elicitation/create`, `roots/list`.
     ///
     /// A client of the modern era is asked in the result of its call, and answers when it calls again.

@@ -96,6 +96,12 @@ impl Route {
         }
     }
 
+    /// Whether there is room at the moment.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn has_room(&self) -> bool {
+        self.state.queued.load(Ordering::Acquire) < QUEUE_BYTES
+    }
+
     /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody.
     pub(crate) fn push(&self, item: Item) {
         let bytes = cost(&item.text);

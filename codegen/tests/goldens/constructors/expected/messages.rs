@@ -65,13 +65,16 @@ pub struct Page {
 impl Page {
     /// One with what must be there; `with_*` sets the rest.
     #[must_use]
-    pub fn new(uri: impl Into<String>, body: impl Into<String>) -> Self {
+    pub fn new(
+        uri: mcp_wire::words::Uri<impl Into<String>>,
+        body: impl Into<String>,
+    ) -> Self {
         Self {
             body: body.into(),
             by: Author::new(),
             number: 1.into(),
             scope: PageScope::Mine,
-            uri: uri.into(),
+            uri: uri.0.into(),
             extra: Map::new(),
         }
     }

@@ -37,7 +37,11 @@ impl<
         Ok(())
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 0usize] = [];
         all.into_iter().flatten().collect()
     }
@@ -99,7 +103,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 0usize] = [];
         all.into_iter().flatten().collect()
     }

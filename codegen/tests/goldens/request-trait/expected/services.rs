@@ -51,7 +51,11 @@ impl<
         Ok(())
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 1usize] = [
             service::implemented("echo/say", H::echo),
         ];
@@ -117,7 +121,11 @@ impl<
         }
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 0usize] = [];
         all.into_iter().flatten().collect()
     }

@@ -49,7 +49,11 @@ impl<
         Ok(())
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 1usize] = [
             service::implemented("run/now", H::run),
         ];
@@ -105,7 +109,11 @@ impl<
         Ok(())
     }
 
-    fn implemented() -> Vec<&'static str> {
+    fn implemented() -> Vec<&'static str>
+    where
+        H: Sized + 'static,
+        Cx: 'static,
+    {
         let all: [Option<&'static str>; 0usize] = [];
         all.into_iter().flatten().collect()
     }

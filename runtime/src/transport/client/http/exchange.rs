@@ -9,6 +9,7 @@ use hyper::body::Incoming as Body;
 use tokio::sync::mpsc;
 
 use super::events::{Events, whole};
+use super::gate::{Gate, Key};
 use super::request::Requests;
 use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
@@ -20,8 +21,15 @@ pub(super) const LAST_EVENT_ID: &str = "Last-Event-ID";
 /// How often a stream is taken up again without a message in between.
 const RESUMED: u32 = 5;
 
-/// Sends a message and hands on what answers it.
-pub(super) async fn run(requests: Arc<Requests>, post: Post, tell: mpsc::Sender<Incoming>) {
+/// Sends a message once the gate is open, and hands on what answers it; the key is dropped as soon as anything does.
+pub(super) async fn run(
+    requests: Arc<Requests>,
+    post: Post,
+    tell: mpsc::Sender<Incoming>,
+    gate: Gate,
+    key: Option<Key>,
+) {
+    gate.opened().await;
     let Post {
         exchange,
         headers,
@@ -31,6 +39,7 @@ pub(super) async fn run(requests: Arc<Requests>, post: Post, tell: mpsc::Sender<
     let answer = requests
         .send(&Method::POST, &headers, &Bytes::from(text))
         .await;
+    drop(key);
     let Some(response) = answer else {
         let _ = tell.send(Incoming::Ended(exchange)).await;
         return;

@@ -2,6 +2,7 @@
 
 mod events;
 mod exchange;
+mod gate;
 mod request;
 mod session;
 
@@ -18,6 +19,7 @@ use super::{Incoming, QUEUE};
 use crate::client::{Exchange, Post};
 use crate::service::Error;
 
+use gate::Gate;
 use request::Requests;
 use session::Session;
 
@@ -53,6 +55,8 @@ pub struct Http {
     headers: Vec<(String, String)>,
     tries: u32,
     pause: Duration,
+    #[cfg(feature = "tls")]
+    tls: Option<rustls::ClientConfig>,
 }
 
 impl Http {
@@ -82,6 +86,8 @@ impl Http {
             headers: Vec::new(),
             tries: 4,
             pause: Duration::from_millis(500),
+            #[cfg(feature = "tls")]
+            tls: None,
         })
     }
 
@@ -96,6 +102,15 @@ impl Http {
     #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Whom it trusts and who it is, over `https`: certificates of one's own, say. Without this it trusts whom browsers
+    /// do.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn with_tls(mut self, config: rustls::ClientConfig) -> Self {
+        self.tls = Some(config);
         self
     }
 
@@ -129,6 +144,7 @@ pub(crate) struct Running {
     heard: mpsc::Receiver<Incoming>,
     open: HashMap<Exchange, AbortHandle>,
     session: Option<Session>,
+    gate: Gate,
 }
 
 impl Running {
@@ -140,14 +156,22 @@ impl Running {
             heard,
             open: HashMap::new(),
             session: None,
+            gate: Gate::default(),
         }
     }
 
     pub(super) fn send(&mut self, post: Post) {
         self.open.retain(|_, task| !task.is_finished());
+        let gate = self.gate.clone();
+        let mut key = None;
+        if post.ends_handshake {
+            let (shut, held) = Gate::shut();
+            (self.gate, key) = (shut, Some(held));
+        }
         self.listen(&post);
         let exchange = post.exchange;
-        let work = exchange::run(Arc::clone(&self.requests), post, self.tell.clone());
+        let (requests, tell) = (Arc::clone(&self.requests), self.tell.clone());
+        let work = exchange::run(requests, post, tell, gate, key);
         self.open
             .insert(exchange, tokio::spawn(work).abort_handle());
     }
@@ -181,6 +205,7 @@ impl Running {
                 id,
                 &post.headers,
                 self.tell.clone(),
+                self.gate.clone(),
             ));
         }
     }

@@ -33,7 +33,7 @@ pub(super) struct Requests {
 
 impl Requests {
     pub(super) fn new(http: Http, limit: usize) -> Self {
-        let client = Client::builder(TokioExecutor::new()).build(connector());
+        let client = Client::builder(TokioExecutor::new()).build(connector(&http));
         Self {
             http,
             client,
@@ -160,15 +160,16 @@ fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
 }
 
 #[cfg(feature = "tls")]
-fn connector() -> Connector {
-    hyper_rustls::HttpsConnectorBuilder::new()
-        .with_webpki_roots()
-        .https_or_http()
-        .enable_http1()
-        .build()
+fn connector(http: &Http) -> Connector {
+    let builder = hyper_rustls::HttpsConnectorBuilder::new();
+    let builder = match &http.tls {
+        Some(config) => builder.with_tls_config(config.clone()),
+        None => builder.with_webpki_roots(),
+    };
+    builder.https_or_http().enable_http1().build()
 }
 
 #[cfg(not(feature = "tls"))]
-fn connector() -> Connector {
+fn connector(_: &Http) -> Connector {
     HttpConnector::new()
 }

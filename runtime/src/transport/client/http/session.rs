@@ -10,6 +10,7 @@ use tokio::task::AbortHandle;
 
 use super::events::Events;
 use super::exchange::{LAST_EVENT_ID, is_stream};
+use super::gate::Gate;
 use super::request::Requests;
 use crate::transport::client::Incoming;
 
@@ -31,11 +32,16 @@ impl Session {
         id: &str,
         headers: &[(String, String)],
         tell: mpsc::Sender<Incoming>,
+        gate: Gate,
     ) -> Self {
         let mut headers = headers.to_vec();
         let is = |name: &str, other: ::http::HeaderName| name.eq_ignore_ascii_case(other.as_str());
         headers.retain(|(name, _)| !is(name, CONTENT_TYPE) && !is(name, ACCEPT));
-        let work = listen(Arc::clone(&requests), headers.clone(), tell);
+        let listening = listen(Arc::clone(&requests), headers.clone(), tell);
+        let work = async move {
+            gate.opened().await;
+            listening.await;
+        };
         Self {
             id: id.to_owned(),
             requests,

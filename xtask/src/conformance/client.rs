@@ -1,0 +1,149 @@
+//! The client's side: the suite starts the example client, once a scenario, and serves it.
+//!
+//! What is run is what the requirements of any revision score, in each revision that has it; but for scenarios of
+//! authorization, which is left to crates made for it: they are counted, and not run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+use super::table::{Score, Scores};
+use super::{REVISIONS, Suite};
+
+/// How the scenarios begin that are out of scope.
+const AUTHORIZATION: &str = "auth/";
+
+/// Runs the scenarios; what they came to, and what was left out.
+pub(super) fn run(
+    workspace: &Path,
+    suite: &Suite,
+    only: Option<&str>,
+) -> anyhow::Result<(Scores, Vec<String>)> {
+    let client = build(workspace)?;
+    let mut scored = BTreeSet::new();
+    for revision in REVISIONS {
+        // Not every revision has a list of requirements.
+        scored.extend(list(suite, "--requirements", revision).unwrap_or_default());
+    }
+    ensure!(
+        !scored.is_empty(),
+        "the suite lists no scenario of clients that it scores"
+    );
+    let mut scores = Scores::new();
+    let mut left_out: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for revision in REVISIONS {
+        for scenario in list(suite, "--spec-version", revision)? {
+            let why = match () {
+                () if scenario.starts_with(AUTHORIZATION) => Some("authorization, out of scope"),
+                () if !scored.contains(&scenario) => Some("not scored in any revision"),
+                () => None,
+            };
+            match why {
+                Some(why) => {
+                    *left_out
+                        .entry(why)
+                        .or_default()
+                        .entry(revision)
+                        .or_default() += 1
+                }
+                None if only.is_none_or(|only| only == scenario) => {
+                    eprintln!("{revision}: {scenario}");
+                    let score = one(suite, &client, revision, &scenario)?;
+                    scores.entry(scenario).or_default().insert(revision, score);
+                }
+                None => {}
+            }
+        }
+    }
+    let notes = left_out.into_iter().map(|(why, counts)| {
+        let counts: Vec<String> = (counts.into_iter())
+            .map(|(revision, count)| format!("{count} of {revision}"))
+            .collect();
+        format!("not run: {why}: {}", counts.join(", "))
+    });
+    Ok((scores, notes.collect()))
+}
+
+/// The scenarios of clients that the suite lists.
+fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<BTreeSet<String>> {
+    let mut command = suite.command();
+    let output = command.args(["list", by, revision]).output()?;
+    ensure!(
+        output.status.success(),
+        "the suite cannot list its scenarios of {revision}: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    let text = String::from_utf8_lossy(&output.stdout);
+    let of_clients = text
+        .lines()
+        .skip_while(|line| !line.starts_with("Client scenarios"))
+        .skip(1)
+        .take_while(|line| !line.trim().is_empty());
+    let names = of_clients.filter_map(|line| line.trim().strip_prefix("- ")?.split(' ').next());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Builds the example client; where it is.
+fn build(workspace: &Path) -> anyhow::Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "-p", "mcp-revisions", "--example"])
+        .args(["conformance_client", "--message-format", "json"])
+        .current_dir(workspace)
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    ensure!(output.status.success(), "the example client does not build");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let messages = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut built = messages.filter(|message| message["target"]["kind"][0] == "example");
+    let path = built.find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    path.context("cargo did not say where the example client is")
+}
+
+/// One scenario. What only warns, and a client that fails, count as failed, as they do with the suite.
+fn one(suite: &Suite, client: &Path, revision: &str, scenario: &str) -> anyhow::Result<Score> {
+    let results = suite.folder.join("results/client").join(revision);
+    let results = results.join(scenario);
+    if results.exists() {
+        std::fs::remove_dir_all(&results)?;
+    }
+    let output = suite
+        .command()
+        .args(["client", "--scenario", scenario, "--spec-version", revision])
+        .arg("--command")
+        .arg(client)
+        .arg("--output-dir")
+        .arg(&results)
+        .output()
+        .with_context(|| format!("cannot run {}", suite.node.display()))?;
+    let mut score = Score::default();
+    let written = std::fs::read_dir(&results).with_context(|| {
+        let why = String::from_utf8_lossy(&output.stderr);
+        format!("{scenario}: the suite has written nothing: {}", why.trim())
+    })?;
+    for folder in written {
+        let checks = folder?.path().join("checks.json");
+        let text = std::fs::read_to_string(&checks)
+            .with_context(|| format!("cannot read {}", checks.display()))?;
+        (score.count(&text)).with_context(|| format!("cannot read {}", checks.display()))?;
+    }
+    if score.passed + score.failed.len() == 0 {
+        bail!("{scenario}: the suite has checked nothing");
+    }
+    if !output.status.success() && score.failed.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let why = said
+            .lines()
+            .map(str::trim)
+            .rfind(|line| line.contains("Warning:") || line.starts_with("Error"));
+        let why = why.unwrap_or("it warns, or the client ended with an error");
+        score.failed.push(why.to_owned());
+    }
+    Ok(score)
+}

@@ -1,0 +1,113 @@
+//! What scenarios came to, as a table, and whether all is as it was expected.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use mcp_codegen::command::Outcome;
+use serde_json::Value;
+
+use super::REVISIONS;
+
+/// What scenarios came to, by revision.
+pub(super) type Scores = BTreeMap<String, BTreeMap<&'static str, Score>>;
+
+/// A failure that is expected, with its reason.
+pub(super) struct Expected {
+    pub(super) side: String,
+    pub(super) scenario: String,
+    pub(super) revision: String,
+    pub(super) reason: String,
+}
+
+/// What a scenario came to: checks passed and failed, and which ones failed.
+#[derive(Default)]
+pub(super) struct Score {
+    pub(super) passed: usize,
+    pub(super) failed: Vec<String>,
+}
+
+impl Score {
+    /// Counts the checks that the suite has written down.
+    pub(super) fn count(&mut self, checks: &str) -> serde_json::Result<()> {
+        let checks: Vec<Value> = serde_json::from_str(checks)?;
+        for check in checks {
+            match check["status"].as_str() {
+                Some("SUCCESS") => self.passed += 1,
+                Some("FAILURE") => {
+                    let id = check["id"].as_str().unwrap_or("a check without a name");
+                    self.failed.push(id.to_owned());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The table, and whether all is as it was expected; `whole`: whether every scenario was run.
+pub(super) fn judge(side: &str, scores: &Scores, expected: &[&Expected], whole: bool) -> Outcome {
+    let mut text = format!("| {side}: scenario |");
+    for revision in REVISIONS {
+        let _ = write!(text, " {revision} |");
+    }
+    text.push_str("\n|---|");
+    text.push_str(&"---|".repeat(REVISIONS.len()));
+    text.push('\n');
+    let mut notes = BTreeSet::new();
+    let mut totals = [(0, 0); REVISIONS.len()];
+    let mut passed = true;
+    for (scenario, row) in scores {
+        let _ = write!(text, "| {scenario} |");
+        for (revision, total) in REVISIONS.iter().zip(&mut totals) {
+            let Some(score) = row.get(revision) else {
+                text.push_str(" |");
+                continue;
+            };
+            let _ = write!(text, " {}/{} |", score.passed, score.failed.len());
+            total.0 += score.passed;
+            total.1 += score.failed.len();
+            let reason = expected
+                .iter()
+                .find(|one| one.scenario == *scenario && one.revision == *revision);
+            match (reason, score.failed.is_empty()) {
+                (Some(one), false) => {
+                    notes.insert(format!("{scenario}, {revision}: expected: {}", one.reason));
+                }
+                (Some(_), true) => {
+                    passed = false;
+                    notes.insert(format!("{scenario}, {revision}: passes, but is expected to fail: take it off xtask/conformance.toml"));
+                }
+                (None, false) => {
+                    passed = false;
+                    notes.insert(format!(
+                        "{scenario}, {revision}: failed: {}",
+                        score.failed.join(", ")
+                    ));
+                }
+                (None, true) => {}
+            }
+        }
+        text.push('\n');
+    }
+    text.push_str("| all |");
+    for (passed, failed) in totals {
+        let _ = write!(text, " {passed}/{failed} |");
+    }
+    text.push_str("\n\n");
+    for one in expected.iter().filter(|_| whole) {
+        if !scores
+            .get(&one.scenario)
+            .is_some_and(|row| row.contains_key(one.revision.as_str()))
+        {
+            passed = false;
+            notes.insert(format!(
+                "{}, {}: no such scenario was run: take it off xtask/conformance.toml",
+                one.scenario, one.revision
+            ));
+        }
+    }
+    for note in notes {
+        let _ = writeln!(text, "- {note}");
+    }
+    Outcome { text, passed }
+}
