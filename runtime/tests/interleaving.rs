@@ -21,19 +21,6 @@ use mcp_revisions::{Revision, Spoken, V2024_11_05, V2025_06_18, V2025_11_25, V20
 use serde_json::{Value, json};
 use support::{Channel, NOW, Received, Server, open, server};
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((bits ^ (bits >> 31)) % end as u64) as usize
-    }
-}
-
 /// What a request has to be answered with.
 #[derive(Debug, Clone, PartialEq)]
 struct Expected {
@@ -176,7 +163,7 @@ impl Line {
 fn run<App: Spoken>(seed: u64, steps: usize) -> (usize, usize, usize) {
     let app = App::REVISION;
     let server: Server<App> = server();
-    let mut random = Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let sessions = [
         Revision::V2024_11_05,
         Revision::V2025_03_26,
@@ -198,17 +185,17 @@ fn run<App: Spoken>(seed: u64, steps: usize) -> (usize, usize, usize) {
     let mut serial = 0;
     let (mut sent, mut gone, mut batches) = (0, 0, 0);
     for _ in 0..steps {
-        let at = random.below(lines.len());
+        let at = random.usize(..lines.len());
         let line = &mut lines[at];
-        match random.below(10) {
+        match random.usize(..10) {
             // A request, of the session or of the modern era, whose id may be in use.
             0..=3 => {
                 serial += 1;
-                let modern = random.below(2) == 0;
-                let id = if random.below(2) == 0 {
-                    format!("{}", random.below(30))
+                let modern = random.usize(..2) == 0;
+                let id = if random.usize(..2) == 0 {
+                    format!("{}", random.usize(..30))
                 } else {
-                    format!("\"{}\"", random.below(30))
+                    format!("\"{}\"", random.usize(..30))
                 };
                 let cursor = format!("page-{serial}");
                 let text = list(&id, &cursor, modern).to_string();
@@ -248,7 +235,7 @@ fn run<App: Spoken>(seed: u64, steps: usize) -> (usize, usize, usize) {
             4 if line.session == Revision::V2025_03_26 => {
                 let mut elements = Vec::new();
                 let mut ids = Vec::new();
-                for _ in 0..1 + random.below(4) {
+                for _ in 0..1 + random.usize(..4) {
                     serial += 1;
                     let id = format!("\"b{serial}\"");
                     elements.push(list(&id, &format!("page-{serial}"), false));
@@ -274,7 +261,7 @@ fn run<App: Spoken>(seed: u64, steps: usize) -> (usize, usize, usize) {
             5 => {
                 let id = match line.waiting.len() {
                     0 => "\"nothing\"".to_owned(),
-                    length => line.waiting[random.below(length)].1.clone(),
+                    length => line.waiting[random.usize(..length)].1.clone(),
                 };
                 let text = format!(
                     r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
@@ -294,7 +281,7 @@ fn run<App: Spoken>(seed: u64, steps: usize) -> (usize, usize, usize) {
                 if line.waiting.is_empty() {
                     continue;
                 }
-                let (call, id) = line.waiting.swap_remove(random.below(line.waiting.len()));
+                let (call, id) = line.waiting.swap_remove(random.usize(..line.waiting.len()));
                 let cursor: Value = serde_json::from_str(call.params.text()).unwrap();
                 assert_eq!(
                     cursor["cursor"],

@@ -10,18 +10,6 @@ use serde_json::{Value, json};
 
 use crate::{End, discovered, error, initialized, open, options, result};
 
-/// A small generator of its own, so that a seed means the same everywhere (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
-
 /// How the server of a run behaves.
 #[derive(Debug, Clone, Copy)]
 struct Server {
@@ -152,26 +140,26 @@ impl Run {
     }
 
     fn random(mut self, seed: u64) -> Self {
-        let mut random = Random(seed | 1);
+        let mut random = fastrand::Rng::with_seed(seed);
         let mut number = 0;
         for _ in 0..200 {
             self.now += Duration::from_millis(10);
-            match random.below(5) {
+            match random.usize(..5) {
                 0 | 1 => {
                     number += 1;
                     self.ask(number);
                 }
                 2 if !self.asked.is_empty() => {
-                    let index = random.below(self.asked.len());
+                    let index = random.usize(..self.asked.len());
                     let token = *self.asked.keys().nth(index).unwrap();
-                    if random.below(4) == 0 {
+                    if random.usize(..4) == 0 {
                         self.cancelled += usize::from(!self.answered.contains_key(&token));
                         self.client.cancel(token, None, self.now);
                     }
                 }
                 _ if !self.on_the_way.is_empty() => {
-                    let index = random.below(self.on_the_way.len());
-                    let twice = random.below(8) == 0;
+                    let index = random.usize(..self.on_the_way.len());
+                    let twice = random.usize(..8) == 0;
                     self.arrive(index, twice);
                 }
                 _ => self.client.wake(self.now),
@@ -192,8 +180,7 @@ fn every_request_gets_one_answer_and_it_is_its_own() {
     for version in ["2026-07-28", "2025-11-25", "2024-11-05"] {
         for channel in [Channel::Stdio, Channel::Http] {
             for seed in 1..=60_u64 {
-                let run = Run::new(Server { version, channel })
-                    .random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                let run = Run::new(Server { version, channel }).random(seed);
                 assert_eq!(run.client.pending(), 0, "{version} {channel:?} {seed}");
                 assert!(
                     run.asked.keys().eq(run.answered.keys()),
