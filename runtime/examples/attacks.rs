@@ -282,7 +282,7 @@ async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
 }
 
 async fn serve() -> Done {
-    let info = mcp::Implementation::new("target", "1.0");
+    let info = mcp::Implementation::new("target", mcp_revisions::words::Version("1.0"));
     let capabilities =
         mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
     let server = Server::<Newest>::new(Profile::new(&info, &capabilities))?;
