@@ -13,8 +13,8 @@
 use mcp_codegen::Spec;
 use mcp_codegen::generate::Models;
 use mcp_codegen::model::{Model, Ty};
-use mcp_codegen::shims::{Sender, UNDECIDED};
 use mcp_codegen::shims::rules::{Ending, Facts, Of, PairRules, Sample};
+use mcp_codegen::shims::{Sender, UNDECIDED};
 use mcp_convert::Rule;
 use mcp_registry::{
     Context, Failure, Loss, Outcome, Part, Policy, Revision, Session, Subject, convert,

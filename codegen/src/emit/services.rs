@@ -226,7 +226,10 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
         let (method, name) = (&function.method.name, &function.name);
         quote!(service::implemented(#method, H::#name))
     });
-    let count = answered.len();
+    let all = match answered.is_empty() {
+        true => quote!(Vec::new()),
+        false => quote!([#(#implemented),*].into_iter().flatten().collect()),
+    };
     // What goes away is handled until it is gone.
     let deprecated = functions
         .iter()
@@ -248,8 +251,7 @@ fn dispatch(side: &Side, functions: &[Function<'_>]) -> TokenStream {
                 H: Sized + 'static,
                 Cx: 'static,
             {
-                let all: [Option<&'static str>; #count] = [#(#implemented),*];
-                all.into_iter().flatten().collect()
+                #all
             }
         }
     }

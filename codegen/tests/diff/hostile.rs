@@ -41,8 +41,8 @@ fn what_is_no_schema_is_refused_with_its_place() {
             "circle",
         ),
         (
-            json!({"ClientRequest": {"type": "object", "unheardOf": 1}}),
-            "unheardOf",
+            json!({"ClientRequest": {"type": "object", "required": 1}}),
+            "required",
         ),
         (json!({"ClientRequest": {"type": "object"}}), "method"),
         (

@@ -323,7 +323,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 13usize] = [
+        [
             service::implemented("completion/complete", H::complete),
             service::implemented("initialize", H::initialize),
             service::implemented("logging/setLevel", H::set_level),
@@ -337,8 +337,10 @@ impl<
             service::implemented("resources/unsubscribe", H::unsubscribe),
             service::implemented("tools/call", H::call_tool),
             service::implemented("tools/list", H::list_tools),
-        ];
-        all.into_iter().flatten().collect()
+        ]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -777,12 +779,14 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 3usize] = [
+        [
             service::implemented("ping", H::ping),
             service::implemented("roots/list", H::list_roots),
             service::implemented("sampling/createMessage", H::create_message),
-        ];
-        all.into_iter().flatten().collect()
+        ]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 

@@ -399,7 +399,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 17usize] = [
+        [
             service::implemented("completion/complete", H::complete),
             service::implemented("initialize", H::initialize),
             service::implemented("logging/setLevel", H::set_level),
@@ -417,8 +417,10 @@ impl<
             service::implemented("tasks/result", H::get_task_payload),
             service::implemented("tools/call", H::call_tool),
             service::implemented("tools/list", H::list_tools),
-        ];
-        all.into_iter().flatten().collect()
+        ]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -1035,7 +1037,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 8usize] = [
+        [
             service::implemented("elicitation/create", H::elicit),
             service::implemented("ping", H::ping),
             service::implemented("roots/list", H::list_roots),
@@ -1044,8 +1046,10 @@ impl<
             service::implemented("tasks/get", H::get_task),
             service::implemented("tasks/list", H::list_tasks),
             service::implemented("tasks/result", H::get_task_payload),
-        ];
-        all.into_iter().flatten().collect()
+        ]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 

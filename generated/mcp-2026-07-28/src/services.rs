@@ -233,7 +233,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 10usize] = [
+        [
             service::implemented("completion/complete", H::complete),
             service::implemented("prompts/get", H::get_prompt),
             service::implemented("prompts/list", H::list_prompts),
@@ -244,8 +244,10 @@ impl<
             service::implemented("subscriptions/listen", H::subscriptions_listen),
             service::implemented("tools/call", H::call_tool),
             service::implemented("tools/list", H::list_tools),
-        ];
-        all.into_iter().flatten().collect()
+        ]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -647,12 +649,14 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 3usize] = [
+        [
             service::implemented("elicitation/create", H::elicit),
             service::implemented("roots/list", H::list_roots),
             service::implemented("sampling/createMessage", H::create_message),
-        ];
-        all.into_iter().flatten().collect()
+        ]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 

@@ -15,15 +15,19 @@ mod legacy;
 mod modern;
 mod wire;
 
-use mcp_revisions::{Spoken, V2025_06_18, V2025_11_25, V2026_07_28};
+use mcp_revisions::{Era, Revision, Spoken, V2025_06_18, V2025_11_25, V2026_07_28};
 use wire::Wire;
 
 async fn every_client<App: Spoken>() {
     for over in ["stdio", "http"] {
-        for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let all = Revision::NEGOTIATED.iter();
+        for version in all
+            .filter(|it| it.era() == Era::Handshake)
+            .map(|it| it.wire())
+        {
             let place = format!("handlers of {}, client of {version}, {over}", App::REVISION);
             legacy::all(&mut Wire::open::<App>(over, &place), version).await;
-            let place = format!("{place} and of 2026-07-28");
+            let place = format!("{place}, of the other era, too");
             dual::all(&mut Wire::open::<App>(over, &place), version).await;
         }
         let place = format!("handlers of {}, modern client, {over}", App::REVISION);

@@ -134,7 +134,9 @@ impl Talk {
                     continue;
                 }
                 Err(RecvTimeoutError::Timeout) if wake.is_some() => self.start.elapsed(),
-                Err(RecvTimeoutError::Timeout) => panic!("the bridge keeps silent"),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("the bridge keeps silent after {:#?}", self.said)
+                }
                 Err(RecvTimeoutError::Disconnected) => {
                     self.client.closed(self.start.elapsed());
                     continue;

@@ -42,8 +42,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 0usize] = [];
-        all.into_iter().flatten().collect()
+        Vec::new()
     }
 }
 
@@ -108,8 +107,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 0usize] = [];
-        all.into_iter().flatten().collect()
+        Vec::new()
     }
 }
 

@@ -56,10 +56,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 1usize] = [
-            service::implemented("echo/say", H::echo),
-        ];
-        all.into_iter().flatten().collect()
+        [service::implemented("echo/say", H::echo)].into_iter().flatten().collect()
     }
 }
 
@@ -126,8 +123,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 0usize] = [];
-        all.into_iter().flatten().collect()
+        Vec::new()
     }
 }
 

@@ -54,10 +54,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 1usize] = [
-            service::implemented("run/now", H::run),
-        ];
-        all.into_iter().flatten().collect()
+        [service::implemented("run/now", H::run)].into_iter().flatten().collect()
     }
 }
 
@@ -114,8 +111,7 @@ impl<
         H: Sized + 'static,
         Cx: 'static,
     {
-        let all: [Option<&'static str>; 0usize] = [];
-        all.into_iter().flatten().collect()
+        Vec::new()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcp_registry::Spoken;
+use mcp_registry::{Era, Spoken};
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{
     Answered, Client, Connection, Event, Notice, OtherNotice, Output, To, Token,
@@ -125,6 +125,10 @@ impl<App: Spoken> Task<App> {
                     // The one who waits is told by the end of the channel.
                     return;
                 }
+                // Whoever calls in a session can be told things, even before word of its opening has come.
+                if asked.caller.revision.era() == Era::Handshake {
+                    self.listens(asked.peer.session());
+                }
                 if let Ok(token) = self.connection.ask(asked.ask.clone(), now) {
                     self.numbers.insert(asked.number, token);
                     self.calls.insert(token, Waiting { asked, answer });
@@ -149,12 +153,16 @@ impl<App: Spoken> Task<App> {
                     let _ = self.connection.answer(token, result, now);
                 }
             }
-            Command::Opened(session) => {
-                self.sessions
-                    .retain(|one| !one.is_over() && *one != session);
-                self.sessions.push(session);
-            }
+            Command::Opened(session) => self.listens(session),
             Command::End => {}
+        }
+    }
+
+    fn listens(&mut self, session: Session) {
+        if self.sessions.last() != Some(&session) {
+            self.sessions
+                .retain(|one| !one.is_over() && *one != session);
+            self.sessions.push(session);
         }
     }
 
@@ -251,9 +259,15 @@ impl<App: Spoken> Task<App> {
         self.pass_on(method, &params, about).await;
     }
 
-    /// A notification goes with the call that it is about, or to whoever is there.
+    /// A notification goes with the call that it is about, or to whoever is there: without a session, the one who waits.
     async fn pass_on(&mut self, method: &str, params: &Json, about: Option<Token>) {
-        match about.and_then(|token| self.calls.get(&token)) {
+        self.sessions.retain(|session| !session.is_over());
+        let mut calls = self.calls.values();
+        let only = match (calls.next(), calls.next()) {
+            (Some(one), None) if self.sessions.is_empty() => Some(one),
+            _ => None,
+        };
+        match about.and_then(|token| self.calls.get(&token)).or(only) {
             Some(waiting) => {
                 let told = waiting.asked.peer.notify(method, Some(params));
                 // A client that makes no room misses what is said meanwhile, and nobody else does.
@@ -263,7 +277,6 @@ impl<App: Spoken> Task<App> {
                 }
             }
             None => {
-                self.sessions.retain(|session| !session.is_over());
                 for session in &self.sessions {
                     let fate = session.notify(method, Some(params));
                     debug!(method, ?fate, "told the client");
