@@ -39,10 +39,6 @@ const ON_PURPOSE: &[(&str, &str)] = &[
         "applications are called by their type, one after the other; `Revision::spoken` would do it for all",
     ),
     (
-        "runtime/tests/ladder.rs",
-        "the strings that a refusal names to a peer, in the order that the peer sees them",
-    ),
-    (
         "runtime/tests/server.rs",
         "what clients of published revisions ask for, and get",
     ),

@@ -23,6 +23,8 @@ use crate::bridge::wire::Line;
 /// How long a client may take to make room for a notification.
 const SLOW: Duration = Duration::from_secs(10);
 
+/// The call that stays open, and is told what names it.
+const LISTEN: &str = "subscriptions/listen";
 /// What a server says of how far a request has come.
 const PROGRESS: &str = "notifications/progress";
 /// What it does not want answered any more: its own ids, which nobody else knows.
@@ -209,7 +211,14 @@ impl<App: Spoken> Task<App> {
                     about,
                     ..
                 } = notice;
-                self.pass_on(&method, &params, about).await;
+                // A modern client is told nothing but in a call, and on streams for what they name.
+                let ends = |(_, waiting): &(&Token, &Waiting)| waiting.asked.method != LISTEN;
+                let mut calls = self.calls.iter().filter(ends);
+                let only = match (calls.next(), calls.next()) {
+                    (Some((token, _)), None) if self.is_modern => Some(*token),
+                    _ => None,
+                };
+                self.pass_on(&method, &params, about.or(only)).await;
             }
             Event::Cancelled(cancelled) => {
                 if let Some(question) = self.questions.remove(&cancelled.token) {
@@ -259,15 +268,10 @@ impl<App: Spoken> Task<App> {
         self.pass_on(method, &params, about).await;
     }
 
-    /// A notification goes with the call that it is about, or to whoever is there: without a session, the one who waits.
+    /// A notification goes with the call that it is about, or to whoever is there.
     async fn pass_on(&mut self, method: &str, params: &Json, about: Option<Token>) {
         self.sessions.retain(|session| !session.is_over());
-        let mut calls = self.calls.values();
-        let only = match (calls.next(), calls.next()) {
-            (Some(one), None) if self.sessions.is_empty() => Some(one),
-            _ => None,
-        };
-        match about.and_then(|token| self.calls.get(&token)).or(only) {
+        match about.and_then(|token| self.calls.get(&token)) {
             Some(waiting) => {
                 let told = waiting.asked.peer.notify(method, Some(params));
                 // A client that makes no room misses what is said meanwhile, and nobody else does.
