@@ -12,7 +12,7 @@ use crate::files::Section;
 use crate::model::{Built, Model, join};
 use crate::registry::features::{Link, features, rows};
 use crate::registry::names::package;
-use crate::registry::{self, RegistryFacts, RegistryRevision, VERSION};
+use crate::registry::{self, RegistryFacts, RegistryMethod, RegistryRevision, VERSION};
 use crate::rules::Rules;
 use crate::schema::Schema;
 use crate::shims::changes::Changes;
@@ -272,6 +272,18 @@ impl<'s> Models<'s> {
         })
     }
 
+    /// The methods of each revision, oldest revision first.
+    fn methods(&self) -> impl Iterator<Item = RegistryMethod<'_>> {
+        self.revisions.iter().flat_map(|of| {
+            let revision = of.revision.id.as_str();
+            let methods = of.model.methods.iter();
+            methods.map(move |method| RegistryMethod {
+                name: &method.name,
+                revision,
+            })
+        })
+    }
+
     fn shim_facts(&self) -> ShimFacts<'_> {
         let revisions = self.chain().into_iter().map(|of| ShimRevision {
             id: of.revision.id.clone(),
@@ -361,6 +373,7 @@ impl<'s> Models<'s> {
             revisions: revisions.collect(),
             features: features(&self.links()),
             stated: &stated,
+            methods: self.methods().collect(),
         };
         Ok(Crate {
             package: "mcp-registry".to_owned(),

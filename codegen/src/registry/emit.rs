@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use minijinja::{Value, context};
 
 use super::features::{self, Feature};
+use super::methods::{self, RegistryMethod};
 use super::{VERSION, names};
 use crate::Error;
 use crate::emit::{CrateFiles, template};
@@ -23,6 +24,8 @@ pub struct RegistryFacts<'s> {
     pub features: Vec<Feature>,
     /// What binds a revision besides its schema.
     pub stated: &'s ErrorRules,
+    /// The methods of all revisions, each once.
+    pub methods: Vec<RegistryMethod<'s>>,
 }
 
 /// A revision, and its part in conversions.
@@ -71,6 +74,7 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
         }),
         headers => named(facts.stated.headers.iter().map(|row| row.name.as_str())),
         rules => named(facts.stated.rules.iter().map(|row| row.id.as_str())),
+        methods => methods::rows(&facts.methods),
     };
     let mut files = CrateFiles::new();
     for (path, text) in TEMPLATES {
@@ -193,6 +197,10 @@ const TEMPLATES: &[(&str, &str)] = &[
     (
         "src/convert.rs",
         include_str!("../../templates/registry/convert.rs.jinja"),
+    ),
+    (
+        "src/methods.rs",
+        include_str!("../../templates/registry/methods.rs.jinja"),
     ),
     (
         "src/revision.rs",

@@ -2,9 +2,11 @@
 
 mod emit;
 pub mod features;
+mod methods;
 pub mod names;
 
 pub use emit::{RegistryFacts, RegistryRevision, crate_files};
+pub use methods::RegistryMethod;
 
 /// The version of every crate of the workspace, by which generated crates depend on each other.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -20,6 +20,7 @@
 #![deny(missing_docs)]
 
 mod convert;
+pub mod methods;
 mod revision;
 mod spoken;
 mod stated;

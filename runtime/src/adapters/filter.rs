@@ -5,37 +5,33 @@ use std::collections::BTreeSet;
 use mcp_wire::{Json, JsonObject, Map};
 
 use crate::errors::{self, Refusal};
-
-/// The request whose stream carries changes.
-pub(crate) const LISTEN: &str = "subscriptions/listen";
-/// What such a stream begins with.
-pub(crate) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
-/// What tells that a resource is another.
-const UPDATED: &str = "notifications/resources/updated";
+use crate::methods;
 
 /// The word of a list in the filter, the capability behind it, and the notification of its changes.
 const LISTS: [(&str, &str, &str); 3] = [
     (
         "promptsListChanged",
         "prompts",
-        "notifications/prompts/list_changed",
+        methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED,
     ),
     (
         "resourcesListChanged",
         "resources",
-        "notifications/resources/list_changed",
+        methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED,
     ),
     (
         "toolsListChanged",
         "tools",
-        "notifications/tools/list_changed",
+        methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
     ),
 ];
 
 /// The notification of a change that a stream may carry, by its name.
 pub(crate) fn change(method: &str) -> Option<&'static str> {
     let lists = LISTS.into_iter().map(|(_, _, method)| method);
-    lists.chain([UPDATED]).find(|known| *known == method)
+    lists
+        .chain([methods::NOTIFICATIONS_RESOURCES_UPDATED])
+        .find(|known| *known == method)
 }
 
 /// What a stream is told of.
@@ -47,8 +43,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Reads what is wanted from the params of [`LISTEN`], without what the server does not declare; `most` is how many
-    /// resources may be among it.
+    /// Reads what is wanted from the params of `subscriptions/listen`, without what the server does not declare;
+    /// `most` is how many resources may be among it.
     pub(crate) fn read(
         params: &Json,
         declares: impl Fn(&[&str]) -> bool,
@@ -109,7 +105,7 @@ impl Filter {
         self.uris.contains(uri)
     }
 
-    /// The params of [`LISTEN`], and of its acknowledgement.
+    /// The params of `subscriptions/listen`, and of its acknowledgement.
     pub(crate) fn params(&self) -> Json {
         let mut agreed: Map<Json> = Map::new();
         for (word, _) in &self.lists {
@@ -132,7 +128,9 @@ impl Filter {
             })
         };
         match method {
-            UPDATED => uri.is_some_and(|uri| self.uris.iter().any(|one| is_part(uri, one))),
+            methods::NOTIFICATIONS_RESOURCES_UPDATED => {
+                uri.is_some_and(|uri| self.uris.iter().any(|one| is_part(uri, one)))
+            }
             _ => self.lists.iter().any(|(_, told)| *told == method),
         }
     }

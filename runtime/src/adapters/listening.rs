@@ -7,8 +7,9 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Json, JsonObject};
 
 use super::{About, Occasion, StateMachine, Step, World};
-use crate::adapters::filter::{self, Filter, LISTEN};
+use crate::adapters::filter::{self, Filter};
 use crate::errors;
+use crate::methods;
 
 /// What the client of a session is told.
 #[derive(Debug, Default)]
@@ -67,7 +68,7 @@ impl Listening {
         };
         self.peer = Some(about.peer);
         let changed = match about.method {
-            "resources/unsubscribe" => self.uris.remove(&uri),
+            methods::RESOURCES_UNSUBSCRIBE => self.uris.remove(&uri),
             _ if self.uris.len() >= world.limits.subscriptions => {
                 return refused(errors::too_many_subscriptions(world.limits.subscriptions));
             }
@@ -100,7 +101,7 @@ impl Listening {
         }
         self.last_key += 1;
         self.current = Some(self.last_key);
-        let (method, params) = (LISTEN, filter.params());
+        let (method, params) = (methods::SUBSCRIPTIONS_LISTEN, filter.params());
         steps.push(Step::Own {
             key: self.last_key,
             method,

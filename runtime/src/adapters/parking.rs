@@ -13,6 +13,7 @@ use super::questions::{Question, allowed, known, may_ask_back, with_members, wri
 use super::seal::{Bound, Broken};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
+use crate::methods;
 use crate::protocol::Token;
 
 /// The calls that wait for their client to come again.
@@ -284,7 +285,7 @@ fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<St
     }
     let data = JsonObject::try_from(error.data.clone()?).ok()?;
     let pages: Vec<Json> = data.get("elicitations")?.read().ok()?;
-    let method = known("elicitation/create")?;
+    let method = known(methods::ELICITATION_CREATE)?;
     let question = |(index, page): (usize, Json)| {
         let params = with_members(&page, &[("mode", Some(Json::of("url")))]);
         allowed(about.caller, method, &params).ok()?;

@@ -7,8 +7,9 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Json, JsonObject, Map};
 
 use super::{About, Occasion, StateMachine, Step, World};
-use crate::adapters::filter::{self, ACKNOWLEDGED, Filter};
+use crate::adapters::filter::{self, Filter};
 use crate::errors;
+use crate::methods;
 use crate::protocol::Token;
 
 /// The streams that are open.
@@ -59,12 +60,12 @@ impl Streaming {
         let token = about.token;
         let mut steps = vec![Step::Notify {
             about: Some(token),
-            method: ACKNOWLEDGED,
+            method: methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
             params: filter.params(),
         }];
         for uri in filter.uris() {
             if !self.subscribes(uri) {
-                steps.push(self.own("resources/subscribe", uri, about.peer));
+                steps.push(self.own(methods::RESOURCES_SUBSCRIBE, uri, about.peer));
             }
         }
         steps.push(Step::Listens);
@@ -116,7 +117,7 @@ impl Streaming {
         let unused: Vec<&String> = (stream.filter.uris())
             .filter(|uri| !self.subscribes(uri))
             .collect();
-        let own = |uri: &String| self.own("resources/unsubscribe", uri, stream.peer);
+        let own = |uri: &String| self.own(methods::RESOURCES_UNSUBSCRIBE, uri, stream.peer);
         unused.into_iter().map(own).collect()
     }
 }

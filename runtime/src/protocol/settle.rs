@@ -11,6 +11,7 @@ use mcp_wire::{Direction, MethodInfo, MethodKind};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::meta;
+use crate::methods;
 use crate::protocol::revisions::RevisionSet;
 use mcp_wire::{MessageKind, Peeked, Raw};
 
@@ -142,7 +143,9 @@ pub fn settle_element(message: &Peeked<'_>, revision: Revision) -> Result<Settle
             "a request that claims a revision in `_meta` comes alone, never in a batch",
         ));
     }
-    if message.kind == MessageKind::Request && message.method.as_deref() == Some("initialize") {
+    if message.kind == MessageKind::Request
+        && message.method.as_deref() == Some(methods::INITIALIZE)
+    {
         return Err(errors::invalid_request(
             "`initialize` comes alone, never in a batch",
         ));
@@ -169,7 +172,7 @@ fn settle_request(message: &Peeked<'_>, around: Around<'_>) -> Result<Settlement
         return settle_claim(message, claim, around);
     }
     let method = message.method.as_deref().unwrap_or_default();
-    if method == "initialize" {
+    if method == methods::INITIALIZE {
         return match served.has(Era::Handshake) {
             true => Ok(Settlement::Settled(Settled::Initialize)),
             false => Err(errors::unsupported_version(&requested(message), served)),
@@ -209,7 +212,7 @@ fn settle_claim(
         && served.contains(revision)
     {
         return Ok(match message.method.as_deref() {
-            Some("initialize") => Settlement::Settled(Settled::Initialize),
+            Some(methods::INITIALIZE) => Settlement::Settled(Settled::Initialize),
             // Inside a session it is the session's.
             _ => Settlement::OfSession {
                 otherwise: Some(revision),

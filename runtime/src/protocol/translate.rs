@@ -7,6 +7,7 @@ use mcp_registry::{
 };
 use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 
+use crate::methods;
 use crate::protocol::revisions::same;
 
 /// Between whom texts go.
@@ -43,9 +44,6 @@ pub(crate) enum Way {
 /// The params that a message without any stands for.
 pub(crate) const NO_PARAMS: &str = "{}";
 
-/// The one notification of a server that ends something: what, differs between the eras.
-pub(crate) const CANCELLED: &str = "notifications/cancelled";
-
 /// `{}`
 pub(crate) fn no_params() -> Json {
     Json::from_text(NO_PARAMS).unwrap_or_default()
@@ -70,7 +68,7 @@ impl Translator {
         // What an older server tells unasked goes to whoever the endpoint sends it to: it keeps the streams.
         let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
             && needs.pointer.is_empty()
-            && method != CANCELLED;
+            && method != methods::NOTIFICATIONS_CANCELLED;
         let (from, to) = self.ends(way, peer);
         let named = |revision: Revision| {
             let mut rows = revision.methods().iter().filter(|row| row.name == method);

@@ -9,6 +9,7 @@ use mcp_wire::{Encode, Json, Number, Writer};
 
 use super::Error;
 use super::starting_over::Answers;
+use crate::methods;
 use crate::serve::{Peer, Session};
 use crate::server::{Call, Caller as Who, LogLevel};
 
@@ -185,7 +186,9 @@ impl<App> Cx<App> {
         object.end();
         let params = Json::from_text(&writer.into_text()).ok();
         // Whoever hung up does not want to know.
-        let _ = peer.notify("notifications/progress", params.as_ref()).await;
+        let _ = peer
+            .notify(methods::NOTIFICATIONS_PROGRESS, params.as_ref())
+            .await;
     }
 
     /// Sends a log message, if the client wants any of this severity.
@@ -197,7 +200,9 @@ impl<App> Cx<App> {
         object.member("data", &data);
         object.end();
         let params = Json::from_text(&writer.into_text()).ok();
-        let _ = peer.notify("notifications/message", params.as_ref()).await;
+        let _ = peer
+            .notify(methods::NOTIFICATIONS_MESSAGE, params.as_ref())
+            .await;
     }
 }
 
@@ -248,7 +253,7 @@ impl<App: Spoken> Cx<App> {
     {
         let form = super::schema::form::<T>().map_err(Error::Internal)?;
         let params = serde_json::json!({"message": message, "requestedSchema": form});
-        let answer = (self.request("elicitation/create", Some(Json::from(params)))).await?;
+        let answer = (self.request(methods::ELICITATION_CREATE, Some(Json::from(params)))).await?;
         let answer: mcp_wire::Map<Json> = answer.read()?;
         let action = answer.get("action").and_then(Json::as_str);
         match action.as_deref() {

@@ -23,6 +23,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::methods;
 use crate::serve::Peer;
 use crate::server::LogLevel;
 
@@ -69,7 +70,7 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for ToClient {
         params.insert("logger", Json::of(metadata.target()));
         params.insert("data", said.into_data());
         // What is not wanted, or finds no room, is left out.
-        let _ = peer.try_notify("notifications/message", Some(&Json::of(&params)));
+        let _ = peer.try_notify(methods::NOTIFICATIONS_MESSAGE, Some(&Json::of(&params)));
     }
 }
 

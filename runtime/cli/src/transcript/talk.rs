@@ -12,6 +12,7 @@ use super::finding::{Fault, Finding};
 use crate::message;
 use crate::report::{Finding as Check, Verdict};
 use crate::revisions::methods;
+use mcp_revisions::methods;
 
 /// A message as it went by.
 #[derive(Clone, Copy)]
@@ -72,12 +73,6 @@ pub(crate) struct Talk {
     /// The revisions that messages were read as.
     pub(crate) spoken: BTreeSet<Revision>,
 }
-
-/// The handshake, which says what is spoken.
-const INITIALIZE: &str = "initialize";
-
-/// A stream of changes stays open as long as its client listens.
-const LISTEN: &str = "subscriptions/listen";
 
 fn member(object: Option<&Json>, name: &str) -> Option<Json> {
     let object = JsonObject::from_text(object?.text()).ok()?;
@@ -189,7 +184,7 @@ impl Talk {
                 let params = notification.params.as_ref();
                 let count = self.notifications.entry((direction, method.to_owned()));
                 *count.or_default() += 1;
-                if method == "notifications/cancelled"
+                if method == methods::NOTIFICATIONS_CANCELLED
                     && let Some(id) = member(params, "requestId")
                 {
                     self.cancelled(direction, &id);
@@ -201,7 +196,7 @@ impl Talk {
             Message::Response(response) => {
                 let open = self.answers(heard, Some(&response.id), true)?;
                 let mut revision = open.revision;
-                if open.method == INITIALIZE {
+                if open.method == methods::INITIALIZE {
                     self.greeted(heard, &response.result);
                     revision = self.settled.or(revision);
                 }
@@ -231,7 +226,7 @@ impl Talk {
         let Heard { line, place, .. } = heard;
         let meta = member(params, "_meta");
         let (named, pointer) = match method {
-            INITIALIZE => {
+            methods::INITIALIZE => {
                 self.capabilities = member(params, "capabilities");
                 self.client = member(params, "clientInfo");
                 (
@@ -264,10 +259,10 @@ impl Talk {
         let revision = Revision::from_wire(&named);
         match revision {
             // What a client proposes is not settled yet.
-            Some(_) if method == INITIALIZE => {}
+            Some(_) if method == methods::INITIALIZE => {}
             Some(revision) => self.settled = Some(revision),
             // A proposal may be of tomorrow: what counts is the answer to it.
-            None if method == INITIALIZE => {
+            None if method == methods::INITIALIZE => {
                 return Revision::NEGOTIATED
                     .iter()
                     .rev()
@@ -413,7 +408,7 @@ impl Talk {
             },
         ) in open
         {
-            if !is_cancelled && method != LISTEN {
+            if !is_cancelled && method != methods::SUBSCRIPTIONS_LISTEN {
                 self.finds(
                     line,
                     Fault::Unanswered,

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use mcp_registry::{Era, Loss, ProtocolRule, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, peek};
+use mcp_wire::{
+    Direction, ErrorObject, Json, JsonObject, Map, MessageKind, MethodKind, Peeked, RawId, peek,
+};
 
 use super::era::{Evidence, choose, supported};
 use super::output::{Failure, InputRequired, Retry};
@@ -11,15 +13,14 @@ use super::send::{member, own_id};
 use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
+use crate::methods;
 use crate::protocol::ask::{no_error, outcome};
 use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
+use crate::settle::find_method;
 use crate::{RevisionSet, Spoken};
 
 /// How often one request is sent to a server that turns out to be another than thought.
 pub(super) const MOST_SENDS: u8 = 3;
-
-/// The methods whose result may ask for input.
-const MULTI_ROUND_TRIP: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
 
 impl<App: Spoken> Connection<Client<App>> {
     /// A text that came in.
@@ -158,7 +159,7 @@ impl<App: Spoken> Connection<Client<App>> {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
-                Some(Ok("input_required")) if MULTI_ROUND_TRIP.contains(&method.as_str()) => {
+                Some(Ok("input_required")) if asks_back(method, revision) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.side.options.adapts => {
                             return self.ask_application(request, input, losses, now);
@@ -185,7 +186,7 @@ impl<App: Spoken> Connection<Client<App>> {
         }
         let result = completed.as_ref().unwrap_or(result);
         let learned = match method.as_str() {
-            "tools/list" => self.learn(result, revision),
+            methods::TOOLS_LIST => self.learn(result, revision),
             _ => None,
         };
         let result = learned.as_ref().unwrap_or(result);
@@ -286,6 +287,12 @@ impl<App: Spoken> Connection<Client<App>> {
     pub(super) fn ignore(&mut self, what: Ignored) {
         self.tell(Event::Ignored(what));
     }
+}
+
+/// Whether what answers a method may ask for input first.
+fn asks_back(method: &str, revision: Revision) -> bool {
+    let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
+    find_method(revision, method, sender, kind).is_some_and(|row| row.input_required)
 }
 
 /// A result that does not say what it is, as one that says it is complete; none if it is no object.

@@ -16,7 +16,8 @@ use super::translate::empty_object;
 use super::{Client, Purpose, Waiting};
 use crate::Spoken;
 use crate::adapters::declares;
-use crate::adapters::filter::{ACKNOWLEDGED, Filter, LISTEN};
+use crate::adapters::filter::Filter;
+use crate::methods;
 use crate::protocol::{Answer, Connection, Event, LogLevel, Notice, Token};
 
 /// What the application wants to be told of.
@@ -77,16 +78,20 @@ impl<App: Spoken> Connection<Client<App>> {
     pub(super) fn adapted(&mut self, request: Waiting, revision: Revision) -> Option<Waiting> {
         let eras = (self.side.translator.inner.app.era(), revision.era());
         match (eras, request.ask.method.as_str()) {
-            ((Era::PerRequest, Era::Handshake), LISTEN) => self.open_stream(request, revision),
-            ((Era::Handshake, Era::PerRequest), "resources/subscribe") => self.subscribe(request),
-            ((Era::Handshake, Era::PerRequest), "resources/unsubscribe") => {
+            ((Era::PerRequest, Era::Handshake), methods::SUBSCRIPTIONS_LISTEN) => {
+                self.open_stream(request, revision)
+            }
+            ((Era::Handshake, Era::PerRequest), methods::RESOURCES_SUBSCRIBE) => {
+                self.subscribe(request)
+            }
+            ((Era::Handshake, Era::PerRequest), methods::RESOURCES_UNSUBSCRIBE) => {
                 if let Some(uri) = uri_of(request.ask.params.as_ref()) {
                     self.state.changes.uris.remove(&uri);
                 }
                 self.tell_answer(request, Answer::Result(empty_object()), Vec::new());
                 self.listen();
             }
-            ((Era::Handshake, Era::PerRequest), "logging/setLevel") => {
+            ((Era::Handshake, Era::PerRequest), methods::LOGGING_SET_LEVEL) => {
                 let level = request
                     .ask
                     .params
@@ -128,7 +133,7 @@ impl<App: Spoken> Connection<Client<App>> {
         };
         let token = request.token;
         self.tell(Event::Notice(Notice {
-            method: ACKNOWLEDGED,
+            method: methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
             params: filter.params(),
             peer: revision,
             about: Some(token),
@@ -139,7 +144,7 @@ impl<App: Spoken> Connection<Client<App>> {
             .cloned()
             .collect();
         for uri in new {
-            self.post_subscription("resources/subscribe", &uri, revision);
+            self.post_subscription(methods::RESOURCES_SUBSCRIBE, &uri, revision);
         }
         let stream = Stream { request, filter };
         self.state.changes.streams.insert(token, stream);
@@ -182,7 +187,7 @@ impl<App: Spoken> Connection<Client<App>> {
         if let Some(revision) = self.state.stage.settled().map(|settled| settled.revision) {
             for uri in stream.filter.uris() {
                 if !self.is_subscribed(uri) {
-                    self.post_subscription("resources/unsubscribe", uri, revision);
+                    self.post_subscription(methods::RESOURCES_UNSUBSCRIBE, uri, revision);
                 }
             }
         }
@@ -234,7 +239,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 let uris: BTreeSet<String> =
                     streams.flat_map(|it| it.filter.uris().cloned()).collect();
                 for uri in uris {
-                    self.post_subscription("resources/subscribe", &uri, revision);
+                    self.post_subscription(methods::RESOURCES_SUBSCRIBE, &uri, revision);
                 }
                 return;
             }
@@ -250,7 +255,14 @@ impl<App: Spoken> Connection<Client<App>> {
             };
             let id = self.fresh_id();
             let params = stamp.put_into(Some(filter.params()));
-            self.post_request(id, LISTEN, params, revision, Purpose::Listen, &[]);
+            self.post_request(
+                id,
+                methods::SUBSCRIPTIONS_LISTEN,
+                params,
+                revision,
+                Purpose::Listen,
+                &[],
+            );
             self.state.changes.listening = Some(id);
         }
         if let Some(id) = before {
@@ -260,7 +272,10 @@ impl<App: Spoken> Connection<Client<App>> {
 
     /// Whether a notification is of the request that the adapter listens by, and for nobody else.
     pub(super) fn is_acknowledgement(&mut self, method: &str, id: Option<i64>) -> bool {
-        if method != ACKNOWLEDGED || id.is_none() || id != self.state.changes.listening {
+        if method != methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+            || id.is_none()
+            || id != self.state.changes.listening
+        {
             return false;
         }
         self.state.changes.tries = 0;

@@ -12,9 +12,8 @@ use super::translate::{Stopped, empty_object};
 use super::{Called, Client, Pending, Purpose};
 use crate::Spoken;
 use crate::adapters::NeedsAdapter;
-use crate::adapters::filter::LISTEN;
+use crate::methods;
 use crate::protocol::ask::json;
-use crate::protocol::translate::CANCELLED;
 use crate::protocol::{
     Answer, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, Notice, OtherCall,
     OtherNotice, Said, Token,
@@ -34,7 +33,7 @@ impl<App: Spoken> Connection<Client<App>> {
             }
             _ => self.spoken(),
         };
-        if method == "ping" {
+        if method == methods::PING {
             return self.post_answer(&id, Ok(empty_object()), revision);
         }
         let waits = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if *one == id);
@@ -205,7 +204,7 @@ impl<App: Spoken> Connection<Client<App>> {
         }
         let about = self.about(method, params.as_ref(), exchange);
         let revision = self.spoken();
-        if method == CANCELLED {
+        if method == methods::NOTIFICATIONS_CANCELLED {
             if revision.era() == Era::PerRequest {
                 return self.stream_taken_down(params.as_ref(), now);
             }
@@ -258,13 +257,18 @@ impl<App: Spoken> Connection<Client<App>> {
         let id = requested(params).and_then(|id| own_id(&id));
         let is_stream = |purpose: &Purpose| match purpose {
             Purpose::Listen => true,
-            Purpose::Application { request, .. } => request.ask.method == LISTEN,
+            Purpose::Application { request, .. } => {
+                request.ask.method == methods::SUBSCRIPTIONS_LISTEN
+            }
             _ => false,
         };
         let pending = id.and_then(|id| self.state.pending.get(&id));
         let (Some(id), true) = (id, pending.is_some_and(|it| is_stream(&it.purpose))) else {
             let why = "it names no stream of this client".to_owned();
-            return self.ignore(Ignored::Invalid(CANCELLED.to_owned(), why));
+            return self.ignore(Ignored::Invalid(
+                methods::NOTIFICATIONS_CANCELLED.to_owned(),
+                why,
+            ));
         };
         let Some(Pending {
             purpose, exchange, ..
@@ -321,7 +325,7 @@ impl<App: Spoken> Connection<Client<App>> {
             Purpose::Application { request, .. } => Some(request.token),
             _ => None,
         };
-        if method == "notifications/progress" {
+        if method == methods::NOTIFICATIONS_PROGRESS {
             let wanted = member(params?, "progressToken")?;
             return (self.state.pending.values()).find_map(|pending| match &pending.purpose {
                 Purpose::Application {

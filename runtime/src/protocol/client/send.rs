@@ -11,12 +11,10 @@ use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
 use crate::adapters::NeedsAdapter;
 use crate::meta;
+use crate::methods;
 use crate::protocol::revisions::known;
-use crate::protocol::translate::{CANCELLED, Translated, one_line};
+use crate::protocol::translate::{Translated, one_line};
 use crate::protocol::{Answer, Ask, Connection, Exchange, Fate, Output, Profile, Said, Token};
-
-/// What ends a handshake.
-pub(super) const INITIALIZED: &str = "notifications/initialized";
 
 /// A request in the server's revision.
 pub(super) struct Prepared {
@@ -246,7 +244,12 @@ impl<App: Spoken> Connection<Client<App>> {
     ) {
         let headers = self.headers(revision, true, Some(method), params.as_ref(), Vec::new());
         let text = write::notification(method, params.as_ref().map(Json::text));
-        self.post(&text, headers, None, method == INITIALIZED);
+        self.post(
+            &text,
+            headers,
+            None,
+            method == methods::NOTIFICATIONS_INITIALIZED,
+        );
     }
 
     /// Sends `logging/setLevel` if the session has another level.
@@ -260,7 +263,7 @@ impl<App: Spoken> Connection<Client<App>> {
         let id = self.fresh_id();
         self.post_request(
             id,
-            "logging/setLevel",
+            methods::LOGGING_SET_LEVEL,
             Some(Json::of(&params)),
             revision,
             Purpose::LogLevel,
@@ -320,7 +323,11 @@ impl<App: Spoken> Connection<Client<App>> {
         if let Some(reason) = reason {
             params.insert("reason", Json::of(reason));
         }
-        self.post_notification(CANCELLED, Some(Json::of(&params)), revision);
+        self.post_notification(
+            methods::NOTIFICATIONS_CANCELLED,
+            Some(Json::of(&params)),
+            revision,
+        );
     }
 
     /// The id of a request on its way.

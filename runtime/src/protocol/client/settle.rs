@@ -7,10 +7,11 @@ use mcp_wire::{ErrorObject, Json, Map, MessageKind};
 
 use super::era::{Evidence, Finding, choose, judge, supported};
 use super::output::{Failure, ServerFacts};
-use super::send::{INITIALIZED, member};
+use super::send::member;
 use super::stamp::Stamp;
 use super::{Channel, Client, Pending, Purpose, Verdict};
 use crate::meta::SERVER_INFO;
+use crate::methods;
 use crate::protocol::ask::outcome;
 use crate::protocol::{Answer, Connection, Event, Output};
 use crate::{RevisionSet, Spoken};
@@ -144,7 +145,7 @@ impl<App: Spoken> Connection<Client<App>> {
         };
         self.post_request(
             id,
-            "server/discover",
+            methods::SERVER_DISCOVER,
             stamp.put_into(None),
             claim,
             Purpose::Probe,
@@ -291,7 +292,7 @@ impl<App: Spoken> Connection<Client<App>> {
         let id = self.fresh_id();
         self.post_request(
             id,
-            "initialize",
+            methods::INITIALIZE,
             Some(Json::of(&params)),
             offer,
             Purpose::Initialize,
@@ -327,7 +328,7 @@ impl<App: Spoken> Connection<Client<App>> {
             logging,
             ..Settled::on(revision)
         });
-        self.post_notification(INITIALIZED, None, revision);
+        self.post_notification(methods::NOTIFICATIONS_INITIALIZED, None, revision);
         self.settled_now(facts);
     }
 

@@ -8,6 +8,7 @@ use mcp_wire::{Json, JsonObject, Map};
 use super::send::member;
 use super::{Channel, Client};
 use crate::Spoken;
+use crate::methods;
 use crate::protocol::params::{self, Param};
 use crate::protocol::{Connection, Ignored};
 
@@ -49,7 +50,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 }
                 Err(why) => {
                     let why = format!("the tool `{name}` is left out: {why}");
-                    self.ignore(Ignored::Invalid("tools/list".to_owned(), why));
+                    self.ignore(Ignored::Invalid(methods::TOOLS_LIST.to_owned(), why));
                 }
             }
         }
@@ -70,7 +71,7 @@ impl<App: Spoken> Connection<Client<App>> {
         revision: Revision,
     ) -> Vec<(String, String)> {
         let mut headers = given.to_vec();
-        if method != "tools/call" || !self.repeats_params(revision) {
+        if method != methods::TOOLS_CALL || !self.repeats_params(revision) {
             return headers;
         }
         let name = params.and_then(|params| member(params, "name")?.read::<String>().ok());

@@ -12,11 +12,10 @@ use super::machines::Told;
 use super::state::{Pending, State};
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
-use crate::adapters::filter::LISTEN;
 use crate::adapters::questions::allowed;
 use crate::adapters::{NeedsAdapter, Occasion};
+use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy};
-use crate::protocol::translate::CANCELLED;
 use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, Output, Token};
 use crate::{errors, meta};
 
@@ -211,20 +210,19 @@ impl<App: Spoken> Server<App> {
             }
         };
         self.report(method, peer, Some(&pending.id), &losses);
-        let result = match result {
-            // Only the runtime knows the id that ties the end of a stream to its request.
-            Ok(result) if method == LISTEN => Json::from_text(&meta::with(
-                result.text(),
-                meta::SUBSCRIPTION_ID,
-                &Json::of(&pending.id),
-            ))
-            .map_err(|problem| errors::internal(&problem.to_string()).error),
-            result => result,
-        };
+        let result =
+            match result {
+                // Only the runtime knows the id that ties the end of a stream to its request.
+                Ok(result) if method == methods::SUBSCRIPTIONS_LISTEN => Json::from_text(
+                    &meta::with(result.text(), meta::SUBSCRIPTION_ID, &Json::of(&pending.id)),
+                )
+                .map_err(|problem| errors::internal(&problem.to_string()).error),
+                result => result,
+            };
         let mut done = Done::of(fate);
         done.losses = losses;
-        let is_stream =
-            pending.method == LISTEN && (pending.is_acknowledged || pending.adapter.is_some());
+        let is_stream = pending.method == methods::SUBSCRIPTIONS_LISTEN
+            && (pending.is_acknowledged || pending.adapter.is_some());
         if is_stream {
             done.send(taken_down(pending));
         }
@@ -286,7 +284,7 @@ fn taken_down(stream: &Pending) -> Outgoing {
         exchange: Some(stream.exchange),
         last: false,
         status: 200,
-        body: write::notification(CANCELLED, Some(params.text())),
+        body: write::notification(methods::NOTIFICATIONS_CANCELLED, Some(params.text())),
     }
 }
 

@@ -11,12 +11,12 @@ use super::done::{Done, Outgoing};
 use super::receive::call_of;
 use super::state::{Asked, AskedBy, Own, State};
 use super::{Server, batch};
-use crate::adapters::filter::LISTEN;
 use crate::adapters::seal::{Bound, Broken, subject};
 use crate::adapters::{self, About, Occasion, Step, World};
+use crate::methods;
 use crate::protocol::ask::json;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
-use crate::protocol::translate::{CANCELLED, no_params};
+use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Call, Caller, Cancelled, Event, Exchange, Fate, Token};
 use crate::{errors, meta};
 
@@ -284,7 +284,7 @@ impl<App: Spoken> Server<App> {
             } => {
                 let pending = about.and_then(|token| state.get(token));
                 let params = match pending {
-                    Some(pending) if pending.method == LISTEN => {
+                    Some(pending) if pending.method == methods::SUBSCRIPTIONS_LISTEN => {
                         meta::with(params.text(), meta::SUBSCRIPTION_ID, &Json::of(&pending.id))
                     }
                     _ => params.into_text(),
@@ -450,7 +450,10 @@ fn unask(state: &mut State, by: AskedBy, reason: Option<&str>) -> Option<Outgoin
     params.insert("requestId", Json::from(id));
     let reason = reason.unwrap_or("the answer is not waited for any more");
     params.insert("reason", Json::of(reason));
-    let body = write::notification(CANCELLED, Some(Json::of(&params).text()));
+    let body = write::notification(
+        methods::NOTIFICATIONS_CANCELLED,
+        Some(Json::of(&params).text()),
+    );
     Some(Outgoing {
         exchange: asked.exchange,
         last: false,

@@ -12,10 +12,10 @@ use super::done::{Done, Outgoing};
 use super::machines::Told;
 use super::state::{AskedBy, Pending, State};
 use super::translate::Stopped;
-use crate::adapters::filter::{ACKNOWLEDGED, LISTEN};
 use crate::adapters::questions::allowed;
 use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
+use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
 use crate::protocol::{Ask, Caller, Fate, LogLevel, To, Token};
 use crate::settle::find_method;
@@ -127,7 +127,7 @@ impl<App: Spoken> Server<App> {
         {
             exchange = Some(pending.exchange);
             // Only the runtime knows the id that ties a notification to its stream.
-            if pending.method == LISTEN {
+            if pending.method == methods::SUBSCRIPTIONS_LISTEN {
                 done.send_all(acknowledgement(pending, method));
                 let text = given.as_ref().map_or("{}", Json::text);
                 given = Json::from_text(&meta::with(
@@ -156,14 +156,14 @@ impl<App: Spoken> Server<App> {
         method: &str,
         params: Option<&Json>,
     ) -> Result<Revision, Fate> {
-        let is_log = method == "notifications/message";
+        let is_log = method == methods::NOTIFICATIONS_MESSAGE;
         match to {
             To::Request(token) => {
                 let pending = state.get(token).ok_or(Fate::Unknown)?;
                 if pending.is_parked {
                     return Err(Fate::Swallowed("parked"));
                 }
-                if method == "notifications/progress" && pending.progress_token.is_none() {
+                if method == methods::NOTIFICATIONS_PROGRESS && pending.progress_token.is_none() {
                     return Err(Fate::Swallowed("progress-token"));
                 }
                 let unasked = pending.log_level.is_none() && !is_legacy(pending.peer);
@@ -352,7 +352,9 @@ fn notify_other(state: &State, to: To, method: &str, params: Option<&Json>) -> D
 
 /// What has to be said first on a stream, if the handler says something else first: that it is open for all of it.
 fn acknowledgement(pending: &mut Pending, method: &str) -> Option<Outgoing> {
-    if std::mem::replace(&mut pending.is_acknowledged, true) || method == ACKNOWLEDGED {
+    if std::mem::replace(&mut pending.is_acknowledged, true)
+        || method == methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+    {
         return None;
     }
     let params = JsonObject::try_from(pending.params.clone()?).ok()?;
@@ -364,7 +366,10 @@ fn acknowledgement(pending: &mut Pending, method: &str) -> Option<Outgoing> {
         exchange: Some(pending.exchange),
         last: false,
         status: 200,
-        body: write::notification(ACKNOWLEDGED, Some(&params)),
+        body: write::notification(
+            methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
+            Some(&params),
+        ),
     })
 }
 

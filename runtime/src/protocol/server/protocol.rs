@@ -9,6 +9,7 @@ use super::Server;
 use super::receive::Handled;
 use super::state::{Opened, State};
 use crate::errors::{self, Refusal};
+use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy};
 use crate::protocol::{Caller, Event, LogLevel, Output};
 use mcp_wire::{Peeked, Raw};
@@ -27,12 +28,12 @@ impl<App: Spoken> Server<App> {
         peer: Revision,
     ) -> Option<Handled> {
         match method {
-            "ping" => Some(Handled::answered(id, EMPTY)),
-            "server/discover" => {
+            methods::PING => Some(Handled::answered(id, EMPTY)),
+            methods::SERVER_DISCOVER => {
                 let result = self.introductions.discovery(peer, self.served)?;
                 Some(Handled::answered(id, &result))
             }
-            "logging/setLevel" => Some(match self.set_level(state, message, peer) {
+            methods::LOGGING_SET_LEVEL => Some(match self.set_level(state, message, peer) {
                 Ok(()) => Handled::answered(id, EMPTY),
                 Err(refusal) => Handled::refused(Some(id), &refusal),
             }),
@@ -47,7 +48,10 @@ impl<App: Spoken> Server<App> {
         peer: Revision,
     ) -> Result<(), Box<Refusal>> {
         if !self.introductions.logs(peer) {
-            return Err(errors::method_not_found("logging/setLevel", Era::Handshake));
+            return Err(errors::method_not_found(
+                methods::LOGGING_SET_LEVEL,
+                Era::Handshake,
+            ));
         }
         let level = member(message, "level")
             .ok_or_else(|| errors::invalid_params("`level` is required"))?;
@@ -143,7 +147,11 @@ fn member(message: &Peeked<'_>, name: &str) -> Option<Json> {
 /// Who the client says it is, once its params prove to be those of the revision.
 fn introduced(message: &Peeked<'_>, revision: Revision) -> Result<Caller, Box<Refusal>> {
     let text = message.params.map_or(EMPTY, Raw::text);
-    let subject = Subject::Method("initialize", Part::Params, Some(Direction::ClientToServer));
+    let subject = Subject::Method(
+        methods::INITIALIZE,
+        Part::Params,
+        Some(Direction::ClientToServer),
+    );
     let cx = Context::new(mcp_registry::Policy::Strict);
     if let Err(Failure::Invalid(error)) =
         mcp_registry::convert(subject, revision, revision, text, cx)

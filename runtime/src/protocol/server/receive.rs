@@ -12,11 +12,11 @@ use super::machines::Told;
 use super::state::{Pending, State};
 use super::translate::Stopped;
 use super::{Server, batch};
-use crate::adapters::filter::LISTEN;
 use crate::adapters::seal::subject;
 use crate::adapters::{NeedsAdapter, Occasion};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
+use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
 use crate::protocol::{Call, Caller, Event, Exchange, Ignored, LogLevel, OtherCall, Output, Token};
 use crate::settle::{self, Settled, Settlement, find_method};
@@ -305,7 +305,7 @@ impl<App: Spoken> Server<App> {
                 self.report(method, peer, Some(&pending.id), &losses);
                 let plugged = state.machines.iter().map(|machine| machine.adapter());
                 let keeps = asks_back
-                    || method == LISTEN
+                    || method == methods::SUBSCRIPTIONS_LISTEN
                     || plugged.into_iter().any(|it| it != Adapter::Subscription);
                 pending.params = keeps.then(|| params.clone());
                 if is_other {

@@ -9,7 +9,7 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::adapters::StateMachine;
-use crate::adapters::filter::LISTEN;
+use crate::methods;
 use crate::protocol::{Caller, Exchange, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
@@ -131,7 +131,7 @@ impl State {
         if let Some(session) = &self.session {
             return Some(Arc::clone(&session.caller));
         }
-        let listens = |pending: &&Pending| pending.method == LISTEN;
+        let listens = |pending: &&Pending| pending.method == methods::SUBSCRIPTIONS_LISTEN;
         let pending = self.pending.values().find(listens)?;
         Some(Arc::clone(&pending.caller))
     }
@@ -188,7 +188,9 @@ impl State {
     /// What does not end by itself, once nobody says anything any more: streams, and whoever waits for an answer.
     pub(super) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &Pending| {
-            pending.is_parked || pending.adapter.is_some() || pending.method == LISTEN
+            pending.is_parked
+                || pending.adapter.is_some()
+                || pending.method == methods::SUBSCRIPTIONS_LISTEN
         };
         let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
         pending.map(|(token, _)| *token).collect()
@@ -197,7 +199,8 @@ impl State {
     /// Streams that clients of the modern era have opened.
     pub(super) fn streams(&self) -> Vec<Token> {
         let pending = self.pending.iter();
-        let streams = pending.filter(|(_, pending)| pending.method == LISTEN);
+        let streams =
+            pending.filter(|(_, pending)| pending.method == methods::SUBSCRIPTIONS_LISTEN);
         streams.map(|(token, _)| *token).collect()
     }
 

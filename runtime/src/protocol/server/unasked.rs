@@ -10,8 +10,8 @@ use super::state::{AskedBy, State};
 use super::translate::{Stopped, no_params};
 use super::{Server, batch};
 use crate::adapters::{NeedsAdapter, Occasion};
+use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
-use crate::protocol::translate::CANCELLED;
 use crate::protocol::{Answered, Event, Ignored, Notice, OtherNotice, Token};
 use crate::settle::find_method;
 use mcp_wire::{Peeked, Raw};
@@ -26,8 +26,8 @@ impl<App: Spoken> Server<App> {
     ) -> Handled {
         let name = message.method.as_deref().unwrap_or_default();
         match name {
-            CANCELLED => return self.cancelled(state, message, now),
-            "notifications/initialized" if is_legacy(peer) => {
+            methods::NOTIFICATIONS_CANCELLED => return self.cancelled(state, message, now),
+            methods::NOTIFICATIONS_INITIALIZED if is_legacy(peer) => {
                 return match &mut state.session {
                     Some(session) => {
                         let first = !std::mem::replace(&mut session.is_initialized, true);
@@ -108,7 +108,10 @@ impl<App: Spoken> Server<App> {
         let Some(token) = id.and_then(|id| state.token_of(&id)) else {
             // It may have crossed the answer on its way.
             return Handled::put_aside(
-                Ignored::Invalid(CANCELLED.to_owned(), "no such request waits".to_owned()),
+                Ignored::Invalid(
+                    methods::NOTIFICATIONS_CANCELLED.to_owned(),
+                    "no such request waits".to_owned(),
+                ),
                 202,
             );
         };

@@ -17,6 +17,7 @@ use crate::client::{
     Answer, Ask, Call, Client as Side, Connection, Event, Failure, Fate, Notice, Options, Output,
     Profile, ServerFacts, To, Token,
 };
+use crate::methods;
 use crate::service::Error;
 use crate::transport::client::{Carrier, Incoming};
 
@@ -353,11 +354,11 @@ where
     fn notice(&mut self, notice: Notice) {
         let progress = (notice.about)
             .and_then(|token| self.waiting.get(&token)?.progress.as_ref())
-            .filter(|_| notice.method == "notifications/progress");
+            .filter(|_| notice.method == methods::NOTIFICATIONS_PROGRESS);
         if let (Some(tell), Some(progress)) = (progress, Progress::read(&notice.params)) {
             return tell(progress);
         }
-        if notice.method == "notifications/message" && self.logged(&notice) {
+        if notice.method == methods::NOTIFICATIONS_MESSAGE && self.logged(&notice) {
             return;
         }
         let Some(cx) = self.cx() else { return };

@@ -33,6 +33,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::Error;
 use crate::client::{Failure, Profile, ServerFacts, Verdict};
 use crate::errors::HEADER_MISMATCH;
+use crate::methods;
 use crate::server::LogLevel;
 use driver::Command;
 
@@ -47,8 +48,6 @@ pub use updates::{Log, Progress, Update, Updates};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How many pages of tools are looked at for what their schemas say.
 const PAGES: usize = 100;
-const LIST_TOOLS: &str = "tools/list";
-const CALL_TOOL: &str = "tools/call";
 
 /// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
 ///
@@ -256,7 +255,7 @@ impl<App: Spoken> Client<App> {
         let mut cursor = None;
         for _ in 0..PAGES {
             let params = cursor.map(|cursor: Json| Json::of(&Map::from_iter([("cursor", cursor)])));
-            let page: Map<Json> = self.once(LIST_TOOLS, params).await?.read()?;
+            let page: Map<Json> = self.once(methods::TOOLS_LIST, params).await?.read()?;
             match page.get("nextCursor") {
                 Some(next) => cursor = Some(next.clone()),
                 None => break,
@@ -278,7 +277,9 @@ impl<App: Spoken> Caller for Client<App> {
         let answer = self.once(method, params.clone()).await;
         match answer {
             // The tool has parameters that headers repeat, and its schema was not seen yet, or has changed.
-            Err(Error::Peer(error)) if error.code == HEADER_MISMATCH && method == CALL_TOOL => {
+            Err(Error::Peer(error))
+                if error.code == HEADER_MISMATCH && method == methods::TOOLS_CALL =>
+            {
                 self.see_tools().await?;
                 self.once(method, params).await
             }

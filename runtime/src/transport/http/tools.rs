@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::body::HangUp;
 use super::service::Inner;
 use crate::errors::Refusal;
+use crate::methods;
 use crate::protocol::params::{self, Param};
 use crate::serve::{Facts, Handler, Next, route};
 use crate::{Headers, Spoken, headers, meta};
@@ -56,7 +57,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             message.method.as_deref(),
             message.name.and_then(Raw::as_str),
         ) {
-            (Some("tools/call"), Some(name)) => name,
+            (Some(methods::TOOLS_CALL), Some(name)) => name,
             _ => return Ok(()),
         };
         let tools = self.learned(revision, message, parts).await;
@@ -170,12 +171,12 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
         let text = write::request(
             &RequestId::from(0),
-            "tools/list",
+            methods::TOOLS_LIST,
             Some(Json::of(&params).text()),
         );
         let headers = Headers::from_pairs([
             (headers::PROTOCOL_VERSION, revision.wire()),
-            (headers::METHOD, "tools/list"),
+            (headers::METHOD, methods::TOOLS_LIST),
         ]);
         let (texts, mut queue) = route();
         let facts = Facts {

@@ -9,6 +9,7 @@ use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{
     Answered, Client, Connection, Event, Notice, OtherNotice, Output, To, Token,
 };
+use mcp_revisions::methods;
 use mcp_revisions::serve::Session;
 use mcp_wire::{Json, Map};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -22,15 +23,6 @@ use crate::bridge::wire::Line;
 
 /// How long a client may take to make room for a notification.
 const SLOW: Duration = Duration::from_secs(10);
-
-/// The call that stays open, and is told what names it.
-const LISTEN: &str = "subscriptions/listen";
-/// What a server says of how far a request has come.
-const PROGRESS: &str = "notifications/progress";
-/// What it does not want answered any more: its own ids, which nobody else knows.
-const CANCELLED: &str = "notifications/cancelled";
-/// What it logs.
-const LOG: &str = "notifications/message";
 
 /// A call of a client that waits for the server.
 pub(super) struct Waiting {
@@ -212,7 +204,9 @@ impl<App: Spoken> Task<App> {
                     ..
                 } = notice;
                 // A modern client is told nothing but in a call, and on streams for what they name.
-                let ends = |(_, waiting): &(&Token, &Waiting)| waiting.asked.method != LISTEN;
+                let ends = |(_, waiting): &(&Token, &Waiting)| {
+                    waiting.asked.method != methods::SUBSCRIPTIONS_LISTEN
+                };
                 let mut calls = self.calls.iter().filter(ends);
                 let only = match (calls.next(), calls.next()) {
                     (Some((token, _)), None) if self.is_modern => Some(*token),
@@ -241,12 +235,12 @@ impl<App: Spoken> Task<App> {
         } = notice;
         self.losses
             .tell(End::Server, method, App::REVISION, None, &losses);
-        if method == CANCELLED {
+        if method == methods::NOTIFICATIONS_CANCELLED {
             // The question was called off by another event.
             return;
         }
         let of = about.and_then(|token| self.calls.get(&token));
-        if method == PROGRESS {
+        if method == methods::NOTIFICATIONS_PROGRESS {
             // The client named its request in its own words.
             let named = of.and_then(|waiting| waiting.asked.progress_token.clone());
             let Some(named) = named else { return };
@@ -258,7 +252,7 @@ impl<App: Spoken> Task<App> {
         }
         // What an older server logs belongs to no call; a modern client hears it in one that wants it.
         let about = match about {
-            None if method == LOG && self.is_modern => {
+            None if method == methods::NOTIFICATIONS_MESSAGE && self.is_modern => {
                 let mut wanting = self.calls.iter();
                 let one = wanting.find(|(_, waiting)| waiting.asked.wants_logs);
                 one.map(|(token, _)| *token)

@@ -1,0 +1,63 @@
+//! What methods are called: one constant for each name that any revision has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use minijinja::{Value, context};
+
+use crate::naming::snake_case;
+
+/// A method of a revision.
+#[derive(Debug, Clone, Copy)]
+pub struct RegistryMethod<'s> {
+    /// The `method` string.
+    pub name: &'s str,
+    /// The revision that has it.
+    pub revision: &'s str,
+}
+
+/// A row a name, in order of the names. The methods come oldest revision first.
+pub(super) fn rows(methods: &[RegistryMethod<'_>]) -> Vec<Value> {
+    let newest = methods.last().map(|method| method.revision);
+    let mut revisions = BTreeMap::<&str, Vec<&str>>::new();
+    for method in methods {
+        let of = revisions.entry(method.name).or_default();
+        of.push(method.revision);
+    }
+    let mut taken = BTreeSet::new();
+    let row = |(name, of): (&str, Vec<&str>)| {
+        context! {
+            constant => constant(name, &mut taken),
+            literal => format!("{name:?}"),
+            first => of.first().copied(),
+            last => of.last().copied().filter(|last| Some(*last) != newest),
+        }
+    };
+    revisions.into_iter().map(row).collect()
+}
+
+/// `logging/setLevel` becomes `LOGGING_SET_LEVEL`, and its like `LOGGING_SET_LEVEL_2`.
+fn constant(method: &str, taken: &mut BTreeSet<String>) -> String {
+    let plain = snake_case(method).to_uppercase();
+    let numbered = (2..).map(|number| format!("{plain}_{number}"));
+    let mut free = std::iter::once(plain.clone()).chain(numbered);
+    let name = free.find(|name| taken.insert(name.clone()));
+    name.unwrap_or(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::constant;
+
+    #[test]
+    fn methods_that_differ_by_signs_alone_have_constants_of_their_own() {
+        let mut taken = BTreeSet::new();
+        let names = ["logging/setLevel", "logging/set_level", "2/go"];
+        let constants = names.map(|name| constant(name, &mut taken));
+        assert_eq!(
+            constants,
+            ["LOGGING_SET_LEVEL", "LOGGING_SET_LEVEL_2", "N2_GO"]
+        );
+    }
+}
