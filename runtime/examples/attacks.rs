@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use mcp_revisions::mcp_wire::{ErrorObject, Json, JsonObject};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::server::{Call, Profile, Server};
-use mcp_revisions::{Newest, http, newest as mcp};
+use mcp_revisions::{Limits, Newest, http, newest as mcp};
 use serde_json::{Value, json};
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
@@ -28,7 +28,7 @@ async fn main() -> Done {
 /// The attacks, and what each is divided by.
 type Attack = (&'static str, u32, fn(&Target) -> Done<Vec<TcpStream>>);
 
-const ATTACKS: [Attack; 7] = [
+const ATTACKS: [Attack; 8] = [
     ("one unread call, progress token of 15 MB", 1, |at| {
         unread(at, 15 << 20)
     }),
@@ -39,6 +39,11 @@ const ATTACKS: [Attack; 7] = [
     ("1,000 calls of 2 MB hung up in one session", 1, hung_up),
     ("200 bodies that stall after 15 MB", 200, stalled),
     ("100,000 sessions", 1, sessions),
+    (
+        "20,000 sessions that have called once",
+        20_000,
+        used_sessions,
+    ),
     ("10,000 connections that have called once", 1, connections),
 ];
 
@@ -59,7 +64,7 @@ fn run(wanted: &str) -> Done {
         let taken = after.0.saturating_sub(before.0) as f64 / 1024.0;
         let (one, other) = (before.1.as_secs_f64() * 1e3, after.1.as_secs_f64() * 1e3);
         println!(
-            "| {name} | {taken:.1} | {:.1} | {one:.2}, {other:.2} |",
+            "| {name} | {taken:.1} | {:.3} | {one:.2}, {other:.2} |",
             taken / f64::from(parts)
         );
         drop(open);
@@ -236,6 +241,19 @@ fn sessions(at: &Target) -> Done<Vec<TcpStream>> {
     Ok(Vec::new())
 }
 
+fn used_sessions(at: &Target) -> Done<Vec<TcpStream>> {
+    let mut stream = at.connect()?;
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    for _ in 0..20_000 {
+        let id = at.initialize(&mut stream, "2025-11-25")?;
+        for message in [&initialized, &tool("add", json!({}), "p".into())] {
+            at.post(&mut stream, Some(&id), message)?;
+            Target::answer(&mut stream)?;
+        }
+    }
+    Ok(Vec::new())
+}
+
 fn connections(at: &Target) -> Done<Vec<TcpStream>> {
     let session = at.session("2025-11-25")?;
     let mut open = Vec::new();
@@ -285,7 +303,12 @@ async fn serve() -> Done {
     let info = mcp::Implementation::new("target", mcp_revisions::words::Version("1.0"));
     let capabilities =
         mcp::ServerCapabilities::new().with_tools(mcp::ServerCapabilitiesTools::new());
-    let server = Server::<Newest>::new(Profile::new(&info, &capabilities))?;
+    // All of them come from one address.
+    let limits = Limits {
+        owner_sessions: Limits::default().sessions,
+        ..Limits::default()
+    };
+    let server = Server::<Newest>::new(Profile::new(&info, &capabilities))?.with_limits(limits);
     let listener = http::bind(0).await?;
     println!("{}", listener.local_addr()?);
     http::serve(listener, http::Service::new(server, handle)).await;

@@ -76,6 +76,8 @@ pub trait Side: Sized + sealed::Sealed {
     fn wake(at: &mut Connection<Self>, now: Duration);
     #[doc(hidden)]
     fn pending(at: &Connection<Self>) -> usize;
+    #[doc(hidden)]
+    fn rest(_: &mut Self::State) {}
 }
 
 pub(crate) mod sealed {
@@ -172,12 +174,13 @@ impl<S: Side> Connection<S> {
         S::pending(self)
     }
 
-    /// Gives back what room for outputs takes up, while there are none.
+    /// Gives back the room of what comes and goes, where there is none of it.
     #[cfg(any(feature = "http", feature = "stdio"))]
     pub(crate) fn rest(&mut self) {
         if self.outputs.is_empty() {
             self.outputs = VecDeque::new();
         }
+        S::rest(&mut self.state);
     }
 
     pub(crate) fn put(&mut self, output: Output<S::Text>) {

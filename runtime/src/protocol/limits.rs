@@ -32,6 +32,9 @@ pub struct Limits {
     pub subscriptions: usize,
     /// Sessions at a time, in [`Sessions`](crate::server::Sessions).
     pub sessions: usize,
+    /// Sessions of one [`Owner`](crate::server::Owner) at a time, where the transport can tell whose they are; behind a
+    /// proxy that says nothing of its clients, they are all one's.
+    pub owner_sessions: usize,
     /// Bytes of what their clients said of themselves, all together.
     pub sessions_bytes: usize,
     /// Bytes of what one client says of itself: who it is and what it can do.
@@ -53,6 +56,7 @@ impl Default for Limits {
             streams: 100,
             subscriptions: 1_000,
             sessions: 100_000,
+            owner_sessions: 10_000,
             sessions_bytes: 128 << 20,
             introduction_bytes: 64 << 10,
         }

@@ -94,6 +94,10 @@ impl<App: Spoken> Side for Server<App> {
     fn pending(at: &Connection<Self>) -> usize {
         at.state.pending()
     }
+
+    fn rest(state: &mut State) {
+        state.rest();
+    }
 }
 
 impl<App: Spoken> Connection<Server<App>> {

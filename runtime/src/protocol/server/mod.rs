@@ -60,7 +60,7 @@ pub use super::{
 pub use crate::adapters::{About, NeedsAdapter, Occasion, StateMachine, Step, World};
 pub use done::Outgoing;
 pub use receive::Looked;
-pub use sessions::{Sessions, SessionsFull};
+pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use super::profile::Introductions;
 use crate::adapters::seal::Seal;

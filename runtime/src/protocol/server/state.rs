@@ -212,6 +212,20 @@ impl State {
             .min()
     }
 
+    /// Gives back the room of requests that are over: a map that was filled once keeps some of it.
+    pub(super) fn rest(&mut self) {
+        if self.pending.is_empty() {
+            self.pending = BTreeMap::new();
+            self.ids = BTreeMap::new();
+        }
+        if self.asked.is_empty() {
+            self.asked = BTreeMap::new();
+        }
+        if self.own.is_empty() {
+            self.own = BTreeMap::new();
+        }
+    }
+
     pub(super) fn next_exchange(&mut self) -> Exchange {
         self.last_exchange += 1;
         Exchange(self.last_exchange)

@@ -1,7 +1,7 @@
 //! A service on a listener; on loopback unless the caller has bound it elsewhere.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,13 +51,13 @@ pub async fn serve_until<App: Spoken, H: Handler>(
             () = &mut stop => break,
             accepted = accept(&listener, &room) => accepted,
         };
-        let Some((stream, room)) = accepted else {
+        let Some((stream, address, room)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
-        let inner = TowerToHyperService::new(service.clone());
+        let inner = TowerToHyperService::new(service.for_address(address));
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())
@@ -91,10 +91,10 @@ pub async fn serve_until<App: Spoken, H: Handler>(
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
-) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let room = Arc::clone(room).acquire_owned().await.ok()?;
-    let (stream, _) = listener.accept().await.ok()?;
-    Some((stream, room))
+    let (stream, address) = listener.accept().await.ok()?;
+    Some((stream, address.ip(), room))
 }
 
 /// How long a listener rests that could not take a connection.

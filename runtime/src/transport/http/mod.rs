@@ -25,15 +25,20 @@
 //! Allowed are the loopback ones, and those of [`Options::with_origin`]. Who may use the server at all is not decided
 //! here: put an authorisation layer before it.
 
+mod answers;
 mod body;
+mod inner;
+mod intake;
 mod listener;
 mod post;
 mod service;
 mod tools;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::http::HeaderMap;
 use ::http::header::{HOST, ORIGIN};
 
 pub use crate::serve::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
@@ -73,9 +78,15 @@ impl std::fmt::Debug for Options {
 
 /// Who is behind a request, as an authorisation layer has found out: it puts this into the request's extensions.
 ///
-/// What a client has to hand back is sealed for it, so that nobody else can.
+/// What a client has to hand back is sealed for it, so that nobody else can; and the sessions that it opens are its own,
+/// so that whoever opens too many makes room among them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
+
+/// Where a request comes from, as a layer has found out that knows it: behind a proxy, or in another server than
+/// [`serve`], which knows by itself. Whoever opens too many sessions makes room among its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PeerAddress(pub IpAddr);
 
 impl Default for Options {
     fn default() -> Self {
@@ -258,6 +269,11 @@ fn is_loopback(origin: &str) -> bool {
     let number = port.strip_prefix(':').unwrap_or(port);
     let is_port = port.is_empty() || (port.starts_with(':') && number.parse::<u16>().is_ok());
     is_port && ["localhost", "127.0.0.1", "::1"].contains(&name)
+}
+
+/// The value of a header, if it is one of visible ASCII.
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
 }
 
 #[cfg(test)]

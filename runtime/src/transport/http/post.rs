@@ -1,26 +1,32 @@
 //! A POST: one message, or a batch, answered at once, by one JSON object, or by a stream of events.
 
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use mcp_registry::Era;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, RawId, RequestId};
 
+use super::answers::{events, json, refusal, status};
 use super::body::HangUp;
-use super::service::{Inner, Room, events, status};
+use super::inner::{Inner, owner};
+use super::intake;
 use super::{Body, Options, Principal};
-use crate::errors::{self, Refusal};
 use crate::serve::{EventId, Facts, Handler, Item, Lane, Next, Queue, Taken, route};
 use crate::server::Looked;
 use crate::settle::Settlement;
 use crate::{Headers, Spoken, headers};
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
-    pub(super) async fn post(&self, head: Parts, bytes: Vec<u8>, room: Room) -> Response<Body> {
+    pub(super) async fn post(
+        &self,
+        head: Parts,
+        address: Option<IpAddr>,
+        bytes: Vec<u8>,
+        room: intake::Taken,
+    ) -> Response<Body> {
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
@@ -31,7 +37,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         if let Some(message) = looked.message()
             && let Err(refused) = self.params_agree(message, &parts).await
         {
-            return refusal(message.id.and_then(RawId::to_id), &refused);
+            return refusal(message.id.and_then(RawId::to_id).as_ref(), &refused);
         }
         let lane = match self.lane(&parts, &told, &looked) {
             Ok(lane) => lane,
@@ -56,7 +62,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         let session = match opens_session && self.options.sessions {
-            true => match self.open(&lane) {
+            true => match self.open(&lane, owner(&parts, address)) {
                 Ok(id) => Some(id),
                 Err(response) => return *response,
             },
@@ -68,7 +74,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let prime = lane.prime(exchange);
         let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
         let mut response = worked_on(queue, guard, id, prime, &self.options).await;
-        if let Some(Ok(id)) = session.map(HeaderValue::try_from) {
+        if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {
             response.headers_mut().insert(headers::SESSION_ID, id);
         }
         response
@@ -101,41 +107,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         // Nothing else of a modern request is taken from an earlier one: its lane is its own.
         Ok(self.new_lane())
     }
-
-    fn open(&self, lane: &Arc<Lane<App, H>>) -> Result<String, Box<Response<Body>>> {
-        let Some(id) = fresh_id() else {
-            let refusal = errors::internal("no randomness for the id of a session");
-            return Err(Box::new(refusal_of(
-                None,
-                &refusal,
-                StatusCode::INTERNAL_SERVER_ERROR,
-            )));
-        };
-        let (now, bytes) = (self.start.elapsed(), lane.session_bytes());
-        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
-        let opened = self
-            .sessions()
-            .open(id.clone(), Arc::clone(lane), bytes, now, SPARED, may_go);
-        match opened {
-            Ok(gone) => {
-                for lane in gone {
-                    lane.close();
-                }
-                if let Some(store) = &self.options.events {
-                    lane.keep_events(&id, Arc::clone(store));
-                }
-                Ok(id)
-            }
-            Err(full) => Err(Box::new(refusal(
-                None,
-                &errors::too_many_sessions(full.limit),
-            ))),
-        }
-    }
 }
-
-/// For how long a session is safe that was used, however many others are opened.
-const SPARED: Duration = Duration::from_secs(60);
 
 /// The answer of a call at work: one object if nothing is said before it, else a stream.
 async fn worked_on(
@@ -169,30 +141,4 @@ async fn worked_on(
             json(StatusCode::OK, write::error(id.as_ref(), &over))
         }
     }
-}
-
-fn json(code: StatusCode, body: String) -> Response<Body> {
-    let mut response = Response::new(Body::text(body));
-    *response.status_mut() = code;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// A refusal as a message.
-pub(super) fn refusal(id: Option<RequestId>, refusal: &Refusal) -> Response<Body> {
-    let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-    refusal_of(id, refusal, code)
-}
-
-fn refusal_of(id: Option<RequestId>, refusal: &Refusal, code: StatusCode) -> Response<Body> {
-    json(code, write::error(id.as_ref(), &refusal.error))
-}
-
-/// 128 random bits as visible ASCII: whoever does not know a session's id cannot guess it.
-fn fresh_id() -> Option<String> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,71 +1,48 @@
-//! The service: which requests are taken, and by which session.
+//! The service: which requests are taken, and what of them is an operation on a session.
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Buf;
-use http::header::{
-    ACCEPT, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
-    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS,
-    ALLOW, CONTENT_TYPE, ORIGIN, VARY,
-};
+use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::BodyExt;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::tools::Tools;
-use super::{Body, Options};
-use crate::serve::{Handler, Lane, Parked, route};
-use crate::server::{Server, Sessions};
+use super::answers::{allowed, events, exposed, refusal, refused, status};
+use super::inner::Inner;
+use super::intake::Unread;
+use super::{Body, Options, text};
+use crate::serve::{Handler, route};
+use crate::server::Server;
 use crate::{Spoken, headers, settle};
 
 /// A server as a tower service; clones serve the same sessions.
-pub struct Service<App: Spoken, H>(Arc<Inner<App, H>>);
-
-pub(super) struct Inner<App: Spoken, H> {
-    pub(super) server: Arc<Server<App>>,
-    pub(super) handler: Arc<H>,
-    pub(super) options: Options,
-    pub(super) sessions: Mutex<Sessions<Arc<Lane<App, H>>>>,
-    pub(super) start: Instant,
-    parked: Arc<Parked<App, H>>,
-    /// Those in which clients of the modern era listen.
-    listening: Mutex<Vec<Weak<Lane<App, H>>>>,
-    /// What is left of the bytes that all bodies together may take up, in units of [`UNIT`].
-    room: Arc<Semaphore>,
-    /// Whether no new call is taken any more.
-    is_closing: AtomicBool,
-    pub(super) tools: Tools,
+pub struct Service<App: Spoken, H> {
+    inner: Arc<Inner<App, H>>,
+    /// Where the requests come from, where that is known of all of them.
+    address: Option<IpAddr>,
 }
 
 /// The header by which a client comes again for the rest of a stream.
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
-/// What a body takes up of the room for all of them.
-pub(super) type Room = Vec<OwnedSemaphorePermit>;
-
-/// How many bytes more than have come there is room for at first.
-const FIRST: usize = 16 << 10;
-
-/// Bodies are counted in these: a semaphore does not count as far as a budget goes.
-const UNIT: usize = 1 << 10;
-
 impl<App: Spoken, H> Clone for Service<App, H> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self {
+            inner: Arc::clone(&self.inner),
+            address: self.address,
+        }
     }
 }
 
 impl<App: Spoken, H> std::fmt::Debug for Service<App, H> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Service")
-            .field("options", &self.0.options)
+            .field("options", &self.inner.options)
             .finish_non_exhaustive()
     }
 }
@@ -80,49 +57,37 @@ impl<App: Spoken, H: Handler> Service<App, H> {
     /// A service.
     #[must_use]
     pub fn with_options(server: Server<App>, handler: H, options: Options) -> Self {
-        let sessions = Mutex::new(Sessions::new(
-            server.limits().sessions,
-            server.limits().sessions_bytes,
-        ));
-        let (server, handler) = (Arc::new(server), Arc::new(handler));
-        Self(Arc::new(Inner {
-            server,
-            handler,
-            room: Arc::new(Semaphore::new(options.body_bytes / UNIT)),
-            options,
-            sessions,
-            start: Instant::now(),
-            parked: Arc::default(),
-            listening: Mutex::default(),
-            is_closing: AtomicBool::new(false),
-            tools: Tools::default(),
-        }))
+        Self {
+            inner: Arc::new(Inner::new(server, handler, options)),
+            address: None,
+        }
+    }
+
+    /// The service, for the requests of one connection.
+    pub(super) fn for_address(&self, address: IpAddr) -> Self {
+        Self {
+            address: Some(address),
+            ..self.clone()
+        }
     }
 
     pub(super) fn connections(&self) -> usize {
-        self.0.options.connections
+        self.inner.options.connections
     }
 
     pub(super) fn head_time(&self) -> Duration {
-        self.0.options.head_time
+        self.inner.options.head_time
     }
 
     /// Takes no new calls from now on: they are answered with status 503. Streams of subscriptions end, and their clients
     /// are told so.
     pub fn close(&self) {
-        self.0.is_closing.store(true, Ordering::Release);
-        let listening = std::mem::take(&mut *self.0.listening());
-        for lane in listening.iter().filter_map(Weak::upgrade) {
-            lane.end_streams();
-        }
+        self.inner.close();
     }
 
     /// Ends every session, and with them their streams and whatever is at work in them.
     pub fn end_sessions(&self) {
-        let lanes = self.0.sessions().end_all();
-        for lane in lanes {
-            lane.close();
-        }
+        self.inner.end_sessions();
     }
 }
 
@@ -143,13 +108,17 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let inner = Arc::clone(&self.0);
-        Box::pin(async move { Ok(inner.handle(request).await) })
+        let Self { inner, address } = self.clone();
+        Box::pin(async move { Ok(inner.handle(request, address).await) })
     }
 }
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
-    async fn handle<B>(self: Arc<Self>, request: Request<B>) -> Response<Body>
+    async fn handle<B>(
+        self: Arc<Self>,
+        request: Request<B>,
+        address: Option<IpAddr>,
+    ) -> Response<Body>
     where
         B: http_body::Body + Send,
         B::Data: Send,
@@ -163,10 +132,10 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             return refused(StatusCode::FORBIDDEN, why);
         }
         if self.options.cors && head.method == Method::OPTIONS {
-            return allowed(&head.headers, status(StatusCode::NO_CONTENT));
+            return allowed(&head.headers);
         }
         let origin = head.headers.get(ORIGIN).cloned();
-        let response = self.admitted(head, body).await;
+        let response = self.admitted(head, body, address).await;
         match origin.filter(|_| self.options.cors) {
             Some(origin) => exposed(origin, response),
             None => response,
@@ -178,7 +147,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);
         }
-        match self.is_closing.load(Ordering::Acquire) {
+        match self.is_closing() {
             true => refused(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server is shutting down",
@@ -187,7 +156,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
     }
 
-    async fn admitted<B>(&self, head: Parts, body: B) -> Response<Body>
+    async fn admitted<B>(&self, head: Parts, body: B, address: Option<IpAddr>) -> Response<Body>
     where
         B: http_body::Body + Send,
         B::Data: Send,
@@ -215,18 +184,18 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 "the answer comes as application/json or text/event-stream: accept both",
             );
         }
-        if self.is_closing.load(Ordering::Acquire) {
+        if self.is_closing() {
             return refused(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the server is shutting down",
             );
         }
         let limit = self.server.limits().message_bytes;
-        match tokio::time::timeout(self.options.body_time, self.read(body, limit)).await {
-            Ok(Ok((bytes, room))) => self.post(head, bytes, room).await,
+        match tokio::time::timeout(self.options.body_time, self.room.read(body, limit)).await {
+            Ok(Ok((bytes, taken))) => self.post(head, address, bytes, taken).await,
             Ok(Err(Unread::TooLarge)) => {
-                let refusal = crate::errors::message_too_large(limit.saturating_add(1), limit);
-                super::post::refusal(None, &refusal)
+                let bytes = limit.saturating_add(1);
+                refusal(None, &crate::errors::message_too_large(bytes, limit))
             }
             Ok(Err(Unread::BrokenOff)) => refused(StatusCode::BAD_REQUEST, "the body broke off"),
             Ok(Err(Unread::NoRoom)) => refused(
@@ -235,97 +204,6 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             ),
             Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
         }
-    }
-
-    /// Reads a body, within what a message and what all bodies together may be.
-    async fn read<B>(&self, body: B, limit: usize) -> Result<(Vec<u8>, Room), Unread>
-    where
-        B: http_body::Body + Send,
-        B::Data: Send,
-    {
-        let mut body = std::pin::pin!(body);
-        let (mut bytes, mut room) = (Vec::<u8>::new(), Vec::new());
-        let mut paid = 0;
-        while let Some(frame) = body.frame().await {
-            let Ok(frame) = frame else {
-                return Err(Unread::BrokenOff);
-            };
-            let Ok(mut data) = frame.into_data() else {
-                continue;
-            };
-            if bytes.len() + data.remaining() > limit {
-                return Err(Unread::TooLarge);
-            }
-            // Room for no more than comes, as far as that is known: what is paid for is what is taken up.
-            if bytes.capacity() - bytes.len() < data.remaining() {
-                let rest = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-                let most = bytes.len().max(FIRST);
-                bytes.reserve_exact(data.remaining() + rest.min(most));
-            }
-            let units = bytes.capacity().div_ceil(UNIT);
-            if units > paid {
-                let more = u32::try_from(units - paid).map_err(|_| Unread::TooLarge)?;
-                let permit = Arc::clone(&self.room).try_acquire_many_owned(more);
-                room.push(permit.map_err(|_| Unread::NoRoom)?);
-                paid = units;
-            }
-            while data.has_remaining() {
-                let chunk = data.chunk();
-                bytes.extend_from_slice(chunk);
-                let taken = chunk.len();
-                data.advance(taken);
-            }
-        }
-        Ok((bytes, room))
-    }
-
-    /// Ends sessions on which nothing was said for too long; without one there is nothing to look at.
-    fn retire(&self) {
-        let now = self.start.elapsed();
-        let Some(since) = now.checked_sub(self.options.idle) else {
-            return;
-        };
-        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
-        let gone = self.sessions().retire(since, now, may_go);
-        for lane in gone {
-            lane.close();
-        }
-    }
-
-    /// A lane on which nothing has been said.
-    pub(super) fn new_lane(&self) -> Arc<Lane<App, H>> {
-        Lane::new(
-            Arc::clone(&self.server),
-            Arc::clone(&self.handler),
-            self.start,
-            Some(Arc::clone(&self.parked)),
-        )
-    }
-
-    /// Streams end with the server, so it has to know them; those that are gone are forgotten when there is no room.
-    pub(super) fn remember_stream(&self, lane: &Arc<Lane<App, H>>) {
-        let mut listening = self.listening();
-        if listening.len() == listening.capacity() {
-            listening.retain(|lane| lane.strong_count() > 0);
-        }
-        listening.push(Arc::downgrade(lane));
-        drop(listening);
-        // It may have been asked for while the server began to stop.
-        if self.is_closing.load(Ordering::Acquire) {
-            lane.end_streams();
-        }
-    }
-
-    fn listening(&self) -> std::sync::MutexGuard<'_, Vec<Weak<Lane<App, H>>>> {
-        self.listening
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The lane in which a call is parked.
-    pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane<App, H>>> {
-        let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
-        parked.get(&ticket).and_then(Weak::upgrade)
     }
 
     /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
@@ -350,16 +228,16 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
 
     /// GET opens the stream of a session, DELETE ends the session.
     fn session_operation(&self, method: &Method, headers: &HeaderMap) -> Response<Body> {
+        if method == Method::DELETE {
+            return match self.end_session(headers) {
+                Ok(()) => status(StatusCode::NO_CONTENT),
+                Err(response) => *response,
+            };
+        }
         let lane = match self.session(headers) {
             Ok(lane) => lane,
             Err(response) => return *response,
         };
-        if method == Method::DELETE {
-            let id = text(headers, headers::SESSION_ID).unwrap_or_default();
-            self.sessions().end(id);
-            lane.close();
-            return status(StatusCode::NO_CONTENT);
-        }
         if !accepts(headers, "text", "event-stream") {
             return refused(
                 StatusCode::NOT_ACCEPTABLE,
@@ -386,41 +264,6 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             Err(_) => refused(StatusCode::CONFLICT, "this session has its stream already"),
         }
     }
-
-    /// The session that a request names.
-    pub(super) fn session(
-        &self,
-        headers: &HeaderMap,
-    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
-        let Some(id) = text(headers, headers::SESSION_ID) else {
-            let why = "Mcp-Session-Id is missing: open a session with `initialize`";
-            return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
-        };
-        let now = self.start.elapsed();
-        let lane = self.sessions().use_at(id, now).map(|lane| Arc::clone(lane));
-        lane.ok_or_else(|| {
-            Box::new(refused(
-                StatusCode::NOT_FOUND,
-                "no such session: open one with `initialize`",
-            ))
-        })
-    }
-
-    pub(super) fn sessions(&self) -> std::sync::MutexGuard<'_, Sessions<Arc<Lane<App, H>>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The value of a header, if it is one of visible ASCII.
-pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    headers.get(name)?.to_str().ok()
-}
-
-/// Why a body was not read.
-enum Unread {
-    TooLarge,
-    BrokenOff,
-    NoRoom,
 }
 
 /// Whether a media type is accepted; who does not say accepts all.
@@ -445,34 +288,6 @@ fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
     })
 }
 
-/// The answer to a page of an allowed origin that asks whether it may send.
-fn allowed(asked: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
-    let headers = response.headers_mut();
-    headers.insert(
-        ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("GET, POST, DELETE"),
-    );
-    if let Some(wanted) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
-        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
-    }
-    match asked.get(ORIGIN) {
-        Some(origin) => exposed(origin.clone(), response),
-        None => response,
-    }
-}
-
-/// A response that a page of this origin may read.
-fn exposed(origin: HeaderValue, mut response: Response<Body>) -> Response<Body> {
-    let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(VARY, HeaderValue::from_static("Origin"));
-    headers.insert(
-        ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static(headers::SESSION_ID),
-    );
-    response
-}
-
 fn is_json(headers: &HeaderMap) -> bool {
     let ty = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     ty.split(';')
@@ -481,36 +296,3 @@ fn is_json(headers: &HeaderMap) -> bool {
         .trim()
         .eq_ignore_ascii_case("application/json")
 }
-
-pub(super) fn status(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
-    response
-}
-
-/// A refusal of HTTP, before any message was read.
-fn refused(code: StatusCode, why: &str) -> Response<Body> {
-    let mut response = Response::new(Body::text(why));
-    *response.status_mut() = code;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    response
-}
-
-/// A stream of events.
-pub(super) fn events(body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(
-        http::header::CACHE_CONTROL,
-        HeaderValue::from_static("no-cache"),
-    );
-    // Proxies that would hold events back are asked not to.
-    headers.insert(UNBUFFERED, HeaderValue::from_static("no"));
-    response
-}
-
-/// The header by which a server asks that its events are passed on as they come.
-const UNBUFFERED: http::HeaderName = http::HeaderName::from_static("x-accel-buffering");

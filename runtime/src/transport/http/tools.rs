@@ -11,7 +11,7 @@ use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
 use tokio::time::Instant;
 
 use super::body::HangUp;
-use super::service::Inner;
+use super::inner::Inner;
 use crate::errors::Refusal;
 use crate::methods;
 use crate::protocol::params::{self, Param};

@@ -51,7 +51,7 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
         let asked = state.connection.ask(ask, self.now());
         let (answer, waits) = oneshot::channel();
         if let Ok(token) = asked {
-            state.asked.insert(token, answer);
+            state.work().asked.insert(token, answer);
         }
         // An adapter may have the answer at once.
         self.carry(state, Manner::InTurn);
@@ -75,7 +75,8 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
 
     fn forget(&self, ask: Token) {
         let mut state = self.state();
-        if state.asked.remove(&ask).is_some() {
+        let asked = state.work.as_mut().and_then(|work| work.asked.remove(&ask));
+        if asked.is_some() {
             state.connection.cancel(ask, None, self.now());
             self.carry(state, Manner::InTurn);
         }

@@ -2,17 +2,18 @@
 
 mod line;
 mod streams;
+mod work;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 use streams::{Manner, Sent, Streams};
+use work::Work;
 
 #[cfg(feature = "http")]
 use super::replay::{EventId, EventStore};
@@ -20,7 +21,7 @@ use super::route::{Route, Turn};
 use super::{Facts, Handler, Line, Peer, Session};
 use crate::Spoken;
 use crate::headers::Headers;
-use crate::protocol::{Answered, Connection, Event, Exchange, Output, Token};
+use crate::protocol::{Connection, Event, Exchange, Output, Token};
 use crate::server::{Looked, Server};
 
 /// Lanes in which calls are parked, by the ticket of their client.
@@ -39,14 +40,8 @@ pub(crate) struct Lane<App: Spoken, H> {
 struct State<App: Spoken> {
     connection: Connection<Server<App>>,
     streams: Streams,
-    /// What the handlers are to take note of, and whether somebody is telling them.
-    news: VecDeque<Event>,
-    is_telling: bool,
-    tasks: HashMap<Token, AbortHandle>,
-    asked: HashMap<Token, oneshot::Sender<Answered>>,
-    /// When the channel is woken next, and what does it.
-    alarm: Option<(Duration, AbortHandle)>,
-    tickets: Vec<u64>,
+    /// What is at work; most of the time nothing is.
+    work: Option<Box<Work>>,
     /// Whether the peer will not say anything any more.
     is_silent: bool,
     /// Whether somebody waits to send on what waits for its reader.
@@ -92,12 +87,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         let state = State {
             connection: Connection::new(server),
             streams: Streams::default(),
-            news: VecDeque::new(),
-            is_telling: false,
-            tasks: HashMap::new(),
-            asked: HashMap::new(),
-            alarm: None,
-            tickets: Vec::new(),
+            work: None,
             is_silent: false,
             is_flushing: false,
         };
@@ -117,7 +107,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
 
     /// Keeps the events of the session that was opened, so that its client can have them again.
     #[cfg(feature = "http")]
-    pub(crate) fn keep_events(&self, session: &str, store: Arc<dyn EventStore>) {
+    pub(crate) fn keep_events(&self, session: Arc<str>, store: Arc<dyn EventStore>) {
         let mut state = self.state();
         if let Some(revision) = state.connection.session_revision() {
             state.streams.keep_events(session, revision, store);
@@ -196,12 +186,12 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         }
         self.arm(state);
         self.flush(state);
-        let is_told = state.news.is_empty();
+        let has_news = state.work.as_ref().is_some_and(|work| work.has_news());
         if state.connection.pending() == 0 {
             state.rest();
         }
         drop(guard);
-        if !is_told {
+        if has_news {
             self.tell();
         }
         opens_session
@@ -212,13 +202,11 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         loop {
             let event = {
                 let mut state = self.state();
-                if state.is_telling {
-                    return;
-                }
-                let Some(event) = state.news.pop_front() else {
+                let next = state.work.as_mut().and_then(|work| work.begin_telling());
+                let Some(event) = next else {
+                    state.work.take_if(|work| work.is_done());
                     return;
                 };
-                state.is_telling = true;
                 event
             };
             let session = self.session();
@@ -229,7 +217,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
             };
             // What fails in there is the handler's business, and nobody waits for it.
             let _ = catch_unwind(AssertUnwindSafe(tell));
-            self.state().is_telling = false;
+            self.state().work().is_telling = false;
         }
     }
 
@@ -271,27 +259,29 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
                     handler.other_call(call, peer).await
                 });
             }
-            Event::Initialized | Event::Listens => state.news.push_back(event),
-            // Who is told more slowly than it comes in misses some.
-            Event::Notice(_) | Event::OtherNotice(_)
-                if state.news.len() < state.connection.side().limits().pending =>
-            {
-                state.news.push_back(event);
+            Event::Initialized | Event::Listens => state.work().news.push_back(event),
+            Event::Notice(_) | Event::OtherNotice(_) => {
+                // Who is told more slowly than it comes in misses some.
+                let most = state.connection.side().limits().pending;
+                let news = &mut state.work().news;
+                if news.len() < most {
+                    news.push_back(event);
+                }
             }
             Event::Cancelled(cancelled) => {
-                if let Some(task) = state.tasks.remove(&cancelled.token) {
+                if let Some(task) = state.work().tasks.remove(&cancelled.token) {
                     task.abort();
                 }
             }
             Event::Answered(answer) => {
-                if let Some(waits) = state.asked.remove(&answer.token) {
+                if let Some(waits) = state.work().asked.remove(&answer.token) {
                     // Whoever asked may have been cancelled since.
                     let _ = waits.send(answer);
                 }
             }
             Event::Parked { ticket, .. } => {
                 if let Some(parked) = &self.parked {
-                    state.tickets.push(ticket);
+                    state.work().tickets.push(ticket);
                     let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
                     parked.insert(ticket, Weak::clone(&self.me));
                 }
@@ -326,14 +316,14 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
             lane.answer(token, result).await;
         });
         // A call that is made again for the same request takes the place of the one that is over.
-        state.tasks.insert(token, work.abort_handle());
+        state.work().tasks.insert(token, work.abort_handle());
     }
 
     async fn answer(&self, token: Token, result: Result<Json, ErrorObject>) {
         // Room first, as for notifications; if nobody reads any more, the answer is for nobody.
         let _turn = self.turn(token).await;
         let mut state = self.state();
-        state.tasks.remove(&token);
+        state.work().tasks.remove(&token);
         let _ = state.connection.answer(token, result, self.now());
         self.carry(state, Manner::InTurn);
     }
@@ -358,7 +348,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     pub(crate) fn input_ended(&self) {
         let mut state = self.state();
         state.is_silent = true;
-        state.asked.clear();
+        state.work().asked.clear();
         // Calls that only end when the peer says so end now.
         state.connection.closed(self.now());
         self.carry(state, Manner::InTurn);
@@ -378,12 +368,8 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         state.streams.close();
         let server = Arc::clone(state.connection.side());
         state.connection = Connection::new(server);
-        state.asked.clear();
-        if let Some((_, alarm)) = state.alarm.take() {
-            alarm.abort();
-        }
-        for (_, task) in state.tasks.drain() {
-            task.abort();
+        if let Some(work) = &mut state.work {
+            work.abandon();
         }
     }
 
@@ -391,7 +377,8 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     fn refuses_to_park(&self, state: &State<App>) -> Option<ErrorObject> {
         let parked = self.parked.as_ref()?;
         let limit = state.connection.side().limits().all_parked;
-        let is_one_more = state.tickets.is_empty() && state.connection.session_revision().is_none();
+        let is_parked = (state.work.as_ref()).is_some_and(|work| !work.tickets.is_empty());
+        let is_one_more = !is_parked && state.connection.session_revision().is_none();
         let parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
         (is_one_more && parked.len() >= limit).then(|| crate::errors::too_many_pending(limit).error)
     }
@@ -399,10 +386,11 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     /// Sees to it that the connection is woken when it wants to be.
     fn arm(&self, state: &mut State<App>) {
         let wake = state.connection.wake_at();
-        if wake == state.alarm.as_ref().map(|(at, _)| *at) {
+        let alarm = state.work.as_ref().and_then(|work| work.alarm.as_ref());
+        if wake == alarm.map(|(at, _)| *at) {
             return;
         }
-        if let Some((_, alarm)) = state.alarm.take() {
+        if let Some((_, alarm)) = state.work().alarm.take() {
             alarm.abort();
         }
         let Some(at) = wake else { return };
@@ -414,12 +402,12 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
                 lane.wake();
             }
         });
-        state.alarm = Some((at, alarm.abort_handle()));
+        state.work().alarm = Some((at, alarm.abort_handle()));
     }
 
     fn wake(&self) {
         let mut state = self.state();
-        state.alarm = None;
+        state.work().alarm = None;
         state.connection.wake(self.now());
         self.carry(state, Manner::InTurn);
     }
@@ -440,29 +428,30 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
 }
 
 impl<App: Spoken> State<App> {
+    fn work(&mut self) -> &mut Work {
+        self.work.get_or_insert_default()
+    }
+
     /// Nothing is being worked on: of many sessions most are in this state, and take up little.
     fn rest(&mut self) {
         self.connection.rest();
         self.streams.rest();
-        self.tasks.shrink_to_fit();
-        self.asked.shrink_to_fit();
-        if self.news.is_empty() {
-            self.news = VecDeque::new();
-        }
+        self.work.take_if(|work| work.is_done());
     }
 }
 
 impl<App: Spoken, H> Drop for Lane<App, H> {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, alarm)) = state.alarm.take() {
+        let Some(work) = &mut state.work else { return };
+        if let Some((_, alarm)) = work.alarm.take() {
             alarm.abort();
         }
         if let Some(parked) = &self.parked
-            && !state.tickets.is_empty()
+            && !work.tickets.is_empty()
         {
             let mut parked = parked.lock().unwrap_or_else(PoisonError::into_inner);
-            for ticket in &state.tickets {
+            for ticket in &work.tickets {
                 parked.remove(ticket);
             }
         }

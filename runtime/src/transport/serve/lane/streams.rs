@@ -1,6 +1,6 @@
 //! Where texts go: into the response of their exchange, onto the stream of the session, or aside until somebody reads.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 #[cfg(feature = "http")]
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const BACKLOG_BYTES: usize = 256 << 10;
 #[derive(Default)]
 pub(super) struct Streams {
     /// Where the texts of an exchange go, and what is known of who began it.
-    open: HashMap<Exchange, Open>,
+    open: BTreeMap<Exchange, Open>,
     /// Where texts go that belong to no exchange.
     at_large: Option<Route>,
     /// Those that came while nobody read them.
@@ -49,7 +49,7 @@ struct Open {
 /// Where the events of a session are kept.
 #[cfg(feature = "http")]
 struct Replay {
-    session: String,
+    session: Arc<str>,
     store: Arc<dyn EventStore>,
     /// Whether its revision has streams that are closed in the middle, and begin with an event that holds nothing.
     polls: bool,
@@ -217,7 +217,9 @@ impl Streams {
 
     /// Gives back what room for exchanges takes up, while there are none.
     pub(super) fn rest(&mut self) {
-        self.open.shrink_to_fit();
+        if self.open.is_empty() {
+            self.open = BTreeMap::new();
+        }
     }
 
     /// The session is over: what it was to be sent is for nobody.
@@ -235,13 +237,13 @@ impl Streams {
     /// Keeps the events of a session from now on, so that its client can have them again.
     pub(super) fn keep_events(
         &mut self,
-        session: &str,
+        session: Arc<str>,
         revision: Revision,
         store: Arc<dyn EventStore>,
     ) {
         if revision.has_header(ProtocolHeader::LastEventId) {
             self.replay = Some(Replay {
-                session: session.to_owned(),
+                session,
                 store,
                 polls: revision.has_rule(ProtocolRule::PollingStreams),
             });

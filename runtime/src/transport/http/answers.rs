@@ -1,0 +1,90 @@
+//! What is answered: a message, a stream of events, a refusal of HTTP, a bare status; and what a page may read of it.
+
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, CACHE_CONTROL, CONTENT_TYPE,
+    ORIGIN, VARY,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use mcp_wire::RequestId;
+use mcp_wire::envelope::write;
+
+use super::Body;
+use crate::errors::Refusal;
+use crate::headers;
+
+/// The header by which a server asks that its events are passed on as they come.
+const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// A status that says it all.
+pub(super) fn status(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// A message.
+pub(super) fn json(code: StatusCode, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::text(body));
+    *response.status_mut() = code;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// A refusal as a message.
+pub(super) fn refusal(id: Option<&RequestId>, refusal: &Refusal) -> Response<Body> {
+    let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+    json(code, write::error(id, &refusal.error))
+}
+
+/// A refusal of HTTP, before any message was read.
+pub(super) fn refused(code: StatusCode, why: &str) -> Response<Body> {
+    let mut response = Response::new(Body::text(why));
+    *response.status_mut() = code;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    response
+}
+
+/// A stream of events.
+pub(super) fn events(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // Proxies that would hold events back are asked not to.
+    headers.insert(UNBUFFERED, HeaderValue::from_static("no"));
+    response
+}
+
+/// The answer to a page of an allowed origin that asks whether it may send.
+pub(super) fn allowed(asked: &HeaderMap) -> Response<Body> {
+    let mut response = status(StatusCode::NO_CONTENT);
+    let headers = response.headers_mut();
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, POST, DELETE"),
+    );
+    if let Some(wanted) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+    }
+    match asked.get(ORIGIN) {
+        Some(origin) => exposed(origin.clone(), response),
+        None => response,
+    }
+}
+
+/// A response that a page of this origin may read.
+pub(super) fn exposed(origin: HeaderValue, mut response: Response<Body>) -> Response<Body> {
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static(headers::SESSION_ID),
+    );
+    response
+}

@@ -1,0 +1,198 @@
+//! What all clones of a service share: its server, its sessions, who listens, and what is parked.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use http::request::Parts;
+use http::{HeaderMap, Response, StatusCode};
+
+use super::answers::{refusal, refused};
+use super::intake::Room;
+use super::tools::Tools;
+use super::{Body, Options, PeerAddress, Principal, text};
+use crate::errors::{self, Refusal};
+use crate::serve::{Handler, Lane, Parked};
+use crate::server::{NewSession, Owner, Server, Sessions};
+use crate::{Spoken, headers};
+
+pub(super) struct Inner<App: Spoken, H> {
+    pub(super) server: Arc<Server<App>>,
+    pub(super) options: Options,
+    pub(super) start: Instant,
+    pub(super) room: Room,
+    pub(super) tools: Tools,
+    handler: Arc<H>,
+    sessions: Mutex<Sessions<Arc<Lane<App, H>>>>,
+    parked: Arc<Parked<App, H>>,
+    /// Those in which clients of the modern era listen.
+    listening: Mutex<Vec<Weak<Lane<App, H>>>>,
+    /// Whether no new call is taken any more.
+    is_closing: AtomicBool,
+}
+
+/// For how long a session is safe that was used, however many others are opened.
+const SPARED: Duration = Duration::from_secs(60);
+
+impl<App: Spoken, H: Handler> Inner<App, H> {
+    pub(super) fn new(server: Server<App>, handler: H, options: Options) -> Self {
+        Self {
+            sessions: Mutex::new(Sessions::new(server.limits())),
+            server: Arc::new(server),
+            handler: Arc::new(handler),
+            start: Instant::now(),
+            room: Room::new(options.body_bytes),
+            tools: Tools::default(),
+            options,
+            parked: Arc::default(),
+            listening: Mutex::default(),
+            is_closing: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Acquire)
+    }
+
+    /// Takes no new calls from now on, and ends the streams of subscriptions.
+    pub(super) fn close(&self) {
+        self.is_closing.store(true, Ordering::Release);
+        let listening = std::mem::take(&mut *self.listening());
+        for lane in listening.iter().filter_map(Weak::upgrade) {
+            lane.end_streams();
+        }
+    }
+
+    pub(super) fn end_sessions(&self) {
+        let lanes = self.sessions().end_all();
+        for lane in lanes {
+            lane.close();
+        }
+    }
+
+    /// Ends sessions on which nothing was said for too long; without one there is nothing to look at.
+    pub(super) fn retire(&self) {
+        let now = self.start.elapsed();
+        let Some(since) = now.checked_sub(self.options.idle) else {
+            return;
+        };
+        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
+        let gone = self.sessions().retire(since, now, may_go);
+        for lane in gone {
+            lane.close();
+        }
+    }
+
+    /// A lane on which nothing has been said.
+    pub(super) fn new_lane(&self) -> Arc<Lane<App, H>> {
+        Lane::new(
+            Arc::clone(&self.server),
+            Arc::clone(&self.handler),
+            self.start,
+            Some(Arc::clone(&self.parked)),
+        )
+    }
+
+    /// Streams end with the server, so it has to know them; those that are gone are forgotten when there is no room.
+    pub(super) fn remember_stream(&self, lane: &Arc<Lane<App, H>>) {
+        let mut listening = self.listening();
+        if listening.len() == listening.capacity() {
+            listening.retain(|lane| lane.strong_count() > 0);
+        }
+        listening.push(Arc::downgrade(lane));
+        drop(listening);
+        // It may have been asked for while the server began to stop.
+        if self.is_closing() {
+            lane.end_streams();
+        }
+    }
+
+    fn listening(&self) -> MutexGuard<'_, Vec<Weak<Lane<App, H>>>> {
+        self.listening
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lane in which a call is parked.
+    pub(super) fn parked(&self, ticket: u64) -> Option<Arc<Lane<App, H>>> {
+        let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
+        parked.get(&ticket).and_then(Weak::upgrade)
+    }
+
+    /// Keeps the lane on which a session was opened; the id of that.
+    pub(super) fn open(
+        &self,
+        lane: &Arc<Lane<App, H>>,
+        owner: Owner,
+    ) -> Result<Arc<str>, Box<Response<Body>>> {
+        let Some(id) = fresh_id() else {
+            let refused = errors::internal("no randomness for the id of a session");
+            let status = StatusCode::INTERNAL_SERVER_ERROR.as_u16();
+            return Err(Box::new(refusal(None, &Refusal { status, ..*refused })));
+        };
+        let new = NewSession::new(Arc::clone(&id), Arc::clone(lane))
+            .with_bytes(lane.session_bytes())
+            .with_owner(owner);
+        let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
+        let opened = (self.sessions()).open(new, self.start.elapsed(), SPARED, may_go);
+        let gone = opened
+            .map_err(|full| Box::new(refusal(None, &errors::too_many_sessions(full.limit))))?;
+        for lane in gone {
+            lane.close();
+        }
+        if let Some(store) = &self.options.events {
+            lane.keep_events(Arc::clone(&id), Arc::clone(store));
+        }
+        Ok(id)
+    }
+
+    /// The session that a request names.
+    pub(super) fn session(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
+        let Some(id) = text(headers, headers::SESSION_ID) else {
+            let why = "Mcp-Session-Id is missing: open a session with `initialize`";
+            return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
+        };
+        let now = self.start.elapsed();
+        let lane = self.sessions().use_at(id, now).map(|lane| Arc::clone(lane));
+        lane.ok_or_else(|| {
+            Box::new(refused(
+                StatusCode::NOT_FOUND,
+                "no such session: open one with `initialize`",
+            ))
+        })
+    }
+
+    /// Ends the session that a request names.
+    pub(super) fn end_session(&self, headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+        let lane = self.session(headers)?;
+        let id = text(headers, headers::SESSION_ID).unwrap_or_default();
+        self.sessions().end(id);
+        lane.close();
+        Ok(())
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions<Arc<Lane<App, H>>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whose session a request opens that came from an address: whom a layer names comes before where it came from.
+pub(super) fn owner(parts: &Parts, address: Option<IpAddr>) -> Owner {
+    if let Some(Principal(name)) = parts.extensions.get() {
+        return Owner::Principal(name.as_str().into());
+    }
+    let named = parts.extensions.get().map(|PeerAddress(named)| *named);
+    named.or(address).map_or(Owner::Unknown, Owner::at)
+}
+
+/// 128 random bits as visible ASCII: whoever does not know a session's id cannot guess it.
+fn fresh_id() -> Option<Arc<str>> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    let hex = bytes.iter().map(|byte| format!("{byte:02x}"));
+    Some(hex.collect::<String>().into())
+}

@@ -1,0 +1,60 @@
+//! What is at work in a channel: tasks of handlers, what they wait for, and what they are to be told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+use crate::protocol::{Answered, Event, Token};
+
+/// What is at work in a channel.
+#[derive(Default)]
+pub(super) struct Work {
+    pub(super) tasks: BTreeMap<Token, AbortHandle>,
+    pub(super) asked: BTreeMap<Token, oneshot::Sender<Answered>>,
+    /// When the channel is woken next, and what does it.
+    pub(super) alarm: Option<(Duration, AbortHandle)>,
+    /// Of the calls that are parked, for their clients to find them by.
+    pub(super) tickets: Vec<u64>,
+    /// What the handlers are to take note of, and whether somebody is telling them.
+    pub(super) news: VecDeque<Event>,
+    pub(super) is_telling: bool,
+}
+
+impl Work {
+    pub(super) fn has_news(&self) -> bool {
+        !self.news.is_empty()
+    }
+
+    /// What the handlers are told next, unless somebody is telling them.
+    pub(super) fn begin_telling(&mut self) -> Option<Event> {
+        if self.is_telling {
+            return None;
+        }
+        let event = self.news.pop_front()?;
+        self.is_telling = true;
+        Some(event)
+    }
+
+    /// Nobody waits for any of it any more.
+    pub(super) fn abandon(&mut self) {
+        self.asked.clear();
+        if let Some((_, alarm)) = self.alarm.take() {
+            alarm.abort();
+        }
+        for (_, task) in std::mem::take(&mut self.tasks) {
+            task.abort();
+        }
+    }
+
+    /// Whether nothing of it is left.
+    pub(super) fn is_done(&self) -> bool {
+        self.tasks.is_empty()
+            && self.asked.is_empty()
+            && self.alarm.is_none()
+            && self.tickets.is_empty()
+            && self.news.is_empty()
+            && !self.is_telling
+    }
+}
