@@ -120,6 +120,16 @@ impl Filter {
         Json::of(&params)
     }
 
+    /// Each change that it is told of, with the resource.
+    #[cfg(feature = "router")]
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
+        let lists = self.lists.iter().map(|(_, told)| (*told, None));
+        lists.chain(self.uris.iter().map(|uri| {
+            let method = methods::NOTIFICATIONS_RESOURCES_UPDATED;
+            (method, Some(uri.as_str()))
+        }))
+    }
+
     /// Whether it is told of this change; a part of a resource counts as the resource.
     pub(crate) fn wants(&self, method: &str, uri: Option<&str>) -> bool {
         let is_part = |uri: &str, whole: &String| {

@@ -125,7 +125,8 @@ pub(crate) fn subject(params: &Json) -> String {
     text
 }
 
-fn canonical(json: &Json, text: &mut String) {
+/// Writes a value in one way, however its members are ordered and spaced.
+pub(crate) fn canonical(json: &Json, text: &mut String) {
     match json.kind() {
         Kind::Object => {
             let object: Map<Json> = json.read().unwrap_or_default();

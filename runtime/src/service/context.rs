@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_registry::{Era, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
-use mcp_wire::{Encode, Json, Number, Writer};
+use mcp_wire::{Decode, Encode, Json, Number, Writer};
 
 use super::Error;
 use super::starting_over::Answers;
@@ -155,6 +155,26 @@ impl<App> Cx<App> {
             answers: answers.again(),
             starts_over: true,
         }))
+    }
+
+    /// What the client answered to the question of this name, which a result of this call asked; none if it did not.
+    ///
+    /// For handlers of the per-request era that ask by results of their own (`InputRequiredResult`): several things at
+    /// once, or by names that mean something. Whatever else a client answers is not looked at.
+    ///
+    /// # Errors
+    /// An answer that is not of this type.
+    pub fn answer<T: Decode>(&self, name: &str) -> Result<Option<T>, Error> {
+        let answer = self.inner.answers.named(name);
+        let read = answer.map(Json::read).transpose();
+        read.map_err(|error| Error::InvalidParams(format!("the answer `{name}`: {error}")))
+    }
+
+    /// The state that such a result sent along, as its client has brought it back: what the client could have made up,
+    /// unless it was sealed.
+    #[must_use]
+    pub fn request_state(&self) -> Option<&str> {
+        self.inner.answers.state()
     }
 
     /// Says how far the work is, if the client wants to know: `cx.progress(50, 100).await`.

@@ -3,15 +3,23 @@
 //! Answers of earlier rounds travel with the client, as the state of the request. They are the client's own words either
 //! way, so that nobody need vouch for them.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_wire::{Json, Map};
+use sha2::{Digest, Sha256};
+
+use crate::adapters::seal::canonical;
 
 /// What a client was asked and has answered so far, by question.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    known: Map<Json>,
+    /// What came with the request.
+    responses: Map<Json>,
+    /// The state of the request, as its client has it.
+    state: Option<String>,
+    /// The answers of earlier rounds in that state.
+    earlier: Map<Json>,
     asked: AtomicUsize,
 }
 
@@ -27,22 +35,19 @@ pub struct Unanswered {
 impl Answers {
     /// The answers in the params of a request; none if they have none.
     pub(super) fn of(params: &Json) -> Self {
-        let mut known = Map::new();
         let text = params.text();
-        if text.contains("\"inputResponses\"") || text.contains("\"requestState\"") {
-            let params: Map<Json> = params.read().unwrap_or_default();
-            let state = params.get("requestState").and_then(|state| state.as_str());
-            let earlier = state.and_then(|state| Json::from_text(&state).ok());
-            // A state that is not one of these is whoever's else it may be.
-            for answers in [earlier.as_ref(), params.get("inputResponses")] {
-                let answers: Option<Map<Json>> = answers.and_then(|answers| answers.read().ok());
-                for (key, answer) in &answers.unwrap_or_default() {
-                    known.insert(key, answer.clone());
-                }
-            }
+        if !text.contains("\"inputResponses\"") && !text.contains("\"requestState\"") {
+            return Self::default();
         }
+        let params: Map<Json> = params.read().unwrap_or_default();
+        let responses = params.get("inputResponses").map(Json::read);
+        let state = params.get("requestState").and_then(|state| state.as_str());
+        // A state that is not one of these is whoever's else it may be.
+        let earlier = state.as_deref().map(mcp_wire::from_str);
         Self {
-            known,
+            responses: responses.and_then(Result::ok).unwrap_or_default(),
+            earlier: earlier.and_then(Result::ok).unwrap_or_default(),
+            state: state.map(std::borrow::Cow::into_owned),
             asked: AtomicUsize::new(0),
         }
     }
@@ -50,9 +55,21 @@ impl Answers {
     /// The same answers, of which none was asked for yet.
     pub(super) fn again(&self) -> Self {
         Self {
-            known: self.known.clone(),
+            responses: self.responses.clone(),
+            state: self.state.clone(),
+            earlier: self.earlier.clone(),
             asked: AtomicUsize::new(0),
         }
+    }
+
+    /// What came with the request for a question of this name.
+    pub(super) fn named(&self, name: &str) -> Option<&Json> {
+        self.responses.get(name)
+    }
+
+    /// The state of the request.
+    pub(super) fn state(&self) -> Option<&str> {
+        self.state.as_deref()
     }
 
     /// The answer to the next question.
@@ -62,20 +79,36 @@ impl Answers {
         params: Option<Json>,
     ) -> Result<Json, Box<Unanswered>> {
         let place = self.asked.fetch_add(1, Ordering::Relaxed);
-        // A handler that asks something else this time is not answered by what was said to the other question.
-        let mut what = DefaultHasher::new();
-        (method, params.as_ref().map(Json::text)).hash(&mut what);
-        let key = format!("{place}-{:016x}", what.finish());
-        match self.known.get(&key) {
-            Some(answer) => Ok(answer.clone()),
-            None => Err(Box::new(Unanswered {
-                key,
-                method,
-                params,
-                known: self.known.clone(),
-            })),
+        let key = key(place, method, params.as_ref());
+        let known = self.responses.get(&key).or_else(|| self.earlier.get(&key));
+        if let Some(answer) = known {
+            return Ok(answer.clone());
         }
+        let mut known = self.earlier.clone();
+        for (key, answer) in &self.responses {
+            known.insert(key, answer.clone());
+        }
+        Err(Box::new(Unanswered {
+            key,
+            method,
+            params,
+            known,
+        }))
     }
+}
+
+/// The name of a question. A handler that asks something else this time is not answered by what was said to the other
+/// question; and whatever a replica was built by, it gives the same names.
+fn key(place: usize, method: &str, params: Option<&Json>) -> String {
+    let mut what = format!("{method} ");
+    if let Some(params) = params {
+        canonical(params, &mut what);
+    }
+    let mut key = format!("{place}-");
+    for byte in Sha256::digest(what).iter().take(8) {
+        let _ = write!(key, "{byte:02x}");
+    }
+    key
 }
 
 impl Unanswered {
@@ -92,5 +125,27 @@ impl Unanswered {
         result.insert("inputRequests", Json::of(&questions));
         result.insert("requestState", Json::of(Json::of(&self.known).text()));
         Json::of(&result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_has_the_same_name_whoever_built_the_replica() {
+        let form = |text: &str| Json::from_text(text).ok();
+        let one = form(r#"{"message": "Who?", "requestedSchema": {"type": "object"}}"#);
+        let name = key(0, "elicitation/create", one.as_ref());
+        assert_eq!(name, "0-e2b9d39d5f20efa9");
+        let other_order = form(r#"{"requestedSchema":{"type":"object"},"message":"Who?"}"#);
+        assert_eq!(name, key(0, "elicitation/create", other_order.as_ref()));
+        for other in [
+            key(1, "elicitation/create", one.as_ref()),
+            key(0, "sampling/createMessage", one.as_ref()),
+            key(0, "elicitation/create", None),
+        ] {
+            assert_ne!(name, other);
+        }
     }
 }

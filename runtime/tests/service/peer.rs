@@ -75,7 +75,8 @@ impl Peer {
         }
     }
 
-    async fn once(&mut self, method: &str, mut params: Value) -> Result<Value, Value> {
+    /// Sends a request, and does not wait for its answer.
+    pub(crate) async fn begins(&mut self, method: &str, mut params: Value) -> i64 {
         self.last_id += 1;
         let id = self.last_id;
         if self.revision.era() == Era::PerRequest {
@@ -86,9 +87,30 @@ impl Peer {
         }
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
             .await;
+        id
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = self.lines.next_line().await.unwrap();
+        serde_json::from_str(&line.unwrap()).unwrap()
+    }
+
+    /// What it is told next by this method; whatever else it is told comes before.
+    pub(crate) async fn hears(&mut self, method: &str) -> Value {
         loop {
-            let line = self.lines.next_line().await.unwrap();
-            let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            if let Some(at) = self.told.iter().position(|one| one["method"] == method) {
+                return self.told.remove(at);
+            }
+            let message = self.next().await;
+            assert!(message.get("id").is_none(), "{message}");
+            self.told.push(message);
+        }
+    }
+
+    async fn once(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.begins(method, params).await;
+        loop {
+            let message = self.next().await;
             if message.get("method").is_none() {
                 assert_eq!(message["id"], id, "{message}");
                 return match message.get("error") {

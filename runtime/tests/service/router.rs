@@ -321,3 +321,63 @@ fn what_cannot_be_served_is_said() {
     );
     assert!(said(list).contains("the tool `list` takes no object"));
 }
+
+/// A tool that asks by a result of its own: by name, and with a state.
+async fn named(cx: Cx<Newest>) -> Result<mcp::CallToolOutcome, Error> {
+    let Some(said) = cx.answer::<mcp::ElicitResult>("who")? else {
+        let properties = [("name", mcp::StringSchema::new().into())];
+        let schema =
+            mcp::ElicitRequestFormParamsRequestedSchema::new(properties.into_iter().collect());
+        let form = mcp::ElicitRequestFormParams::new("Who are you?", schema);
+        let question = mcp::InputRequest::from(mcp::ElicitRequest::new(form));
+        let questions: mcp::InputRequests = [("who", question)].into_iter().collect();
+        let result = mcp::InputRequiredResult::new().with_input_requests(questions);
+        return Ok(result.with_request_state("asked").into());
+    };
+    let name = said
+        .content
+        .as_ref()
+        .and_then(|content| content.get("name"));
+    let text = format!("{name:?} {:?}", cx.request_state());
+    let text = mcp::TextContent::new(text);
+    Ok(mcp::CallToolResult::new(vec![text.into()]).into())
+}
+
+#[tokio::test]
+async fn a_function_may_ask_by_a_result_of_its_own() {
+    for revision in revisions() {
+        let mut methods = revision.methods().iter();
+        if !methods.any(|method| method.name == "elicitation/create") {
+            continue;
+        }
+        let (near, far) = duplex(1 << 16);
+        let running = Router::new().tool("named", "Asks.", named);
+        let running = running.serve("example", "1").unwrap();
+        tokio::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            running.lines(input, output).await.unwrap();
+        });
+        let mut peer = Peer::connect(revision, near).await;
+        let call = json!({"name": "named"});
+        peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
+        let result = peer.call("tools/call", call.clone()).await.unwrap();
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(
+            text.contains("Ada") && text.contains("asked"),
+            "{revision}: {text}"
+        );
+        if revision.era() == Era::Handshake {
+            continue;
+        }
+        // By another name nothing was answered; what is no answer is the caller's mistake.
+        let mut other = call.clone();
+        other["inputResponses"] = json!({"whom": {"action": "accept"}});
+        peer.answers = vec![json!({"action": "cancel"})];
+        let result = peer.call("tools/call", other).await.unwrap();
+        assert_eq!(peer.asked.len(), 2, "{result}");
+        let mut broken = call;
+        broken["inputResponses"] = json!({"who": {"action": "perhaps"}});
+        let error = peer.call("tools/call", broken).await.unwrap_err();
+        assert_eq!(error["code"], -32602, "{error}");
+    }
+}

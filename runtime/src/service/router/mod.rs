@@ -3,6 +3,7 @@
 //! A function takes its arguments, a [`Cx`], both or neither. Schemas are derived from the types of arguments
 //! and results with feature `schemars`; without it, they are given with the tool ([`Router::tool_of`]).
 
+mod changes;
 mod completion;
 mod handler;
 mod prompt;
@@ -15,9 +16,10 @@ use std::collections::HashMap;
 
 use super::server::{Running, ServeError, Server};
 use super::{Cx, Error};
-use mcp_registry::{Newest, newest as mcp};
+use mcp_registry::{Newest, methods, newest as mcp};
 use mcp_wire::words::Version;
 
+pub use changes::Changes;
 pub use handler::{Handler, NoArguments, OnlyCx};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
 
@@ -35,6 +37,7 @@ pub struct Router {
     templates: Templates,
     prompts: Named<Prompt>,
     completions: HashMap<(String, String), Boxed<String, Vec<String>>>,
+    changes: Option<Changes>,
     problems: Vec<String>,
 }
 
@@ -118,14 +121,22 @@ impl Router {
     fn capabilities(&self) -> mcp::ServerCapabilities {
         let mut capabilities =
             mcp::ServerCapabilities::new().with_logging(mcp_wire::JsonObject::new());
+        let changes = self.changes.is_some().then_some(true);
         if !self.tools.all.is_empty() {
-            capabilities = capabilities.with_tools(mcp::ServerCapabilitiesTools::new());
+            let mut tools = mcp::ServerCapabilitiesTools::new();
+            tools.list_changed = changes;
+            capabilities = capabilities.with_tools(tools);
         }
         if !self.resources.all.is_empty() || !self.templates.is_empty() {
-            capabilities = capabilities.with_resources(mcp::ServerCapabilitiesResources::new());
+            let mut resources = mcp::ServerCapabilitiesResources::new();
+            resources.list_changed = changes;
+            resources.subscribe = changes;
+            capabilities = capabilities.with_resources(resources);
         }
         if !self.prompts.all.is_empty() {
-            capabilities = capabilities.with_prompts(mcp::ServerCapabilitiesPrompts::new());
+            let mut prompts = mcp::ServerCapabilitiesPrompts::new();
+            prompts.list_changed = changes;
+            capabilities = capabilities.with_prompts(prompts);
         }
         if !self.completions.is_empty() {
             capabilities = capabilities.with_completions(mcp_wire::JsonObject::new());
@@ -252,5 +263,18 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
             None => Vec::new(),
         };
         Ok(completion::result(values))
+    }
+
+    async fn subscriptions_listen(
+        &self,
+        params: mcp::SubscriptionsListenRequestParams,
+        cx: Cx<Newest>,
+    ) -> Result<mcp::SubscriptionsListenResult, Error> {
+        match &self.changes {
+            Some(changes) => changes.listen(&params, &self.capabilities(), cx).await,
+            None => Err(Error::MethodNotFound(
+                methods::SUBSCRIPTIONS_LISTEN.to_owned(),
+            )),
+        }
     }
 }

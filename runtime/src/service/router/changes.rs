@@ -1,0 +1,125 @@
+//! What changes on a server, told to whoever listens.
+
+use mcp_registry::{Newest, methods, newest as mcp};
+use mcp_wire::service::Caller;
+use mcp_wire::{Json, Map};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use super::{Cx, Error, Router};
+use crate::Limits;
+use crate::adapters::filter::Filter;
+
+/// How many changes are kept for a client that reads slowly; it is told less exactly of more.
+const KEPT: usize = 256;
+
+/// Tells the clients of a [`Router`] what has changed; clones tell the same ones.
+///
+/// ```
+/// # use mcp_revisions::service::router::{Changes, Router};
+/// let changes = Changes::new();
+/// let router = Router::new().with_changes(&changes).resource("file:///news", "news", || async { "None." });
+/// // Whenever it is so, wherever that is noticed:
+/// changes.resource("file:///news");
+/// # drop(router);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Changes {
+    sender: broadcast::Sender<Change>,
+}
+
+#[derive(Debug, Clone)]
+struct Change {
+    method: &'static str,
+    /// Of a resource.
+    uri: Option<String>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Changes {
+    /// Of a server that nobody listens to yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            sender: broadcast::channel(KEPT).0,
+        }
+    }
+
+    /// There are other tools, or they are described in another way.
+    pub fn tools(&self) {
+        self.tell(methods::NOTIFICATIONS_TOOLS_LIST_CHANGED, None);
+    }
+
+    /// There are other prompts.
+    pub fn prompts(&self) {
+        self.tell(methods::NOTIFICATIONS_PROMPTS_LIST_CHANGED, None);
+    }
+
+    /// There are other resources.
+    pub fn resources(&self) {
+        self.tell(methods::NOTIFICATIONS_RESOURCES_LIST_CHANGED, None);
+    }
+
+    /// What is read at this URI is another.
+    pub fn resource(&self, uri: impl Into<String>) {
+        self.tell(methods::NOTIFICATIONS_RESOURCES_UPDATED, Some(uri.into()));
+    }
+
+    fn tell(&self, method: &'static str, uri: Option<String>) {
+        // Nobody may be listening.
+        let _ = self.sender.send(Change { method, uri });
+    }
+
+    /// Tells a client what it listens to, of what a server with these capabilities has, as long as it does.
+    pub(super) async fn listen(
+        &self,
+        params: &mcp::SubscriptionsListenRequestParams,
+        capabilities: &mcp::ServerCapabilities,
+        cx: Cx<Newest>,
+    ) -> Result<mcp::SubscriptionsListenResult, Error> {
+        let mut changes = self.sender.subscribe();
+        let capabilities = Json::of(capabilities);
+        let declares = |path: &[&str]| crate::adapters::declares(&capabilities, path);
+        let most = Limits::default().subscriptions;
+        let wanted = Filter::read(&Json::of(params), declares, most).map_err(|it| it.error)?;
+        cx.notification(
+            methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
+            Some(wanted.params()),
+        )
+        .await?;
+        loop {
+            match changes.recv().await {
+                Ok(Change { method, uri }) => {
+                    if wanted.wants(method, uri.as_deref()) {
+                        cx.notification(method, about(uri.as_deref())).await?;
+                    }
+                }
+                // What it has missed is not known any more: all of it may be another.
+                Err(RecvError::Lagged(_)) => {
+                    for (method, uri) in wanted.all() {
+                        cx.notification(method, about(uri)).await?;
+                    }
+                }
+                // Whoever could tell more is this.
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    }
+}
+
+fn about(uri: Option<&str>) -> Option<Json> {
+    uri.map(|uri| Json::of(&Map::from_iter([("uri", uri.to_owned())])))
+}
+
+impl Router {
+    /// A router whose clients are told of changes: of its lists, and of resources that they subscribed to.
+    #[must_use]
+    pub fn with_changes(mut self, changes: &Changes) -> Self {
+        self.changes = Some(changes.clone());
+        self
+    }
+}
