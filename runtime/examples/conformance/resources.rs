@@ -1,45 +1,45 @@
-//! Resources: one text, one binary, one from a template.
+//! Resources: a text, an image, one that changes, and those of a template.
 
-use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use serde_json::{Value, json};
+use mcp_revisions::newest as mcp;
+use mcp_revisions::service::Router;
+use mcp_revisions::words::{Uri, UriTemplate};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::{PIXEL, cached, invalid};
+use super::PIXEL;
 
-pub(super) fn list() -> Value {
-    let text = json!({"uri": "test://static-text", "name": "text", "description": "A text.", "mimeType": "text/plain"});
-    let binary = json!({"uri": "test://static-binary", "name": "binary", "description": "An image.", "mimeType": "image/png"});
-    let watched = json!({"uri": "test://watched-resource", "name": "watched", "description": "A resource to subscribe to.", "mimeType": "text/plain"});
-    cached("resources", json!([text, binary, watched]))
+/// The resource that is said to change.
+pub(super) const WATCHED: &str = "test://watched-resource";
+const BINARY: &str = "test://static-binary";
+
+#[derive(Deserialize)]
+struct Of {
+    id: String,
 }
 
-pub(super) fn templates() -> Value {
-    let template = json!({"uriTemplate": "test://template/{id}/data", "name": "template",
-        "description": "Data of an id.", "mimeType": "application/json"});
-    cached("resourceTemplates", json!([template]))
-}
-
-pub(super) fn read(params: &Value) -> Result<Value, ErrorObject> {
-    let uri = params["uri"].as_str().unwrap_or_default();
-    let id = uri
-        .strip_prefix("test://template/")
-        .and_then(|rest| rest.strip_suffix("/data"));
-    let contents = match (uri, id) {
-        ("test://static-text", _) => {
-            json!({"uri": uri, "mimeType": "text/plain", "text": "This is the content of the static text resource."})
-        }
-        ("test://static-binary", _) => json!({"uri": uri, "mimeType": "image/png", "blob": PIXEL}),
-        ("test://watched-resource", _) => {
-            json!({"uri": uri, "mimeType": "text/plain", "text": "Watched."})
-        }
-        (_, Some(id)) => {
-            let text =
-                json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
-            json!({"uri": uri, "mimeType": "application/json", "text": text.to_string()})
-        }
-        _ => {
-            let data = Json::from(json!({"uri": uri}));
-            return Err(invalid("Resource not found").with_data(data));
-        }
+pub(super) fn register(router: Router) -> Router {
+    let resource = |uri, name, mime_type| {
+        mcp::Resource::new(Uri(uri), name)
+            .with_description("A resource.")
+            .with_mime_type(mime_type)
     };
-    Ok(cached("contents", json!([contents])))
+    let text = resource("test://static-text", "text", "text/plain");
+    let binary = resource(BINARY, "binary", "image/png");
+    let watched = resource(WATCHED, "watched", "text/plain");
+    let template = mcp::ResourceTemplate::new(UriTemplate("test://template/{id}/data"), "template")
+        .with_description("Data of an id.")
+        .with_mime_type("application/json");
+    router
+        .resource_of(text, || async {
+            "This is the content of the static text resource."
+        })
+        .resource_of(binary, || async {
+            let blob = mcp::BlobResourceContents::new(Uri(BINARY), PIXEL);
+            mcp::ReadResourceResult::new(vec![blob.with_mime_type("image/png").into()])
+        })
+        .resource_of(watched, || async { "Watched." })
+        .resource_template_of(template, |Of { id }| async move {
+            json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")})
+                .to_string()
+        })
 }
