@@ -8,6 +8,7 @@
 
 mod child;
 mod http;
+mod oauth;
 mod session;
 mod tls;
 
