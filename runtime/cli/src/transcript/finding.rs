@@ -1,4 +1,6 @@
-//! What can be wrong in a talk.
+//! What can be wrong in a talk, and what was.
+
+use crate::report::{Finding as Check, Verdict};
 
 /// What was found at a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,5 +60,62 @@ impl Fault {
             Self::AnsweredTwice => "answered-twice",
             Self::Unanswered => "unanswered",
         }
+    }
+}
+
+/// What was found so far, in the order in which it was.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(Vec<Finding>);
+
+impl std::ops::Deref for Findings {
+    type Target = [Finding];
+
+    fn deref(&self) -> &[Finding] {
+        &self.0
+    }
+}
+
+impl Findings {
+    pub(crate) fn add(
+        &mut self,
+        line: usize,
+        fault: Fault,
+        pointer: &str,
+        about: &str,
+        told: &str,
+    ) {
+        self.0.push(Finding {
+            line,
+            fault,
+            pointer: pointer.to_owned(),
+            about: about.to_owned(),
+            told: told.to_owned(),
+        });
+    }
+
+    /// What reading a message came to, which stands at a place of its line.
+    pub(super) fn add_checks(&mut self, line: usize, place: &str, checks: Vec<Check>) {
+        for Check { read_as, verdict } in checks {
+            match verdict {
+                Verdict::Same => {}
+                Verdict::Lost(pointers) => {
+                    for pointer in pointers {
+                        let pointer = format!("{place}{pointer}");
+                        let told = "it was not written back as it was read";
+                        self.add(line, Fault::Lost, &pointer, &read_as, told);
+                    }
+                }
+                Verdict::Refused(problem) => {
+                    let told = format!("expected {}, found {}", problem.expected, problem.found);
+                    let pointer = format!("{place}{}", problem.pointer);
+                    self.add(line, Fault::Invalid, &pointer, &read_as, &told);
+                }
+            }
+        }
+    }
+
+    /// By their lines.
+    pub(super) fn sort(&mut self) {
+        self.0.sort_by_key(|finding| finding.line);
     }
 }

@@ -1,9 +1,11 @@
 //! `mcp-rev transcript`: what is wrong in a talk that was written down, and what it would lose with another peer.
 
+mod calls;
 mod finding;
 pub(crate) mod line;
 mod other;
 mod report;
+mod said;
 pub(crate) mod talk;
 mod unknown;
 
@@ -11,7 +13,6 @@ use std::io::Read as _;
 
 use clap::Args;
 use mcp_registry::Revision;
-use mcp_wire::Direction;
 
 use crate::Outcome;
 use finding::Fault;
@@ -29,21 +30,6 @@ pub(crate) struct Arguments {
     json: bool,
     /// The transcript; `-` is standard input
     file: String,
-}
-
-/// A message that belongs to a revision, ready to be looked into.
-#[derive(Debug)]
-pub(crate) struct Said {
-    /// The line that it stands in.
-    pub(crate) line: usize,
-    /// Who sent it.
-    pub(crate) direction: Direction,
-    /// What it was read as.
-    pub(crate) revision: Revision,
-    /// Its method, or the one that it answers.
-    pub(crate) method: Option<String>,
-    /// Its text.
-    pub(crate) text: String,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -66,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let number = index + 1;
         match line::read(line) {
             Ok(None) => {}
-            Err(told) => talk.finds(number, Fault::Line, "", "line", &told),
+            Err(told) => talk.findings.add(number, Fault::Line, "", "line", &told),
             Ok(Some(line)) => {
                 count += 1;
                 for said in talk.hears(number, line.at, line.direction, &line.text) {

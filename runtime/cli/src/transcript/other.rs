@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcp_registry::{Context, LossKind, Outcome, Policy, Revision, Session};
 use mcp_wire::{Message, Packet};
 
-use super::Said;
+use super::said::Said;
 use super::talk::Talk;
 use crate::revisions::stand_in;
 use crate::whole::{self, About};

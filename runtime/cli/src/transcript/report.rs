@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use mcp_wire::Direction;
 use serde_json::{Value, json};
 
+use super::calls::Calls;
 use super::finding::Finding;
 use super::other::{Loss, Other};
-use super::talk::{Calls, Talk};
+use super::talk::Talk;
 use super::unknown::Unknown;
 
 /// All that was found out.
@@ -54,7 +55,7 @@ impl Report<'_> {
             other,
         } = self;
         let mut text = String::new();
-        for finding in &talk.findings {
+        for finding in talk.findings.iter() {
             let Finding {
                 line,
                 fault,
@@ -80,7 +81,7 @@ impl Report<'_> {
             some => some,
         };
         let _ = writeln!(text, "{}, {spoken}", counted(*count, "message"));
-        for ((direction, method), calls) in &talk.calls {
+        for ((direction, method), calls) in talk.calls() {
             let Calls {
                 sent,
                 answered,
@@ -124,7 +125,7 @@ impl Report<'_> {
     /// A line each: findings, losses, the summary.
     pub(crate) fn json(&self) -> String {
         let mut text = String::new();
-        for finding in &self.talk.findings {
+        for finding in self.talk.findings.iter() {
             let row = json!({
                 "finding": finding.fault.as_str(),
                 "line": finding.line,
@@ -164,7 +165,7 @@ impl Report<'_> {
             "messages": self.count,
             "revisions": self.spoken(),
             "findings": self.talk.findings.len(),
-            "calls": self.talk.calls.iter().map(calls).collect::<Value>(),
+            "calls": self.talk.calls().iter().map(calls).collect::<Value>(),
             "notifications": counts(&self.talk.notifications),
             "unknownMethods": counts(&self.talk.unknown),
             "unknownMembers": self.unknown.members,

@@ -1,18 +1,18 @@
-//! What a transcript has come to: the revision that is spoken, and which requests wait for an answer.
+//! What a transcript has come to: the revision that is spoken, and what is wrong in what was said.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_registry::{Era, ProtocolRule, Revision};
+use mcp_revisions::methods;
 use mcp_wire::{
     Direction, Json, JsonObject, Message, MethodKind, Packet, RequestId, Unreadable, peek,
 };
 
-use super::Said;
-use super::finding::{Fault, Finding};
+use super::calls::{Asked, Calls, Open, Requests, Stray};
+use super::finding::{Fault, Findings};
+use super::said::Said;
 use crate::message;
-use crate::report::{Finding as Check, Verdict};
 use crate::revisions::methods;
-use mcp_revisions::methods;
 
 /// A message as it went by.
 #[derive(Clone, Copy)]
@@ -25,47 +25,18 @@ struct Heard<'h> {
     text: &'h str,
 }
 
-/// A request that waits.
-#[derive(Debug)]
-struct Open {
-    line: usize,
-    at: Option<u64>,
-    method: String,
-    revision: Option<Revision>,
-    is_cancelled: bool,
-}
-
-/// An id, by its text, and who used it.
-type Asked = (Direction, String);
-
-/// What there is to know of a method's calls.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Calls {
-    /// How many requests.
-    pub(crate) sent: usize,
-    /// How many of them were answered with a result.
-    pub(crate) answered: usize,
-    /// How many with an error.
-    pub(crate) failed: usize,
-    /// The longest time that one took, in milliseconds, where the lines say when.
-    pub(crate) slowest: Option<u64>,
-}
-
 /// The state of a talk.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     /// The revision of the session, or of the last claim.
     settled: Option<Revision>,
-    open: BTreeMap<Asked, Open>,
-    answered: BTreeSet<Asked>,
+    requests: Requests,
     /// What the client said it can do, in the handshake.
     pub(crate) capabilities: Option<Json>,
     /// Who it said it is.
     pub(crate) client: Option<Json>,
     /// What was found.
-    pub(crate) findings: Vec<Finding>,
-    /// The calls of each method.
-    pub(crate) calls: BTreeMap<(Direction, String), Calls>,
+    pub(crate) findings: Findings,
     /// The notifications.
     pub(crate) notifications: BTreeMap<(Direction, String), usize>,
     /// Methods that the revision does not have.
@@ -99,7 +70,7 @@ impl Talk {
                     Err(Unreadable::NotJson(_)) => "text",
                     _ => "JSON-RPC message",
                 };
-                self.finds(
+                self.findings.add(
                     line,
                     Fault::NoMessage,
                     error.pointer(),
@@ -125,7 +96,7 @@ impl Talk {
                     let told = format!(
                         "expected one message, since revision {revision} has no batches, found an array"
                     );
-                    self.finds(line, Fault::Invalid, "", "batch", &told);
+                    self.findings.add(line, Fault::Invalid, "", "batch", &told);
                 }
                 let mut all = Vec::new();
                 for (index, message) in messages.into_iter().enumerate() {
@@ -162,12 +133,11 @@ impl Talk {
                 let revision = self.speaks(heard, method, request.params.as_ref());
                 let key = (direction, mcp_wire::to_string(&request.id));
                 let once = revision.is_none_or(|it| it.has_rule(ProtocolRule::IdsOnce));
-                if self.open.contains_key(&key) || (once && self.answered.contains(&key)) {
+                if self.requests.is_taken(&key, once) {
                     let told = format!("expected an id that was not used before, found {}", key.1);
-                    self.finds(line, Fault::IdUsed, &format!("{place}/id"), method, &told);
+                    self.findings
+                        .add(line, Fault::IdUsed, &format!("{place}/id"), method, &told);
                 }
-                let calls = self.calls.entry((direction, method.to_owned()));
-                calls.or_default().sent += 1;
                 self.called(heard, revision, method, MethodKind::Request);
                 let open = Open {
                     line,
@@ -176,7 +146,7 @@ impl Talk {
                     revision,
                     is_cancelled: false,
                 };
-                self.open.insert(key, open);
+                self.requests.ask(key, open);
                 revision.map(|revision| said(revision, method))
             }
             Message::Notification(notification) => {
@@ -187,7 +157,10 @@ impl Talk {
                 if method == methods::NOTIFICATIONS_CANCELLED
                     && let Some(id) = member(params, "requestId")
                 {
-                    self.cancelled(direction, &id);
+                    // An id of another kind names nothing.
+                    if let Ok(id) = id.read::<RequestId>() {
+                        self.requests.cancel(direction, &mcp_wire::to_string(&id));
+                    }
                 }
                 let revision = self.speaks(heard, method, params);
                 self.called(heard, revision, method, MethodKind::Notification);
@@ -203,14 +176,16 @@ impl Talk {
                 let revision = revision?;
                 let known = methods(revision, &open.method).next().is_some();
                 let wanted = known.then_some(open.method.as_str());
-                self.checks(heard, message::as_message(revision, wanted, text));
+                self.findings
+                    .add_checks(line, place, message::as_message(revision, wanted, text));
                 Some(said(revision, &open.method))
             }
             Message::Error(error) => {
                 let open = self.answers(heard, error.id.as_ref(), false);
                 let asked = open.as_ref().and_then(|open| open.revision);
                 let revision = asked.or(self.settled)?;
-                self.checks(heard, message::as_message(revision, None, text));
+                self.findings
+                    .add_checks(line, place, message::as_message(revision, None, text));
                 Some(said(revision, &open?.method))
             }
         }
@@ -251,7 +226,8 @@ impl Talk {
                     .iter()
                     .any(|finding| finding.fault == Fault::NoRevision)
                 {
-                    self.finds(line, Fault::NoRevision, place, method, told);
+                    self.findings
+                        .add(line, Fault::NoRevision, place, method, told);
                 }
             }
             return self.settled;
@@ -271,7 +247,7 @@ impl Talk {
             }
             None => {
                 let told = format!("expected a version of the protocol, found `{named}`");
-                self.finds(
+                self.findings.add(
                     line,
                     Fault::Version,
                     &format!("{place}{pointer}"),
@@ -295,21 +271,10 @@ impl Talk {
                     named.unwrap_or_default()
                 );
                 let pointer = format!("{place}/result/protocolVersion");
-                self.finds(line, Fault::Version, &pointer, "initialize response", &told);
+                self.findings
+                    .add(line, Fault::Version, &pointer, "initialize response", &told);
             }
             None => {}
-        }
-    }
-
-    fn cancelled(&mut self, direction: Direction, id: &Json) {
-        if let Ok(id) = id.read::<RequestId>() {
-            // Who cancels has asked; a server of a stream of changes ends what its client asked for.
-            for asker in [direction, direction.back()] {
-                if let Some(open) = self.open.get_mut(&(asker, mcp_wire::to_string(&id))) {
-                    open.is_cancelled = true;
-                    return;
-                }
-            }
         }
     }
 
@@ -336,7 +301,7 @@ impl Talk {
                 .or_default() += 1;
         } else if rows().next().is_some() && !rows().any(|row| row.direction == direction) {
             let told = format!("revision {revision} has it {} alone", direction.back());
-            self.finds(
+            self.findings.add(
                 line,
                 Fault::Direction,
                 &format!("{place}/method"),
@@ -345,7 +310,8 @@ impl Talk {
             );
             return;
         }
-        self.checks(heard, message::as_message(revision, None, text));
+        self.findings
+            .add_checks(line, place, message::as_message(revision, None, text));
         self.spoken.insert(revision);
     }
 
@@ -364,108 +330,47 @@ impl Talk {
             ..
         } = heard;
         // An error without an id speaks of no request that anybody could name.
-        let key = (direction.back(), mcp_wire::to_string(id?));
-        let Some(open) = self.open.remove(&key) else {
-            let (fault, told) = match self.answered.contains(&key) {
-                true => (
-                    Fault::AnsweredTwice,
-                    "the request of this id was answered before",
-                ),
-                false => (Fault::Unasked, "no request of this id was sent"),
-            };
-            let told = format!("id {}: {told}", key.1);
-            self.finds(line, fault, &format!("{place}/id"), "response", &told);
-            return None;
+        let key: Asked = (direction.back(), mcp_wire::to_string(id?));
+        let id = key.1.clone();
+        let stray = match self.requests.answer(key, at, is_result) {
+            Ok(open) => return Some(open),
+            Err(stray) => stray,
         };
-        let calls = self.calls.entry((key.0, open.method.clone())).or_default();
-        match is_result {
-            true => calls.answered += 1,
-            false => calls.failed += 1,
-        }
-        if let (Some(start), Some(end)) = (open.at, at) {
-            calls.slowest = calls.slowest.max(Some(end.saturating_sub(start)));
-        }
-        self.answered.insert(key);
-        Some(open)
+        let (fault, told) = match stray {
+            Stray::Twice => (
+                Fault::AnsweredTwice,
+                "the request of this id was answered before",
+            ),
+            Stray::Unasked => (Fault::Unasked, "no request of this id was sent"),
+        };
+        let told = format!("id {id}: {told}");
+        self.findings
+            .add(line, fault, &format!("{place}/id"), "response", &told);
+        None
+    }
+
+    /// The calls of each method.
+    pub(crate) fn calls(&self) -> &BTreeMap<(Direction, String), Calls> {
+        &self.requests.calls
     }
 
     /// How long the request took that a response answers; to be asked before the response is heard.
     pub(crate) fn waited(&self, direction: Direction, id: &str, at: u64) -> Option<(&str, u64)> {
-        let open = self.open.get(&(direction.back(), id.to_owned()))?;
+        let open = self.requests.waiting(&(direction.back(), id.to_owned()))?;
         Some((&open.method, at.saturating_sub(open.at?)))
     }
 
     /// What still waits when nothing more comes.
     pub(crate) fn ends(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        for (
-            (_, id),
-            Open {
-                line,
-                method,
-                is_cancelled,
-                ..
-            },
-        ) in open
-        {
-            if !is_cancelled && method != methods::SUBSCRIPTIONS_LISTEN {
-                self.finds(
-                    line,
-                    Fault::Unanswered,
-                    "",
-                    &format!("{method} request"),
-                    &format!("id {id} was never answered"),
-                );
+        for (id, open) in self.requests.end() {
+            // A stream of changes stays open as long as its client listens.
+            if !open.is_cancelled && open.method != methods::SUBSCRIPTIONS_LISTEN {
+                let about = format!("{} request", open.method);
+                let told = format!("id {id} was never answered");
+                self.findings
+                    .add(open.line, Fault::Unanswered, "", &about, &told);
             }
         }
-        self.findings.sort_by_key(|finding| finding.line);
-    }
-
-    fn checks(&mut self, heard: Heard<'_>, checks: Vec<Check>) {
-        let Heard { line, place, .. } = heard;
-        for Check { read_as, verdict } in checks {
-            match verdict {
-                Verdict::Same => {}
-                Verdict::Lost(pointers) => {
-                    for pointer in pointers {
-                        let told = "it was not written back as it was read";
-                        self.finds(
-                            line,
-                            Fault::Lost,
-                            &format!("{place}{pointer}"),
-                            &read_as,
-                            told,
-                        );
-                    }
-                }
-                Verdict::Refused(problem) => {
-                    let told = format!("expected {}, found {}", problem.expected, problem.found);
-                    self.finds(
-                        line,
-                        Fault::Invalid,
-                        &format!("{place}{}", problem.pointer),
-                        &read_as,
-                        &told,
-                    );
-                }
-            }
-        }
-    }
-
-    pub(crate) fn finds(
-        &mut self,
-        line: usize,
-        fault: Fault,
-        pointer: &str,
-        about: &str,
-        told: &str,
-    ) {
-        self.findings.push(Finding {
-            line,
-            fault,
-            pointer: pointer.to_owned(),
-            about: about.to_owned(),
-            told: told.to_owned(),
-        });
+        self.findings.sort();
     }
 }

@@ -7,7 +7,7 @@ use mcp_codegen::{Spec, generate::Models};
 use mcp_registry::Revision;
 use serde_json::Value;
 
-use super::Said;
+use super::said::Said;
 use crate::embedded;
 use crate::revisions::methods;
 

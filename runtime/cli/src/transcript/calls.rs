@@ -1,0 +1,111 @@
+//! Requests and what answers them: which wait, and what there is to know of each method's calls.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcp_registry::Revision;
+use mcp_wire::Direction;
+
+/// A request that waits.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) line: usize,
+    pub(super) at: Option<u64>,
+    pub(super) method: String,
+    pub(super) revision: Option<Revision>,
+    pub(super) is_cancelled: bool,
+}
+
+/// An id, by its text, and who used it.
+pub(super) type Asked = (Direction, String);
+
+/// What there is to know of a method's calls.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Calls {
+    /// How many requests.
+    pub(crate) sent: usize,
+    /// How many of them were answered with a result.
+    pub(crate) answered: usize,
+    /// How many with an error.
+    pub(crate) failed: usize,
+    /// The longest time that one took, in milliseconds, where the lines say when.
+    pub(crate) slowest: Option<u64>,
+}
+
+/// Why a response answers nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stray {
+    /// Nobody asked.
+    Unasked,
+    /// Somebody did, and was answered before.
+    Twice,
+}
+
+/// The requests of both sides.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    open: BTreeMap<Asked, Open>,
+    answered: BTreeSet<Asked>,
+    /// The calls of each method.
+    pub(super) calls: BTreeMap<Asked, Calls>,
+}
+
+impl Requests {
+    /// Whether an id is taken: by a request that waits, or, where ids come once, by one that was answered.
+    pub(super) fn is_taken(&self, asked: &Asked, once: bool) -> bool {
+        self.open.contains_key(asked) || (once && self.answered.contains(asked))
+    }
+
+    /// A request was sent.
+    pub(super) fn ask(&mut self, asked: Asked, open: Open) {
+        let calls = self.calls.entry((asked.0, open.method.clone()));
+        calls.or_default().sent += 1;
+        self.open.insert(asked, open);
+    }
+
+    /// A request was answered: which one.
+    pub(super) fn answer(
+        &mut self,
+        asked: Asked,
+        at: Option<u64>,
+        is_result: bool,
+    ) -> Result<Open, Stray> {
+        let Some(open) = self.open.remove(&asked) else {
+            return Err(match self.answered.contains(&asked) {
+                true => Stray::Twice,
+                false => Stray::Unasked,
+            });
+        };
+        let calls = self.calls.entry((asked.0, open.method.clone()));
+        let calls = calls.or_default();
+        match is_result {
+            true => calls.answered += 1,
+            false => calls.failed += 1,
+        }
+        if let (Some(start), Some(end)) = (open.at, at) {
+            calls.slowest = calls.slowest.max(Some(end.saturating_sub(start)));
+        }
+        self.answered.insert(asked);
+        Ok(open)
+    }
+
+    /// A request was called off. Who does that has asked; a server of a stream of changes ends what its client asked for.
+    pub(super) fn cancel(&mut self, by: Direction, id: &str) {
+        for asker in [by, by.back()] {
+            if let Some(open) = self.open.get_mut(&(asker, id.to_owned())) {
+                open.is_cancelled = true;
+                return;
+            }
+        }
+    }
+
+    /// The request of this id that waits.
+    pub(super) fn waiting(&self, asked: &Asked) -> Option<&Open> {
+        self.open.get(asked)
+    }
+
+    /// What still waits, with its id, when nothing more comes.
+    pub(super) fn end(&mut self) -> impl Iterator<Item = (String, Open)> + use<> {
+        let open = std::mem::take(&mut self.open);
+        open.into_iter().map(|((_, id), open)| (id, open))
+    }
+}

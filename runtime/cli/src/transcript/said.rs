@@ -1,0 +1,19 @@
+//! A message as those see it who look on.
+
+use mcp_registry::Revision;
+use mcp_wire::Direction;
+
+/// A message that belongs to a revision, ready to be looked into.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// The line that it stands in.
+    pub(crate) line: usize,
+    /// Who sent it.
+    pub(crate) direction: Direction,
+    /// What it was read as.
+    pub(crate) revision: Revision,
+    /// Its method, or the one that it answers.
+    pub(crate) method: Option<String>,
+    /// Its text.
+    pub(crate) text: String,
+}
