@@ -1,5 +1,6 @@
 //! The bridge's end towards a server, for one client: a handle, and the task behind it that drives the connection.
 
+mod notices;
 mod questions;
 mod settle;
 mod task;

@@ -2,16 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mcp_registry::{Era, Spoken};
 use mcp_revisions::carrier::Incoming;
-use mcp_revisions::client::{
-    Answered, Client, Connection, Event, Notice, OtherNotice, Output, To, Token,
-};
-use mcp_revisions::methods;
+use mcp_revisions::client::{Answered, Client, Connection, Event, Output, To, Token};
 use mcp_revisions::serve::Session;
-use mcp_wire::{Json, Map};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tracing::{debug, warn};
@@ -20,9 +16,6 @@ use super::settle::{hand_in, sleep_until};
 use super::{Asked, Command};
 use crate::bridge::losses::{End, Losses};
 use crate::bridge::wire::Line;
-
-/// How long a client may take to make room for a notification.
-const SLOW: Duration = Duration::from_secs(10);
 
 /// A call of a client that waits for the server.
 pub(super) struct Waiting {
@@ -196,24 +189,7 @@ impl<App: Spoken> Task<App> {
             Event::Call(call) => self.question(call),
             Event::OtherCall(call) => self.other_question(call),
             Event::Notice(notice) => self.notice(notice).await,
-            Event::OtherNotice(notice) => {
-                let OtherNotice {
-                    method,
-                    params,
-                    about,
-                    ..
-                } = notice;
-                // A modern client is told nothing but in a call, and on streams for what they name.
-                let ends = |(_, waiting): &(&Token, &Waiting)| {
-                    waiting.asked.method != methods::SUBSCRIPTIONS_LISTEN
-                };
-                let mut calls = self.calls.iter().filter(ends);
-                let only = match (calls.next(), calls.next()) {
-                    (Some((token, _)), None) if self.is_modern => Some(*token),
-                    _ => None,
-                };
-                self.pass_on(&method, &params, about.or(only)).await;
-            }
+            Event::OtherNotice(notice) => self.other_notice(notice).await,
             Event::Cancelled(cancelled) => {
                 if let Some(question) = self.questions.remove(&cancelled.token) {
                     question.abort();
@@ -222,64 +198,6 @@ impl<App: Spoken> Task<App> {
             Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
             Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),
             _ => {}
-        }
-    }
-
-    async fn notice(&mut self, notice: Notice) {
-        let Notice {
-            method,
-            mut params,
-            about,
-            losses,
-            ..
-        } = notice;
-        self.losses
-            .tell(End::Server, method, App::REVISION, None, &losses);
-        if method == methods::NOTIFICATIONS_CANCELLED {
-            // The question was called off by another event.
-            return;
-        }
-        let of = about.and_then(|token| self.calls.get(&token));
-        if method == methods::NOTIFICATIONS_PROGRESS {
-            // The client named its request in its own words.
-            let named = of.and_then(|waiting| waiting.asked.progress_token.clone());
-            let Some(named) = named else { return };
-            let Ok(mut members) = params.read::<Map<Json>>() else {
-                return;
-            };
-            members.insert("progressToken", named);
-            params = Json::of(&members);
-        }
-        // What an older server logs belongs to no call; a modern client hears it in one that wants it.
-        let about = match about {
-            None if method == methods::NOTIFICATIONS_MESSAGE && self.is_modern => {
-                let mut wanting = self.calls.iter();
-                let one = wanting.find(|(_, waiting)| waiting.asked.wants_logs);
-                one.map(|(token, _)| *token)
-            }
-            about => about,
-        };
-        self.pass_on(method, &params, about).await;
-    }
-
-    /// A notification goes with the call that it is about, or to whoever is there.
-    async fn pass_on(&mut self, method: &str, params: &Json, about: Option<Token>) {
-        self.sessions.retain(|session| !session.is_over());
-        match about.and_then(|token| self.calls.get(&token)) {
-            Some(waiting) => {
-                let told = waiting.asked.peer.notify(method, Some(params));
-                // A client that makes no room misses what is said meanwhile, and nobody else does.
-                match tokio::time::timeout(SLOW, told).await {
-                    Ok(fate) => debug!(method, ?fate, "told the client"),
-                    Err(_) => warn!(method, "the client makes no room for it"),
-                }
-            }
-            None => {
-                for session in &self.sessions {
-                    let fate = session.notify(method, Some(params));
-                    debug!(method, ?fate, "told the client");
-                }
-            }
         }
     }
 }

@@ -1,0 +1,100 @@
+//! What a server tells, and whom.
+//!
+//! What belongs to a call goes with it. Of the rest a client of the handshake era hears at any time; one of the modern era
+//! is told nothing but in its calls, and on streams for what those name.
+
+use std::time::Duration;
+
+use mcp_registry::Spoken;
+use mcp_revisions::client::{Notice, OtherNotice, Token};
+use mcp_revisions::methods;
+use mcp_wire::{Json, Map};
+use tracing::{debug, warn};
+
+use super::task::Task;
+use crate::bridge::losses::End;
+
+/// How long a client may take to make room for a notification.
+const SLOW: Duration = Duration::from_secs(10);
+
+impl<App: Spoken> Task<App> {
+    pub(super) async fn notice(&mut self, notice: Notice) {
+        let Notice {
+            method,
+            mut params,
+            about,
+            losses,
+            ..
+        } = notice;
+        self.losses
+            .tell(End::Server, method, App::REVISION, None, &losses);
+        if method == methods::NOTIFICATIONS_CANCELLED {
+            // The question was called off by another event; the ids are the server's, which nobody else knows.
+            return;
+        }
+        if method == methods::NOTIFICATIONS_PROGRESS {
+            // The client named its request in its own words.
+            let of = about.and_then(|token| self.calls.get(&token));
+            let named = of.and_then(|waiting| waiting.asked.progress_token.clone());
+            let Some(named) = named else { return };
+            let Ok(mut members) = params.read::<Map<Json>>() else {
+                return;
+            };
+            members.insert("progressToken", named);
+            params = Json::of(&members);
+        }
+        let of = about.or_else(|| self.whose(method));
+        self.pass_on(method, &params, of).await;
+    }
+
+    pub(super) async fn other_notice(&mut self, notice: OtherNotice) {
+        let OtherNotice {
+            method,
+            params,
+            about,
+            ..
+        } = notice;
+        let of = about.or_else(|| self.whose(&method));
+        self.pass_on(&method, &params, of).await;
+    }
+
+    /// The call of a modern client in which it hears what belongs to none; none if there is no such call.
+    fn whose(&self, method: &str) -> Option<Token> {
+        let mut calls = self.calls.iter().filter(|_| self.is_modern);
+        let is_known = (App::REVISION.methods().iter()).any(|row| row.name == method);
+        let of = match method {
+            // Any that wants to hear what is logged meanwhile.
+            methods::NOTIFICATIONS_MESSAGE => calls.find(|(_, call)| call.asked.wants_logs),
+            // What has changed goes to the streams that ask for it, which name themselves.
+            _ if is_known => None,
+            // What no revision has is about who knows what: it goes in the only call that it can be meant for.
+            _ => {
+                let is_stream = |method: &str| method == methods::SUBSCRIPTIONS_LISTEN;
+                let mut calls = calls.filter(|(_, call)| !is_stream(&call.asked.method));
+                calls.next().filter(|_| calls.next().is_none())
+            }
+        };
+        of.map(|(token, _)| *token)
+    }
+
+    /// A notification goes with a call, or to whoever can be told things without one.
+    async fn pass_on(&mut self, method: &str, params: &Json, of: Option<Token>) {
+        self.sessions.retain(|session| !session.is_over());
+        match of.and_then(|token| self.calls.get(&token)) {
+            Some(waiting) => {
+                let told = waiting.asked.peer.notify(method, Some(params));
+                // A client that makes no room misses what is said meanwhile, and nobody else does.
+                match tokio::time::timeout(SLOW, told).await {
+                    Ok(fate) => debug!(method, ?fate, "told the client"),
+                    Err(_) => warn!(method, "the client makes no room for it"),
+                }
+            }
+            None => {
+                for session in &self.sessions {
+                    let fate = session.notify(method, Some(params));
+                    debug!(method, ?fate, "told the client");
+                }
+            }
+        }
+    }
+}
