@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use mcp_registry::Revision;
 use mcp_revisions::client::Answer;
 
-use crate::talk::{PATIENCE, Talk, bridge, value};
+use crate::talk::{PATIENCE, Talk, bridge, leaves_nobody, value};
 
 #[test]
 fn a_server_that_dies_leaves_an_answer_and_an_end() {
@@ -160,5 +160,34 @@ fn a_client_may_hang_up_at_any_point() {
         }
         let (code, said) = talk.ends();
         assert_eq!(code, Some(0), "{round}: {client}, {server}: {said}");
+    }
+}
+
+/// The bridge is killed after any number of messages: its client gets an end, and the server ends by itself.
+#[test]
+fn a_bridge_may_be_killed_at_any_point() {
+    let mut random = fastrand::Rng::with_seed(13);
+    for round in 0..12 {
+        let client = random.choice(Revision::NEGOTIATED).unwrap();
+        let server = random.choice(Revision::NEGOTIATED).unwrap();
+        let mut talk = Talk::new(
+            *client,
+            bridge(&["--losses", "off", "--log", "off"], *server),
+        );
+        let add = talk.tool("add");
+        talk.answers(&[add]);
+        let mut asked = Vec::new();
+        for _ in 0..random.usize(1..6) {
+            asked.push(talk.tool(random.choice(["ask", "progress", "sample"]).unwrap()));
+        }
+        while let Some(output) = talk.client.poll() {
+            talk.does(output, &mut BTreeMap::new());
+        }
+        thread::sleep(Duration::from_millis(random.u64(..20)));
+        talk.child.kill().unwrap();
+        // What was not answered is answered with the end.
+        let answers = talk.answers(&asked);
+        assert_eq!(answers.len(), asked.len(), "{round}: {client}, {server}");
+        leaves_nobody(&mut talk.child);
     }
 }

@@ -1,15 +1,17 @@
 //! Many clients over HTTP, each with the server that is its own.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use mcp_registry::{Era, Revision};
 use mcp_revisions::client::Ask;
 use serde_json::{Value, json};
 
-use crate::talk::{Talk, bridge, value};
+use crate::talk::{Talk, bridge, leaves_nobody, value};
 
 /// A message over HTTP, and the body that answers.
 fn post(port: u16, revision: Revision, body: &Value) -> String {
@@ -48,6 +50,7 @@ fn listening_with(more: &[&str], server: Revision) -> (Child, u16) {
         .unwrap()
         .trim_end_matches("/mcp");
     let port: u16 = port.parse().unwrap_or_else(|_| panic!("{line}"));
+    child.stderr = Some(said.into_inner());
     (child, port)
 }
 
@@ -94,6 +97,40 @@ fn a_server_is_reached_over_http() {
             assert_eq!(code, Some(0), "{client}, {server}: {said}");
         }
         is_over(listener);
+    }
+}
+
+/// The bridge that listens is killed among calls: those who wait for it get an end, and its servers end by themselves.
+#[test]
+fn a_bridge_that_listens_may_be_killed() {
+    let mut random = fastrand::Rng::with_seed(17);
+    for client in [
+        Revision::V2024_11_05,
+        Revision::V2025_11_25,
+        Revision::NEWEST,
+    ] {
+        let (mut listener, port) = listening(Revision::V2025_06_18);
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .args(["bridge", "--losses", "off", "--log", "off", &url])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut talk = Talk::new(client, child);
+        let add = talk.tool("add");
+        talk.answers(&[add]);
+        let asked = ["ask", "progress", "sample"].map(|tool| talk.tool(tool));
+        while let Some(output) = talk.client.poll() {
+            talk.does(output, &mut BTreeMap::new());
+        }
+        thread::sleep(Duration::from_millis(random.u64(..20)));
+        listener.kill().unwrap();
+        assert_eq!(talk.answers(&asked).len(), asked.len(), "{client}");
+        leaves_nobody(&mut listener);
+        let (code, said) = talk.ends();
+        assert_eq!(code, Some(0), "{client}: {said}");
     }
 }
 

@@ -225,3 +225,17 @@ pub(crate) fn value(answer: &Answer) -> Value {
         other => json!({ "failed": format!("{other:?}") }),
     }
 }
+
+/// Waits until the bridge and its servers have ended: all of them hold the standard error of the bridge.
+pub(crate) fn leaves_nobody(child: &mut Child) {
+    let mut error = child.stderr.take().unwrap();
+    let (over, is_over) = channel();
+    thread::spawn(move || {
+        let mut said = String::new();
+        let _ = error.read_to_string(&mut said);
+        over.send(said)
+    });
+    let said = is_over.recv_timeout(PATIENCE);
+    assert!(said.is_ok(), "somebody outlives the bridge");
+    child.wait().unwrap();
+}
