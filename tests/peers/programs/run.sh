@@ -62,7 +62,8 @@ for server in "${names[@]}"; do
         # The commands are words without blanks in them.
         # shellcheck disable=SC2086
         heard=$(timeout 60 ${command_of[$client]/\%/client} ${command_of[$server]/\%/server} | sort | tr '\n' ' ') || heard="$heard (failed)"
-        [ "$heard" = 'add fail sky ' ] && word=ok || { word="heard: $heard"; failed=1; }
+        word=ok
+        [ "$heard" = 'add fail sky ' ] || { word="heard: $heard"; failed=1; }
         printf '%-10s -> %-10s  %s\n' "$client" "$server" "$word"
     done
     # shellcheck disable=SC2086
