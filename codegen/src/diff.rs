@@ -15,6 +15,7 @@ mod graph;
 mod history;
 mod kind;
 mod lines;
+mod member;
 mod messages;
 mod methods;
 mod moved;
@@ -42,7 +43,8 @@ use compare::Comparer;
 use lines::Lines;
 
 use roots::roots;
-use site::{Detail, Finding, Places, SiteId};
+pub(crate) use site::{Detail, place};
+use site::{Finding, Places, SiteId};
 use walk::{Base, Reached, Root};
 use witness::{Forge, Whole};
 
@@ -50,13 +52,16 @@ pub use baseline::Baseline;
 pub use errata::marked;
 pub use explain::{Explanation, explain};
 pub use filter::Filter;
+pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{Channel, History, MethodLine, history};
 pub use kind::Kind;
-pub use path::{Part, WirePath, direction_id, without_choices};
-pub(crate) use path::{Selector, Step, Trail};
+pub(crate) use member::{Depth, Difference, Members};
+pub use path::{Part, WirePath, WirePlace, direction_id};
+pub(crate) use path::{PathStep, Selector, Step, Trail};
 pub use row::{CrateChange, Met, Place, Prose, Row};
 pub use settings::{Ignored, Settings};
 pub use show::View;
+pub(crate) use show::line;
 pub use side::{Side, Sources};
 pub use summary::{Count, Summary};
 pub use verdict::{Level, Meaning, Transport, Verdict, Verdicts};
@@ -387,13 +392,10 @@ fn wire_path(root: &Root, base: &Base, finding: &Finding) -> WirePath {
 
 /// Params and results are compared method by method; what the envelope says of them in general is no wire fact.
 fn is_inside_an_envelope(path: &WirePath) -> bool {
+    let is_part = |step: &PathStep| matches!(step, PathStep::Member(name) if matches!(name.as_str(), "params" | "result"));
     path.method == "*"
         && path.part == Part::Message
-        && [
-            ".params.", ".params[", ".params{", ".result.", ".result[", ".result{",
-        ]
-        .iter()
-        .any(|inside| path.path.contains(inside))
+        && (path.trail.steps().split_last()).is_some_and(|(_, around)| around.iter().any(is_part))
 }
 
 /// The code of an error is told as `error-code-renumbered`.
@@ -401,13 +403,13 @@ fn is_code_of_an_error(paths: &[WirePath], finding: &Finding) -> bool {
     finding.kind == Kind::ConstChanged
         && paths
             .iter()
-            .all(|path| path.part == Part::Error && path.path.ends_with(".code"))
+            .all(|path| path.part == Part::Error && path.trail.ends_in("code"))
 }
 
 fn place_of(places: &Places, finding: &Finding) -> Place {
     let at = |owner: &str| match owner {
         "" => String::new(),
-        owner => site::place(owner, &finding.steps),
+        owner => place(owner, &finding.steps),
     };
     Place {
         old: at(&places.old),

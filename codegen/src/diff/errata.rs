@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::Diff;
 use super::kind::Kind;
-use super::path::WirePath;
+use super::path::{WirePath, WirePlace};
 use super::row::Row;
 use super::side::Side;
 
@@ -27,16 +27,16 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
     }
 }
 
-/// The changes of a comparison, to be looked up by wire path.
+/// The changes of a comparison, to be looked up by place on the wire.
 struct Changes<'d> {
-    rows: Vec<(&'d Row, Vec<WirePath>)>,
+    rows: Vec<(&'d Row, Vec<WirePlace>)>,
 }
 
 impl<'d> Changes<'d> {
     fn of(diff: &'d Diff) -> Self {
         let rows = diff.rows.iter();
         Self {
-            rows: rows.map(|row| (row, bare(&row.paths))).collect(),
+            rows: rows.map(|row| (row, places(&row.paths))).collect(),
         }
     }
 
@@ -51,18 +51,18 @@ impl<'d> Changes<'d> {
             false => vec![&row.from, &row.to],
         };
         ends.retain(|end| !end.is_empty());
-        ends.into_iter().all(|end| self.touch(row, &bare(end)))
+        ends.into_iter().all(|end| self.touch(row, &places(end)))
     }
 
-    fn touch(&self, row: &Row, paths: &[WirePath]) -> bool {
+    fn touch(&self, row: &Row, places: &[WirePlace]) -> bool {
         self.rows.iter().any(|(other, at)| {
-            let met = |path: &WirePath| {
-                at.iter().any(|place| match came_or_went_whole(other.kind) {
-                    true => place.is_at_or_above(path),
-                    false => place == path,
+            let met = |place: &WirePlace| {
+                at.iter().any(|known| match came_or_went_whole(other.kind) {
+                    true => known.holds(place),
+                    false => known == place,
                 })
             };
-            is_as_grave(other, row) && paths.iter().any(met)
+            is_as_grave(other, row) && places.iter().any(met)
         })
     }
 }
@@ -79,8 +79,8 @@ fn is_as_grave(other: &Row, row: &Row) -> bool {
     (other_old || !old) && (other_new || !new) && other.level >= row.level
 }
 
-fn bare(paths: &[WirePath]) -> Vec<WirePath> {
-    paths.iter().map(WirePath::bare).collect()
+fn places(paths: &[WirePath]) -> Vec<WirePlace> {
+    paths.iter().map(WirePath::place).collect()
 }
 
 /// Whether a row of that kind tells of all that is inside, too: nothing within is compared.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::graph::{Member, NodeId, Shape};
 use super::kind::Kind;
-use super::path::{Part, WirePath};
+use super::path::{Part, Step, Trail, WirePath};
 use super::row::Row;
 use super::sample::{minimal, valid};
 use super::show::View;
@@ -206,7 +206,7 @@ fn errors(old: &Side, new: &Side, before: &Codes, after: &Codes, rows: &mut Vec<
             n.or(o).map(|error| error.page.as_str()),
             if n.is_some() { new } else { old },
         );
-        rows.push(anywhere(row, Part::Error, &format!("${{{name}}}.code")));
+        rows.push(anywhere(row, Part::Error, &code_of(name)));
     }
 }
 
@@ -310,7 +310,7 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
         row.after = n.map(view);
         row.subject = Some(header.name.clone());
         row.page = Some(header.page.clone());
-        rows.push(anywhere(row, Part::Header, &header.name));
+        rows.push(anywhere(row, Part::Header, &Trail::named(&header.name)));
     }
 }
 
@@ -347,7 +347,7 @@ fn ranges(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
         row.after = n.map(view);
         row.subject = Some(name.clone());
         row.page = Some(range.page.clone());
-        rows.push(anywhere(row, Part::Error, &format!("${{{name}}}.code")));
+        rows.push(anywhere(row, Part::Error, &code_of(name)));
     }
 }
 
@@ -389,7 +389,7 @@ fn rules(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
         row.subject = Some(id.clone());
         row.about = Some(rule.about.clone());
         row.page = Some(rule.page.clone());
-        rows.push(anywhere(row, Part::Rule, id));
+        rows.push(anywhere(row, Part::Rule, &Trail::named(id)));
     }
 }
 
@@ -400,14 +400,21 @@ fn page(page: Option<&str>, side: &Side) -> Option<String> {
     Some(page.replace("{revision}", revision))
 }
 
+/// Where an error says its code.
+fn code_of(error: &str) -> Trail {
+    let mut trail = Trail::error(error);
+    trail.push(&Step::Member("code".to_owned()));
+    trail
+}
+
 /// What concerns every message has a path for each direction.
-fn anywhere(mut row: Row, part: Part, path: &str) -> Row {
+fn anywhere(mut row: Row, part: Part, trail: &Trail) -> Row {
     let directions = match part {
         Part::Header => vec![Direction::ClientToServer],
         _ => vec![Direction::ClientToServer, Direction::ServerToClient],
     };
     row.paths = (directions.into_iter())
-        .map(|direction| WirePath::whole(direction, "*", part, path))
+        .map(|direction| WirePath::new(direction, "*", part, trail.clone()))
         .collect();
     row
 }

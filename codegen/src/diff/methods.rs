@@ -110,7 +110,7 @@ pub(crate) fn rows(old: &Side, new: &Side, pairs: &Pairs) -> Vec<Row> {
 }
 
 fn at(mut row: Row, message: &Message) -> Row {
-    let path = WirePath::whole(message.direction, &message.name, Part::Message, "$");
+    let path = WirePath::whole(message.direction, &message.name, Part::Message);
     row.paths = vec![path];
     row.subject = Some(channel(message.kind).to_owned());
     row

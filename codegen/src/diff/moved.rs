@@ -255,7 +255,7 @@ fn of_messages(side: &Side, messages: &[usize]) -> Vec<Value> {
                 continue;
             };
             for (name, member) in members {
-                let mut trail = Trail::new("$");
+                let mut trail = Trail::root();
                 trail.push(&Step::Member(name.clone()));
                 all.push(Value {
                     name: name.clone(),

@@ -15,71 +15,162 @@ pub struct WirePath {
     pub method: String,
     /// Which part of the exchange.
     pub part: Part,
-    /// The place in it, from `$`.
-    pub path: String,
-    /// The members on the way there, outermost first; items, values of maps and choices have no name.
-    pub members: Vec<String>,
-    /// Whether the way ends in a choice of a union.
-    pub at_choice: bool,
+    /// The way to the place in it.
+    pub(crate) trail: Trail,
 }
 
 /// The way to a place in a message, as it is printed and step by step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trail {
+    /// What is printed: ways are sorted by it, and nobody reads it back.
     text: String,
-    members: Vec<String>,
-    at_choice: bool,
+    steps: Vec<PathStep>,
+}
+
+/// A step on the way to a place, whatever the schemas call what lies there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PathStep {
+    /// A named member; also the name of a header or a rule.
+    Member(String),
+    /// Any item of a list.
+    Item,
+    /// Any member that is not named.
+    Each,
+    /// The choice of a union, as it is written.
+    Choice(String),
 }
 
 impl Trail {
-    /// A way that has not begun, as it is printed.
-    pub(crate) fn new(text: &str) -> Self {
+    /// A part of a message as a whole.
+    pub(crate) fn root() -> Self {
         Self {
-            text: text.to_owned(),
-            members: Vec::new(),
-            at_choice: false,
+            text: "$".to_owned(),
+            steps: Vec::new(),
         }
+    }
+
+    /// What is found by its name alone: a header, a rule.
+    pub(crate) fn named(name: &str) -> Self {
+        Self {
+            text: name.to_owned(),
+            steps: vec![PathStep::Member(name.to_owned())],
+        }
+    }
+
+    /// An error of this name.
+    pub(crate) fn error(name: &str) -> Self {
+        let mut trail = Self::root();
+        trail.push(&Step::Choice(Selector {
+            text: name.to_owned(),
+            old: None,
+            new: None,
+        }));
+        trail
     }
 
     /// One step further.
     pub(crate) fn push(&mut self, step: &Step) {
         step.push_to(&mut self.text);
-        self.at_choice = matches!(step, Step::Choice(_));
-        if let Step::Member(name) = step {
-            self.members.push(name.clone());
-        }
+        self.steps.push(match step {
+            Step::Member(name) => PathStep::Member(name.clone()),
+            Step::Item => PathStep::Item,
+            Step::Each => PathStep::Each,
+            Step::Choice(Selector { text, .. }) => PathStep::Choice(text.clone()),
+        });
+    }
+
+    /// As it is printed.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Step by step.
+    pub(crate) fn steps(&self) -> &[PathStep] {
+        &self.steps
+    }
+
+    /// The members on the way, outermost first; items, values of maps and choices have no name.
+    pub(crate) fn members(&self) -> Vec<&str> {
+        let names = self.steps.iter().filter_map(|step| match step {
+            PathStep::Member(name) => Some(name.as_str()),
+            PathStep::Item | PathStep::Each | PathStep::Choice(_) => None,
+        });
+        names.collect()
+    }
+
+    /// Whether the way ends in a choice of a union.
+    pub(crate) fn ends_in_choice(&self) -> bool {
+        matches!(self.steps.last(), Some(PathStep::Choice(_)))
+    }
+
+    /// Whether the way ends in this member.
+    pub(crate) fn ends_in(&self, member: &str) -> bool {
+        matches!(self.steps.last(), Some(PathStep::Member(name)) if name == member)
     }
 }
 
 impl WirePath {
     pub(crate) fn new(direction: Direction, method: &str, part: Part, trail: Trail) -> Self {
-        let Trail {
-            text,
-            members,
-            at_choice,
-        } = trail;
         Self {
             direction,
             method: method.to_owned(),
             part,
-            path: text,
-            members,
-            at_choice,
+            trail,
         }
     }
 
-    /// Where a part as a whole begins, or what is printed in its place.
-    pub(crate) fn whole(direction: Direction, method: &str, part: Part, text: &str) -> Self {
-        Self::new(direction, method, part, Trail::new(text))
+    /// Where a part as a whole begins.
+    pub(crate) fn whole(direction: Direction, method: &str, part: Part) -> Self {
+        Self::new(direction, method, part, Trail::root())
     }
 
-    /// The way there, to be gone on with.
-    pub(crate) fn trail(&self) -> Trail {
-        Trail {
-            text: self.path.clone(),
-            members: self.members.clone(),
-            at_choice: self.at_choice,
+    /// The place in the part, from `$`, as it is printed.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.trail.text
+    }
+
+    /// The place that the path leads to.
+    #[must_use]
+    pub fn place(&self) -> WirePlace {
+        let steps = self.trail.steps.iter();
+        WirePlace {
+            direction: self.direction,
+            method: self.method.clone(),
+            part: self.part,
+            steps: (steps
+                .filter(|step| !matches!(step, PathStep::Choice(_)))
+                .cloned())
+            .collect(),
+            at_choice: self.trail.ends_in_choice(),
         }
+    }
+}
+
+/// A place on the wire: the same one in every revision, by whatever choices of unions the schemas lead there.
+///
+/// What is known of it from one comparison is joined by it with what is known from another.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WirePlace {
+    direction: Direction,
+    method: String,
+    part: Part,
+    steps: Vec<PathStep>,
+    at_choice: bool,
+}
+
+impl WirePlace {
+    /// Whether this is the other place or holds it; a message holds its params and its result.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        if self.method != other.method {
+            return false;
+        }
+        if self.part == Part::Message && self.steps.is_empty() && other.method != "*" {
+            return true;
+        }
+        self.direction == other.direction
+            && self.part == other.part
+            && other.steps.starts_with(&self.steps)
     }
 }
 
@@ -155,43 +246,17 @@ pub(crate) fn opposite(direction: Direction) -> Direction {
     }
 }
 
-impl WirePath {
-    /// The place without what tells the choices of unions apart.
-    #[must_use]
-    pub(crate) fn bare(&self) -> Self {
-        Self {
-            path: without_choices(&self.path),
-            ..self.clone()
-        }
-    }
-
-    /// Whether this is the other place or holds it; a message holds its params and its result.
-    pub(crate) fn is_at_or_above(&self, path: &Self) -> bool {
-        if self.method != path.method {
-            return false;
-        }
-        if self.part == Part::Message && self.path == "$" && path.method != "*" {
-            return true;
-        }
-        self.direction == path.direction
-            && self.part == path.part
-            && (path.path.strip_prefix(self.path.as_str()))
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    }
-}
-
 impl fmt::Display for WirePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             direction,
             method,
             part,
-            path,
-            ..
+            trail,
         } = self;
         write!(f, "{} {method}", direction_id(*direction))?;
-        if *part != Part::Message || path != "$" {
-            write!(f, " {} {path}", part.id())?;
+        if *part != Part::Message || !trail.steps.is_empty() {
+            write!(f, " {} {}", part.id(), trail.text)?;
         }
         Ok(())
     }
@@ -230,22 +295,6 @@ impl Step {
             }
         }
     }
-}
-
-/// A path without the choices of its unions, which come and go as a union does.
-#[must_use]
-pub fn without_choices(path: &str) -> String {
-    let mut bare = String::with_capacity(path.len());
-    let mut depth = 0usize;
-    for letter in path.chars() {
-        match letter {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            letter if depth == 0 => bare.push(letter),
-            _ => {}
-        }
-    }
-    bare
 }
 
 fn is_plain(name: &str) -> bool {

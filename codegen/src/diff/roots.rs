@@ -1,7 +1,7 @@
 //! Where wire paths begin: params and results of the messages that both sides have, the envelope, errors.
 
 use super::compare::Comparer;
-use super::path::{Part, WirePath, opposite};
+use super::path::{Part, Trail, WirePath, opposite};
 use super::side::Side;
 use super::site::Places;
 use super::walk::Root;
@@ -28,7 +28,6 @@ pub(super) fn roots(
         });
         wholes.push(whole);
     };
-    let path = WirePath::whole;
     for (o, n) in &pairs.both {
         let (o, n) = (&old.messages[*o], &new.messages[*n]);
         let places = Places {
@@ -38,7 +37,7 @@ pub(super) fn roots(
         let site = comparer.root(places, "params", [o.params, n.params]);
         let whole = whole(Part::Message, old, new, o.node, n.node);
         add(
-            path(o.direction, &o.name, Part::Params, "$"),
+            WirePath::whole(o.direction, &o.name, Part::Params),
             site,
             true,
             whole,
@@ -52,7 +51,7 @@ pub(super) fn roots(
             let whole = self::whole(Part::Result, old, new, o_result, n_result);
             let direction = opposite(o.direction);
             add(
-                path(direction, &o.name, Part::Result, "$"),
+                WirePath::whole(direction, &o.name, Part::Result),
                 site,
                 false,
                 whole,
@@ -74,7 +73,12 @@ pub(super) fn roots(
         let site = comparer.whole(places, o, n);
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
             let whole = whole(Part::Message, old, new, o, n);
-            add(path(direction, "*", Part::Message, "$"), site, false, whole);
+            add(
+                WirePath::whole(direction, "*", Part::Message),
+                site,
+                false,
+                whole,
+            );
         }
     }
     for error in facts::carried(old) {
@@ -94,7 +98,7 @@ pub(super) fn roots(
         };
         let hides_first = error.error.is_some() && twin.error.is_some();
         for direction in [Direction::ClientToServer, Direction::ServerToClient] {
-            let at = path(direction, "*", Part::Error, &format!("${{{}}}", error.name));
+            let at = WirePath::new(direction, "*", Part::Error, Trail::error(&error.name));
             add(
                 at,
                 site,

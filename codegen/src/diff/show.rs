@@ -74,7 +74,7 @@ impl View {
     }
 }
 
-fn line(graph: &Graph, id: NodeId, names: bool) -> String {
+pub(crate) fn line(graph: &Graph, id: NodeId, names: bool) -> String {
     if let Some(name) = graph.name(id).filter(|_| names) {
         return name.to_owned();
     }

@@ -58,7 +58,7 @@ pub(crate) fn walk(sites: &[Site], roots: &[Root]) -> (Vec<Reached>, bool) {
         visits: 0,
     };
     for (index, root) in roots.iter().enumerate() {
-        walker.visit(index, root.site, root.path.trail(), root.hides_first);
+        walker.visit(index, root.site, root.path.trail.clone(), root.hides_first);
     }
     let cut = walker.is_spent();
     (walker.reached, cut)

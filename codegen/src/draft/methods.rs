@@ -289,6 +289,7 @@ fn outcome(definitions: &Definitions, name: &str, results: &[String]) -> Def {
         name: name.to_owned(),
         definition: None,
         places: results.to_vec(),
+        pointer: String::new(),
         doc_key: name.to_owned(),
         deprecated: false,
         shape: Shape::Union(Union { types, open: false }),

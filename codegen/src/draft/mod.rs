@@ -51,6 +51,8 @@ pub(crate) struct Def {
     pub(crate) definition: Option<String>,
     /// Where it stands: `Tool`, or `Tool.annotations` for an inline schema.
     pub(crate) places: Vec<String>,
+    /// JSON pointer to its schema; empty for what no schema spells out.
+    pub(crate) pointer: String,
     /// The name under which `docs.toml` keeps the lines of this type.
     pub(crate) doc_key: String,
     pub(crate) deprecated: bool,

@@ -105,6 +105,10 @@ pub struct TypeDef {
     /// Where the type stands: `Tool`, or `Tool.annotations` for an inline schema.
     /// Several places share a type where their schemas are equal and their names are the same.
     pub places: Vec<String>,
+    /// JSON pointer to the schema that it was made of, the first of several; empty for what no schema spells out.
+    /// By it the model is joined with the schema, where that says more.
+    #[serde(skip)]
+    pub pointer: String,
     /// The name under which `docs.toml` keeps the lines of this type.
     pub doc_key: String,
     /// The source file of the generated crate that holds it.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::themes::{Change, changes};
-use crate::diff::{Diff, Kind, Level, Part, Row, View, WirePath, direction_id, without_choices};
+use crate::diff::{Diff, Kind, Level, Part, PathStep, Row, View, WirePath, direction_id};
 
 /// A line of the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -287,7 +287,7 @@ fn sender(path: &WirePath) -> &'static str {
 
 /// What a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
 fn name(row: &Row, paths: &[&WirePath]) -> String {
-    let ways: BTreeSet<String> = paths.iter().map(|path| way(&path.path)).collect();
+    let ways: BTreeSet<String> = paths.iter().map(|path| way(path).join(".")).collect();
     match (ways.first(), ways.len()) {
         (Some(way), 1) if !way.is_empty() => way.clone(),
         _ => match row.subject.as_deref() {
@@ -297,35 +297,19 @@ fn name(row: &Row, paths: &[&WirePath]) -> String {
     }
 }
 
-/// The last steps of a path, without choices and prefixes: `_meta.clientCapabilities.extensions`.
-fn way(path: &str) -> String {
+/// The last steps of a path, without choices and prefixes: `_meta`, `clientCapabilities`, `extensions`.
+fn way(path: &WirePath) -> Vec<String> {
     const SHOWN: usize = 3;
-    let plain = without_choices(path);
     let mut steps: Vec<String> = Vec::new();
-    let mut rest = plain.strip_prefix('$').unwrap_or(&plain);
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix("[\"") {
-            let end = after.find("\"]").unwrap_or(after.len());
-            steps.push(bare(&after[..end]).to_owned());
-            rest = after.get(end + 2..).unwrap_or_default();
-        } else if let Some(after) = rest.strip_prefix("[]") {
-            if let Some(last) = steps.last_mut() {
-                last.push_str("[]");
-            }
-            rest = after;
-        } else {
-            let after = rest.strip_prefix('.').unwrap_or(rest);
-            let end = after
-                .find(['.', '['])
-                .unwrap_or(after.len())
-                .max(1)
-                .min(after.len());
-            steps.push(after[..end].to_owned());
-            rest = &after[end..];
+    for step in path.trail.steps() {
+        match (step, steps.last_mut()) {
+            (PathStep::Member(name), _) => steps.push(bare(name).to_owned()),
+            (PathStep::Each, _) => steps.push("*".to_owned()),
+            (PathStep::Item, Some(last)) => last.push_str("[]"),
+            (PathStep::Item, None) | (PathStep::Choice(_), _) => {}
         }
     }
-    let hidden = steps.len().saturating_sub(SHOWN);
-    steps[hidden..].join(".")
+    steps.split_off(steps.len().saturating_sub(SHOWN))
 }
 
 /// A key without the prefix of who defines it.
@@ -357,10 +341,10 @@ fn holder(paths: &[&WirePath]) -> String {
         let names: Vec<&str> = methods.into_iter().collect();
         return names.join(" and ");
     }
-    let around = way(&first.path);
-    let around = around
-        .rsplit_once('.')
-        .map_or("params", |(around, _)| around);
+    let around = match way(first).split_last() {
+        Some((_, around)) if !around.is_empty() => around.join("."),
+        _ => "params".to_owned(),
+    };
     format!("{around} of {} {}", methods.len(), exchanges(paths))
 }
 

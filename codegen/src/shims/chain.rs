@@ -1,15 +1,14 @@
 //! Which rules a change meets on its way: those of its pair of neighbours, or of each hop between two that are none.
 //!
 //! Between neighbours the plan of the pair says it. Further apart, a change is what the hops between have made of it:
-//! it meets the rules of their rows at its wire paths, or of those that hold these or lie in them.
+//! it meets the rules of their rows at its places on the wire, or of those that hold these or lie in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::changes::Changes;
-use super::rules::PairRules;
 use super::{PROVEN, Pair, PairPlan, cover};
 use crate::Spec;
-use crate::diff::{self, Diff, Met, Prose, Row, Sources, WirePath};
+use crate::diff::{self, Diff, Met, Prose, Row, Sources, WirePath, WirePlace};
 use crate::generate::Models;
 
 /// Fills in the rules of every row between revisions that are converted into each other; none for a pair that cannot be planned.
@@ -66,31 +65,31 @@ fn place(spec: &Spec, pairs: &[Pair], label: &str) -> Option<usize> {
     ids.find(|(_, id)| same(id)).map(|(at, _)| at)
 }
 
-/// A pair of neighbours: its plan, and its rows with the rules that they meet.
+/// A pair of neighbours: its plan, and the rules that its rows meet, place by place.
 struct Hop {
     name: String,
     plan: PairPlan,
-    rules: PairRules,
-    rows: Vec<(Vec<WirePath>, BTreeSet<String>)>,
+    rules: BTreeMap<WirePlace, BTreeSet<String>>,
 }
 
 impl Hop {
     fn of(spec: &Spec, sources: &Sources<'_>, models: &Models<'_>, pair: &Pair) -> Option<Self> {
         let file = spec.rules.get(&pair.file());
-        let plan = models.plan_pair(spec, pair, file.clone()).ok()?;
-        let rules = PairRules::read(file).ok()?;
+        let plan = models.plan_pair(spec, pair, file).ok()?;
         let diff = diff::between(sources, &pair.old, &pair.new, false).ok()?;
-        let rows = diff
-            .rows
-            .iter()
-            .chain(diff.ignored.iter().map(|ignored| &ignored.row));
-        let rows = rows.map(|row| {
-            let paths = row.paths.iter().map(WirePath::bare).collect();
-            (paths, cover(row, &plan, &rules))
-        });
+        let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
+        let mut rules: BTreeMap<WirePlace, BTreeSet<String>> = BTreeMap::new();
+        for row in diff.rows.iter().chain(ignored) {
+            let met = cover(row, &plan);
+            for path in &row.paths {
+                rules
+                    .entry(path.place())
+                    .or_default()
+                    .extend(met.iter().cloned());
+            }
+        }
         Some(Self {
-            name: format!("{}..{}", pair.old, pair.new),
-            rows: rows.collect(),
+            name: pair.to_string(),
             plan,
             rules,
         })
@@ -98,7 +97,7 @@ impl Hop {
 
     /// The rules for a row of this very pair.
     fn rules(&self, row: &Row) -> Vec<Met> {
-        self.met(cover(row, &self.plan, &self.rules))
+        self.met(cover(row, &self.plan))
     }
 
     fn met(&self, rules: BTreeSet<String>) -> Vec<Met> {
@@ -112,38 +111,35 @@ impl Hop {
         }
     }
 
-    /// The rules of the rows that touch one of the paths.
-    fn touching(
-        &self,
-        paths: &[WirePath],
-        touches: fn(&WirePath, &WirePath) -> bool,
-    ) -> BTreeSet<String> {
-        let touching = self.rows.iter().filter(|(at, _)| {
-            let touched = |path: &WirePath| at.iter().any(|other| touches(other, path));
-            paths.iter().any(touched)
-        });
+    /// The rules of the places that touch one of these.
+    fn touching(&self, places: &[WirePlace], touches: Touches) -> BTreeSet<String> {
+        let touching =
+            (self.rules.iter()).filter(|(at, _)| places.iter().any(|place| touches(at, place)));
         touching.flat_map(|(_, rules)| rules.clone()).collect()
     }
 }
 
+/// Whether what stands at the first place has a say in what stands at the second one.
+type Touches = fn(&WirePlace, &WirePlace) -> bool;
+
 /// The rules of each hop for a row between two that are no neighbours.
 fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
-    let paths: Vec<WirePath> = row.paths.iter().map(WirePath::bare).collect();
-    if paths.is_empty() {
+    let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
+    if places.is_empty() {
         // Names of definitions are no value that anything could happen to.
         return hops
             .iter()
             .flat_map(|hop| hop.met(BTreeSet::from([PROVEN.to_owned()])))
             .collect();
     }
-    let near: [fn(&WirePath, &WirePath) -> bool; 3] = [
-        |other, path| other == path,
-        WirePath::is_at_or_above,
-        |other, path| path.is_at_or_above(other),
+    let near: [Touches; 3] = [
+        |other, place| other == place,
+        WirePlace::holds,
+        |other, place| place.holds(other),
     ];
     for touches in near {
         let met: Vec<Met> = (hops.iter())
-            .flat_map(|hop| hop.met(hop.touching(&paths, touches)))
+            .flat_map(|hop| hop.met(hop.touching(&places, touches)))
             .collect();
         if !met.is_empty() {
             return met;

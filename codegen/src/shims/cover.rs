@@ -9,7 +9,7 @@ use super::exact::target;
 use super::pair::Sender;
 use super::pair::Way;
 use super::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, Source, Step};
-use super::rules::{ErrorRule, PairRules};
+use super::rules::ErrorRule;
 use crate::diff::{Kind, Part, Row, WirePath};
 use crate::model::Direction;
 
@@ -18,7 +18,7 @@ pub const PROVEN: &str = "proven";
 
 /// The rules that cover a row, or why it needs none; empty if nothing covers it.
 #[must_use]
-pub fn cover(row: &Row, plan: &PairPlan, rules: &PairRules) -> BTreeSet<String> {
+pub fn cover(row: &Row, plan: &PairPlan) -> BTreeSet<String> {
     let without_rule = match row.kind {
         Kind::HeaderAdded | Kind::HeaderRemoved | Kind::HeaderChanged => {
             Some("runtime: headers are the transport's")
@@ -41,7 +41,7 @@ pub fn cover(row: &Row, plan: &PairPlan, rules: &PairRules) -> BTreeSet<String> 
     }
     let mut found = BTreeSet::new();
     for path in &row.paths {
-        match (Walk { plan, rules }).path(path) {
+        match (Walk { plan }).path(path) {
             Some(met) => found.extend(met),
             None => return BTreeSet::new(),
         }
@@ -61,7 +61,6 @@ fn code(row: &Row, plan: &PairPlan) -> Option<String> {
 
 struct Walk<'p> {
     plan: &'p PairPlan,
-    rules: &'p PairRules,
 }
 
 /// The conversions of one direction that a path has come to.
@@ -118,11 +117,9 @@ impl Walk<'_> {
                 .collect();
             let mut walk = OneWay {
                 known,
-                rules: self.rules,
-                way,
                 found: &mut found,
             };
-            reached |= walk.descend(step, &path.members, path.at_choice);
+            reached |= walk.descend(step, &path.trail.members(), path.trail.ends_in_choice());
         }
         if reached && found.is_empty() {
             found.insert(PROVEN.to_owned());
@@ -134,14 +131,12 @@ impl Walk<'_> {
 /// One direction of a walk.
 struct OneWay<'w, 'p> {
     known: BTreeMap<(&'p End, &'p End), &'p Conversion>,
-    rules: &'p PairRules,
-    way: Way,
     found: &'w mut BTreeSet<String>,
 }
 
 impl<'p> OneWay<'_, 'p> {
     /// Goes down the members; true if the plan leads to the end.
-    fn descend(&mut self, step: &Step, members: &[String], is_choice: bool) -> bool {
+    fn descend(&mut self, step: &Step, members: &[&str], is_choice: bool) -> bool {
         let Some((from, to)) = target(step) else {
             return true;
         };
@@ -210,13 +205,7 @@ impl<'p> OneWay<'_, 'p> {
         (open, decided)
     }
 
-    fn member(
-        &mut self,
-        one: &'p Conversion,
-        name: &str,
-        rest: &[String],
-        is_choice: bool,
-    ) -> bool {
+    fn member(&mut self, one: &'p Conversion, name: &str, rest: &[&str], is_choice: bool) -> bool {
         let Body::Object {
             fields,
             dropped,
@@ -237,10 +226,8 @@ impl<'p> OneWay<'_, 'p> {
         let Some(field) = fields.iter().find(|field| field.wire == name) else {
             return false;
         };
-        let inner: Vec<&str> = std::iter::once(name)
-            .chain(rest.iter().map(String::as_str))
-            .collect();
-        self.hooks(one, &inner.join("."));
+        let fitted = field.fitted.iter().filter(|fitted| fitted.inside == rest);
+        self.found.extend(fitted.map(|fitted| fitted.rule.clone()));
         match &field.source {
             Source::Custom { hook, .. } => self.found.insert(hook.rule.clone()),
             Source::Fill(missing) => self.found.insert(missing.rule.clone()),
@@ -264,21 +251,6 @@ impl<'p> OneWay<'_, 'p> {
             }
         };
         true
-    }
-
-    /// The hooks that say that they make a place fit.
-    fn hooks(&mut self, one: &Conversion, place: &str) {
-        for rule in self.rules.rules() {
-            let own = rule
-                .at
-                .all()
-                .iter()
-                .any(|at| at == one.from.name() || at == one.to.name());
-            let covers = rule.covers.iter().any(|covered| covered == place);
-            if rule.action(self.way).is_some() && own && covers {
-                self.found.insert(rule.id.clone());
-            }
-        }
     }
 }
 

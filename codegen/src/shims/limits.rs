@@ -1,103 +1,207 @@
-//! Where a member may be less in the other revision, by what the schema limits and the type does not say.
+//! Where a member may be less in the other revision, by what the schema says of it and the type does not.
+//!
+//! The comparison is that of the diff; here its findings become questions of one way.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
 
 use serde_json::Value;
 
+use super::pair::Way;
+use crate::diff::{Depth, Detail, Difference, Graph, Kind, Members, Node, Rest, Shape, Step, line};
 use crate::model::{Member, Ty, TypeDef};
 
-/// A limit: the place that a hook names in `covers`, and what is asked there, in words.
-pub(super) type Limit = (String, String);
-
-/// What the target asks of a member that the source does not; nothing if all that the source allows is welcome.
-pub(super) fn tighter(source: &Member, target: &Member) -> Vec<Limit> {
-    let before = &source.constraints.values;
-    let limits = target
-        .constraints
-        .values
-        .iter()
-        .filter_map(|(name, limit)| {
-            let old = before.get(name);
-            let bare = name.rsplit("[]").next().unwrap_or(name);
-            let tighter = match (bare, old) {
-                // What absence means is no limit.
-                ("default", _) => false,
-                (_, None) => true,
-                (_, Some(old)) if old == limit => false,
-                (bare, Some(old)) => match (old.as_f64(), limit.as_f64()) {
-                    (Some(old), Some(new))
-                        if bare.starts_with("max") || bare == "exclusiveMaximum" =>
-                    {
-                        new < old
-                    }
-                    (Some(old), Some(new))
-                        if bare.starts_with("min") || bare == "exclusiveMinimum" =>
-                    {
-                        new > old
-                    }
-                    _ => true,
-                },
-            };
-            tighter.then(|| match old {
-                Some(old) => format!("its {name} changed from {old} to {limit}"),
-                None => format!("it has {name} {limit} in the target"),
-            })
-        });
-    limits
-        .map(|problem| (target.wire.clone(), problem))
-        .collect()
+/// What the target asks of a member that the source does not.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Limit {
+    /// The place that a hook names in `covers`.
+    pub(super) place: String,
+    /// The names on the way from the member to the place.
+    pub(super) inside: Vec<String>,
+    /// What is asked there, in words.
+    pub(super) asks: String,
 }
 
-/// As [`tighter`], for opaque members whose schema says more than that they are an object.
-pub(super) fn tighter_text(
-    [source, target]: [(&Value, &TypeDef); 2],
-    [old, new]: [&Member; 2],
-) -> Vec<Limit> {
-    let opaque = |ty: &Ty| matches!(ty, Ty::Json | Ty::JsonObject | Ty::JsonArray);
-    if !opaque(&old.ty) || !opaque(&new.ty) {
+/// What two schemas say of the members that both have, compared once for both ways.
+pub(super) struct Limits<'g>(RefCell<Members<'g>>);
+
+impl<'g> Limits<'g> {
+    pub(super) fn of([old, new]: [&'g Graph; 2]) -> Self {
+        Self(RefCell::new(Members::of(old, new)))
+    }
+
+    /// What the target asks that the source does not, the two given as the way goes.
+    pub(super) fn tighter(
+        &self,
+        owners: [&TypeDef; 2],
+        [source, target]: [&Member; 2],
+        way: Way,
+    ) -> Vec<Limit> {
+        let text = is_text(&source.ty) && is_text(&target.ty);
+        let depth = match text {
+            true => Depth::All,
+            false => Depth::Unnamed,
+        };
+        let [from, to] = owners.map(|def| def.pointer.as_str());
+        let [old, new] = way.of([from, to], [to, from]);
+        let mut members = self.0.borrow_mut();
+        let differences = members.differences([old, new], &target.wire, depth);
+        let [_, graph] = as_sent(way, members.graphs());
+        // What kind of value it is, is what two types say that differ.
+        let told = text && source.ty != target.ty;
+        let named = |difference: &&Difference| {
+            !told || (difference.inside.iter()).any(|step| matches!(step, Step::Member(_)))
+        };
+        let mut limits: Vec<Limit> = Vec::new();
+        for difference in differences.iter().filter(named) {
+            for asks in asked(difference, way, graph, text) {
+                let limit = match text {
+                    true => inside(&target.wire, difference, asks),
+                    // The type says what stands there: the limit is one of the member.
+                    false => Limit {
+                        place: target.wire.clone(),
+                        inside: Vec::new(),
+                        asks,
+                    },
+                };
+                if !limits.contains(&limit) {
+                    limits.push(limit);
+                }
+            }
+        }
+        limits.sort_by(|a, b| (&a.place, &a.asks).cmp(&(&b.place, &b.asks)));
+        limits
+    }
+}
+
+/// A limit within a member whose value is kept as text.
+fn inside(wire: &str, difference: &Difference, asks: String) -> Limit {
+    let names = difference.inside.iter().filter_map(|step| match step {
+        Step::Member(name) => Some(name.clone()),
+        Step::Item | Step::Each | Step::Choice(_) => None,
+    });
+    Limit {
+        place: crate::diff::place(wire, &difference.inside),
+        inside: names.collect(),
+        asks,
+    }
+}
+
+/// Whether nothing is known of a value but that it is JSON, or how it is held.
+fn is_text(ty: &Ty) -> bool {
+    match ty {
+        Ty::Json | Ty::JsonObject | Ty::JsonArray => true,
+        Ty::Array(inner) | Ty::Map(inner) | Ty::Nullable(inner) => is_text(inner),
+        _ => false,
+    }
+}
+
+/// Of two things of the old and the new side, those of source and target.
+fn as_sent<T>(way: Way, [old, new]: [T; 2]) -> [T; 2] {
+    match way {
+        Way::Up => [old, new],
+        Way::Down => [new, old],
+    }
+}
+
+/// What the target asks by a difference, in words; nothing if all that the source allows is welcome.
+///
+/// A name that only the target knows is taken to mean there what it means to it: asked is no more than that it is
+/// there, that it is one value, and what each part of it has to be.
+fn asked(difference: &Difference, way: Way, target: &Graph, text: bool) -> Vec<String> {
+    let finding = &difference.finding;
+    let [_, node] = as_sent(way, [finding.old, finding.new]);
+    if let Detail::Limit(name, old, new) = &finding.detail {
+        let [before, now] = as_sent(way, [old.as_ref(), new.as_ref()]);
+        let of_items = difference.inside.iter().filter(|step| **step == Step::Item);
+        let name = format!("{}{name}", of_items.map(|_| "[]").collect::<String>());
+        return now
+            .and_then(|now| limit(&name, before, now))
+            .into_iter()
+            .collect();
+    }
+    if !text {
         return Vec::new();
     }
-    let (before, now) = (demands(source, &old.wire), demands(target, &new.wire));
-    now.difference(&before).cloned().collect()
+    let is = |words: &str| vec![format!("it is {words} in the target")];
+    let shape = || node.map_or_else(Vec::new, |node| is(&line(target, node, true)));
+    let required = finding
+        .required
+        .is_some_and(|(old, new)| as_sent(way, [old, new])[1]);
+    let there = required.then(|| "it must be there in the target".to_owned());
+    match (finding.kind, way) {
+        (Kind::BecameRequired | Kind::BecameOptional, _) => there.into_iter().collect(),
+        (Kind::MemberAddedOptional | Kind::MemberAddedRequired | Kind::MemberRemoved, _) => {
+            let Some(node) = node else {
+                return Vec::new();
+            };
+            there.into_iter().chain(fixed(target, node)).collect()
+        }
+        (Kind::TypeNarrowed, Way::Up) | (Kind::TypeWidened, Way::Down) => shape(),
+        (Kind::TypeChanged | Kind::ConstChanged, _) => shape(),
+        (Kind::EnumValueRemoved, Way::Up) | (Kind::EnumValueAdded, Way::Down) => {
+            match &finding.detail {
+                Detail::Value(value) => vec![format!("it is never {value} in the target")],
+                _ => Vec::new(),
+            }
+        }
+        (Kind::UnionMemberRemoved, Way::Up) | (Kind::UnionMemberAdded, Way::Down) => {
+            vec!["this choice is none in the target".to_owned()]
+        }
+        (Kind::OpennessChanged, _) => match node.map(|node| &target.node(node).shape) {
+            Some(Shape::Object {
+                rest: Rest::Each(each),
+                ..
+            }) => vec![each_is(target, *each)],
+            Some(Shape::Object {
+                rest: Rest::Closed, ..
+            }) => vec!["it holds nothing else in the target".to_owned()],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
 }
 
-/// What the schema of a member demands of an object, in words.
-fn demands((schema, def): (&Value, &TypeDef), wire: &str) -> BTreeSet<Limit> {
-    let mut all = BTreeSet::new();
-    let name = def.definition.as_deref().unwrap_or_default();
-    let Some(node) = schema.pointer(&format!("/$defs/{name}/properties/{wire}")) else {
-        return all;
+/// What a schema fixes of a member that the other one does not name.
+fn fixed(graph: &Graph, node: Node) -> Option<String> {
+    match &graph.node(node).shape {
+        Shape::Choice(values) => match values.as_slice() {
+            [only] => Some(format!("it is {only} in the target")),
+            _ => None,
+        },
+        Shape::Object {
+            rest: Rest::Each(each),
+            ..
+        } => Some(each_is(graph, *each)),
+        _ => None,
+    }
+}
+
+fn each_is(graph: &Graph, each: Node) -> String {
+    let kind = match &graph.node(each).shape {
+        Shape::Object { .. } => "of type object".to_owned(),
+        _ => line(graph, each, true),
     };
-    let required = node
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    for member in required.filter_map(Value::as_str) {
-        all.insert((
-            format!("{wire}.{member}"),
-            "it must be there in the target".to_owned(),
-        ));
+    format!("each of what it holds is {kind} in the target")
+}
+
+/// A limit that is tighter than the one before, in words.
+fn limit(name: &str, before: Option<&Value>, now: &Value) -> Option<String> {
+    let bare = name.trim_start_matches("[]");
+    // What absence means is no limit.
+    if bare == "default" {
+        return None;
     }
-    for (name, inner) in node
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
-        let place = format!("{wire}.{name}");
-        if let Some(only) = inner.get("const") {
-            all.insert((place.clone(), format!("it is {only} in the target")));
+    let Some(before) = before else {
+        return Some(format!("it has {name} {now} in the target"));
+    };
+    let tighter = match (before.as_f64(), now.as_f64()) {
+        (Some(old), Some(new)) if bare.starts_with("max") || bare == "exclusiveMaximum" => {
+            new < old
         }
-        if let Some(kind) = inner
-            .pointer("/additionalProperties/type")
-            .and_then(Value::as_str)
-        {
-            all.insert((
-                place,
-                format!("each of what it holds is of type {kind} in the target"),
-            ));
+        (Some(old), Some(new)) if bare.starts_with("min") || bare == "exclusiveMinimum" => {
+            new > old
         }
-    }
-    all
+        _ => true,
+    };
+    tighter.then(|| format!("its {name} changed from {before} to {now}"))
 }

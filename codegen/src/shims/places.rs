@@ -22,7 +22,7 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
         };
         match &method.fate {
             Fate::OldOnly { rule, .. } | Fate::NewOnly { rule, .. } => {
-                let path = WirePath::whole(asked, &method.name, Part::Message, "$");
+                let path = WirePath::whole(asked, &method.name, Part::Message);
                 found.add(rule, path.to_string());
             }
             Fate::Both {
@@ -31,7 +31,7 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
                 apart,
             } => {
                 if let Some(apart) = apart {
-                    let path = WirePath::whole(asked, &method.name, Part::Message, "$");
+                    let path = WirePath::whole(asked, &method.name, Part::Message);
                     found.add(&apart.rule, path.to_string());
                 }
                 let answered = match asked {
@@ -43,7 +43,7 @@ pub fn places(plan: &PairPlan) -> BTreeMap<String, Vec<String>> {
                     (result, answered, Part::Result),
                 ] {
                     for (way, step) in Way::BOTH.into_iter().zip(steps.iter().flatten()) {
-                        let root = Trail::new("$");
+                        let root = Trail::root();
                         let shown = |trail: Trail| {
                             WirePath::new(direction, &method.name, part, trail).to_string()
                         };
@@ -79,11 +79,8 @@ fn adapters(plan: &PairPlan, found: &mut Found) {
                 from: one.from.clone(),
                 to: one.to.clone(),
             };
-            let shown = |trail: Trail| {
-                let whole = WirePath::new(Direction::ClientToServer, "", Part::Params, trail);
-                format!("{} {}", one.from.name(), whole.path)
-            };
-            Walk::new(plan, way).from(&step, Trail::new("$"), &mut more, &shown);
+            let shown = |trail: Trail| format!("{} {}", one.from.name(), trail.text());
+            Walk::new(plan, way).from(&step, Trail::root(), &mut more, &shown);
         }
     }
     for (rule, mut paths) in more.0 {

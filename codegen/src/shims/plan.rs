@@ -140,6 +140,18 @@ pub struct FieldPlan {
     pub field: String,
     /// Where the value comes from.
     pub source: Source,
+    /// What makes it fit where the target limits it more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fitted: Vec<Fitted>,
+}
+
+/// A place in a member that the target limits more, and the rule that sees to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fitted {
+    /// The names on the way from the member to the place.
+    pub inside: Vec<String>,
+    /// The rule.
+    pub rule: String,
 }
 
 /// Where the value of a target's member comes from.

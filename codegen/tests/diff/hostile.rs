@@ -132,7 +132,10 @@ fn ten_thousand_definitions_in_a_row_are_one_wire_path() {
     };
     let diff = compare(&open(&chain("string")), &open(&chain("integer")));
     assert_eq!(diff.rows.len(), 1);
-    assert_eq!(diff.rows[0].paths[0].path.matches(".next").count(), 10_000);
+    assert_eq!(
+        diff.rows[0].paths[0].path().matches(".next").count(),
+        10_000
+    );
 }
 
 #[test]

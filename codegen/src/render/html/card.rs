@@ -144,7 +144,7 @@ impl<'d> Card<'d> {
                 direction: direction_id(path.direction),
                 method: path.method.clone(),
                 part: path.part.id(),
-                path: path.path.clone(),
+                path: path.path().to_owned(),
             }),
             subject: row.subject.as_deref().unwrap_or_default(),
             more: main.len().saturating_sub(1),

@@ -15,11 +15,13 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::exact;
+use super::limits::Limits;
 use super::open::{Finding, Findings, Row, UNDECIDED};
 use super::pair::{Pair, Way};
 use super::plan::{Body, Conversion, End, Hook, PairPlan, RuleFacts, Step, StringPlan};
 use super::rules::{Action, Offer, PairRules, Reject, Rule};
 use crate::Error;
+use crate::diff::Graph;
 use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
 
 /// One revision of a pair.
@@ -47,19 +49,23 @@ pub struct Planned {
 /// Plans a pair.
 #[must_use]
 pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
+    let mut errors = Vec::new();
+    let graphs = [old, new].map(|side| Graph::build(side.schema, side.id));
+    let [old_graph, new_graph] = graphs.map(|graph| graph.map_err(|error| errors.push(error)).ok());
+    let limits = old_graph.as_ref().zip(new_graph.as_ref());
+    let limits = limits.map(|(old, new)| Limits::of([old, new]));
     let mut ways = Way::BOTH.map(|way| {
         let [from, to] = way.of([old, new], [new, old]);
         Planner::new(Hop {
             ids: [from.id, to.id],
             from: from.model,
             to: to.model,
-            schemas: [from.schema, to.schema],
+            limits: limits.as_ref(),
             rules,
             way,
         })
     });
     let mut found = Findings::default();
-    let mut errors = Vec::new();
     let mut codes = rules.errors().cloned().collect();
     error_codes(old, new, rules, &mut codes, &mut found);
     let methods = methods(old, new, rules, &mut ways, &mut found, &mut errors);
@@ -130,12 +136,13 @@ fn facts(rules: &PairRules) -> Vec<RuleFacts> {
 }
 
 /// One direction of a pair.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Hop<'m> {
     ids: [&'m str; 2],
     from: &'m Model,
     to: &'m Model,
-    schemas: [&'m Value; 2],
+    /// What the schemas say of members beside the types; none where they cannot be compared.
+    limits: Option<&'m Limits<'m>>,
     rules: &'m PairRules,
     way: Way,
 }

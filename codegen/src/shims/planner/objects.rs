@@ -1,8 +1,7 @@
 //! What becomes of the members of an object, and of those that nobody named.
 
-use super::super::limits;
 use super::super::open::{Row, UNDECIDED};
-use super::super::plan::{Body, FieldPlan, Hook, Kept, RestPlan};
+use super::super::plan::{Body, FieldPlan, Fitted, Hook, Kept, RestPlan};
 use super::super::rules::Action;
 use super::{Hop, Planner, hook, words};
 use crate::model::{Member, Object, Presence, Rest, Shape, Ty, TypeDef};
@@ -32,6 +31,7 @@ impl<'m> Planner<'m> {
                 settled.extend(source.and_then(|source| self.settled(source, constant, &place)));
                 continue;
             }
+            let mut fitted = Vec::new();
             let source = match source {
                 Some(Member {
                     presence: Presence::Constant(constant),
@@ -39,7 +39,7 @@ impl<'m> Planner<'m> {
                 }) => self.constant(constant, target, &place),
                 Some(source) => {
                     let defs = [Some(from_def), to_def];
-                    self.limited([source, target], defs, [from_key, to_key]);
+                    fitted = self.limited([source, target], defs, [from_key, to_key]);
                     self.same_member(source, target, &place)
                 }
                 None => self.new_member(target, &place),
@@ -48,6 +48,7 @@ impl<'m> Planner<'m> {
                 wire: target.wire.clone(),
                 field: target.field.clone(),
                 source,
+                fitted,
             });
         }
         for source in &from.members {
@@ -81,33 +82,45 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// The limits of a member that are tighter in the target, and that neither a rule of its own nor a hook of its
-    /// type sees to.
-    fn limited(&mut self, members: [&Member; 2], defs: [Option<&TypeDef>; 2], keys: [&str; 2]) {
+    /// The limits of a member that are tighter in the target, and what sees to them: a hook of its type, or the safe
+    /// answer.
+    fn limited(
+        &mut self,
+        members: [&Member; 2],
+        defs: [Option<&TypeDef>; 2],
+        [from_key, to_key]: [&str; 2],
+    ) -> Vec<Fitted> {
         let Hop {
-            rules,
-            way,
-            schemas: [before, now],
-            ..
+            rules, way, limits, ..
         } = self.hop;
-        let [source, target] = members;
-        let mut all = limits::tighter(source, target);
-        if let [Some(from), Some(to)] = defs {
-            all.extend(limits::tighter_text([(before, from), (now, to)], members));
-        }
-        let [from_key, to_key] = keys;
-        for (member, open) in all {
-            // Not `||`: each rule that says so has to be seen.
-            if rules.fits(from_key, &member, way) | rules.fits(to_key, &member, way) {
-                continue;
+        let (Some(limits), [Some(from), Some(to)]) = (limits, defs) else {
+            return Vec::new();
+        };
+        let mut fitted = Vec::new();
+        for limit in limits.tighter([from, to], members, way) {
+            let mut ids = rules.fit(from_key, &limit.place, way);
+            ids.extend(rules.fit(to_key, &limit.place, way));
+            if ids.is_empty() {
+                let row = Row::Covers {
+                    owner: to_key.to_owned(),
+                    member: limit.place.clone(),
+                };
+                let answer =
+                    "the value is passed on as it is, and may be refused by who receives it";
+                self.notes(
+                    &format!("{to_key}.{}", limit.place),
+                    &limit.asks,
+                    answer,
+                    row,
+                );
+                ids.insert(UNDECIDED.to_owned());
             }
-            let row = Row::Covers {
-                owner: to_key.to_owned(),
-                member: member.clone(),
-            };
-            let answer = "the value is passed on as it is, and may be refused by who receives it";
-            self.notes(&format!("{to_key}.{member}"), &open, answer, row);
+            fitted.extend(ids.into_iter().map(|rule| Fitted {
+                inside: limit.inside.clone(),
+                rule,
+            }));
         }
+        fitted
     }
 
     /// What becomes of unknown members, where source and target keep them differently.
@@ -155,6 +168,7 @@ pub(super) fn pseudo(name: &str) -> TypeDef {
         name: name.to_owned(),
         definition: None,
         places: Vec::new(),
+        pointer: String::new(),
         doc_key: name.to_owned(),
         area: String::new(),
         deprecated: false,

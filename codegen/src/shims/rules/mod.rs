@@ -97,20 +97,19 @@ impl PairRules {
         self.error(offset, name, problem, reason)
     }
 
-    /// Whether a hook of a type says that it makes a member fit into tighter limits.
-    pub(super) fn fits(&self, owner: &str, member: &str, way: Way) -> bool {
-        let mut found = false;
-        for (offset, rule) in placed(&self.rows.rule) {
-            let hook = rule.action(way).is_some_and(Action::is_hook);
-            if hook
+    /// The hooks of a type that say that they make a member fit into tighter limits.
+    pub(super) fn fit(&self, owner: &str, member: &str, way: Way) -> BTreeSet<String> {
+        let fits = |rule: &Rule| {
+            rule.action(way).is_some_and(Action::is_hook)
                 && at(rule, owner).is_some()
                 && rule.covers.iter().any(|covered| covered == member)
-            {
-                self.fitted.borrow_mut().insert((offset, member.to_owned()));
-                found = true;
-            }
+        };
+        let mut ids = BTreeSet::new();
+        for (offset, rule) in placed(&self.rows.rule).filter(|(_, rule)| fits(rule)) {
+            self.fitted.borrow_mut().insert((offset, member.to_owned()));
+            ids.insert(rule.id.clone());
         }
-        found
+        ids
     }
 
     /// The row about an error code, if the code differs between the two revisions.

@@ -1,0 +1,129 @@
+//! What the schemas say of members that the types keep as text: planned and read by one comparison.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+mod twin;
+
+use mcp_codegen::Spec;
+use mcp_codegen::diff::{self, Kind, Sources};
+use mcp_codegen::generate::Models;
+use mcp_codegen::shims::open::UNDECIDED;
+use mcp_codegen::shims::{Pair, PairPlan, cover};
+use mcp_codegen::spec::rules::RuleFile;
+use serde_json::{Value, json};
+
+/// A spec whose draft has another schema of a tool's input: `inputSchema` is text in every type.
+fn spec(change: impl FnOnce(&mut Value)) -> Spec {
+    let mut spec = twin::spec();
+    let mut all = spec.revisions.iter_mut();
+    let draft = all.find(|revision| revision.id == "draft").unwrap();
+    change(
+        draft
+            .schema
+            .pointer_mut("/$defs/Tool/properties/inputSchema")
+            .unwrap(),
+    );
+    spec
+}
+
+fn pair() -> Pair {
+    Pair::new("2026-07-28", "draft")
+}
+
+fn planned(spec: &Spec, rules: RuleFile) -> PairPlan {
+    let models = Models::build(spec).unwrap();
+    models.plan_pair(spec, &pair(), rules).unwrap()
+}
+
+/// What covers the rows of a kind.
+fn covered(spec: &Spec, plan: &PairPlan, kind: Kind) -> Vec<String> {
+    let sources = Sources::read(spec).unwrap();
+    let diff = diff::between(&sources, "2026-07-28", "draft", false).unwrap();
+    let rows = diff.rows.iter().filter(|row| row.kind == kind);
+    rows.flat_map(|row| cover(row, plan)).collect()
+}
+
+#[test]
+fn each_difference_in_text_is_a_question_of_the_way_that_it_stands_in() {
+    for (kind, place, up, down, change) in [
+        (
+            Kind::ConstraintChanged,
+            "$schema",
+            Some("it has minLength 1 in the target"),
+            None,
+            (|input| input["properties"]["$schema"]["minLength"] = json!(1)) as fn(&mut Value),
+        ),
+        (
+            Kind::ConstChanged,
+            "type",
+            Some("it is \"struct\" in the target"),
+            Some("it is \"object\" in the target"),
+            |input| input["properties"]["type"]["const"] = json!("struct"),
+        ),
+        (
+            Kind::BecameRequired,
+            "$schema",
+            Some("it must be there in the target"),
+            None,
+            |input| input["required"] = json!(["$schema", "type"]),
+        ),
+        (
+            Kind::TypeChanged,
+            "$schema",
+            Some("it is number in the target"),
+            Some("it is string in the target"),
+            |input| input["properties"]["$schema"] = json!({ "type": "number" }),
+        ),
+        (
+            Kind::OpennessChanged,
+            "",
+            Some("it holds nothing else in the target"),
+            None,
+            |input| input["additionalProperties"] = json!(false),
+        ),
+    ] {
+        let spec = spec(change);
+        let plan = planned(&spec, RuleFile::default());
+        let said: Vec<(&str, String)> = (plan.open.iter())
+            .map(|open| (open.place.as_str(), open.open.clone()))
+            .collect();
+        let at = match place {
+            "" => "Tool.inputSchema".to_owned(),
+            place => format!("Tool.inputSchema.{place}"),
+        };
+        let ways = [("up", up), ("down", down)];
+        let ways = ways
+            .iter()
+            .filter_map(|(way, asks)| Some(format!("on the way {way} {}", (*asks)?)));
+        assert_eq!(
+            said,
+            [(at.as_str(), ways.collect::<Vec<_>>().join("; "))],
+            "{kind}"
+        );
+        // And who reads the diff is not told that nothing is left to decide.
+        assert_eq!(covered(&spec, &plan, kind), [UNDECIDED], "{kind}");
+    }
+}
+
+#[test]
+fn the_hook_that_makes_it_fit_is_the_rule_of_the_row() {
+    let spec = spec(|input| input["properties"]["$schema"]["minLength"] = json!(1));
+    let rules = r#"
+        [[rule]]
+        id = "dialect"
+        at = "Tool"
+        up = { before = "say_the_dialect" }
+        loss = "cosmetic"
+        covers = ["inputSchema.$schema"]
+        reason = "x"
+        source = "x"
+        example = [{ type = "Tool", input = '{}', output = '{}' }]
+    "#;
+    let plan = planned(&spec, RuleFile::new(pair().file(), rules));
+    assert_eq!(plan.open, []);
+    assert_eq!(covered(&spec, &plan, Kind::ConstraintChanged), ["dialect"]);
+}
