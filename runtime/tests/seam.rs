@@ -87,7 +87,14 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
     let Fate::NeedsAdapter(needs) = output.fate else {
         panic!()
     };
-    assert_eq!(needs.adapter, Adapter::MultiRoundTrip);
+    assert_eq!(
+        (needs.adapter, needs.rule, needs.hop),
+        (
+            Adapter::MultiRoundTrip,
+            "input-required",
+            "2025-11-25..2026-07-28"
+        )
+    );
     let output = legacy.notify(
         &mut channel,
         To::Session,
@@ -98,7 +105,15 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
     let Fate::NeedsAdapter(needs) = output.fate else {
         panic!()
     };
-    assert_eq!(needs.adapter, Adapter::Subscription);
+    // Each by the rule that the spec has for it.
+    assert_eq!(
+        (needs.adapter, needs.rule, needs.hop),
+        (
+            Adapter::Subscription,
+            "unasked-changes",
+            "2025-11-25..2026-07-28"
+        )
+    );
 
     // A result of a task towards a client that knows none.
     let task = Json::from_text(r#"{"task":{"taskId":"t","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null}}"#).unwrap();

@@ -6,11 +6,12 @@ use minijinja::{Value, context};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::adapter::Adapter;
 use super::emit::words::{adapter, kind, name, rule};
 use super::one_or_many::OneOrMany;
 use super::pair::Sender;
 use super::pair::{Pair, Way};
-use super::plan::{Body, Conversion, End, Fate, PairPlan, RuleFacts};
+use super::plan::{Arm, Body, Conversion, End, Fate, PairPlan, RuleFacts};
 use super::rules::{Action, ErrorFate, ErrorRule, MethodAction};
 use crate::Error;
 use crate::emit::{CrateFiles, named, template};
@@ -153,9 +154,11 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     });
     let errors: Vec<_> = errors.into_iter().map(error_row).collect();
     let open = plan.way(Way::Down).iter().find_map(open_results);
+    let instead = instead(plan);
     let words: String = methods
         .iter()
         .chain(&errors)
+        .chain(&instead)
         .map(ToString::to_string)
         .collect();
     let names = [
@@ -201,6 +204,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             down: down::HOPS,
             methods: &[#(#methods)*],
             errors: &[#(#errors)*],
+            instead: &[#(#instead)*],
             open_results: #open,
             rules: rules::ALL,
         };
@@ -261,6 +265,31 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
         /// All of them.
         pub(crate) const ALL: &[&Rule] = &[#(&#all),*];
     }
+}
+
+/// The adapters that take results in the place of those of methods, each with the rule about the most of them.
+fn instead(plan: &PairPlan) -> Vec<TokenStream> {
+    let bodies = Way::BOTH.into_iter().flat_map(|way| plan.way(way));
+    let arms = bodies.filter_map(|one| match &one.body {
+        Body::Union(arms) => Some(arms),
+        _ => None,
+    });
+    let mut counts: BTreeMap<Adapter, BTreeMap<&str, usize>> = BTreeMap::new();
+    for arm in arms.flatten() {
+        if let Arm::NeedsState { rule, adapter } = &arm.arm {
+            *counts.entry(*adapter).or_default().entry(rule).or_default() += 1;
+        }
+    }
+    let most = |rules: BTreeMap<&'_ str, usize>| {
+        let (id, _) = rules.into_iter().max_by_key(|(_, count)| *count)?;
+        Some(rule(id))
+    };
+    (counts.into_iter())
+        .filter_map(|(name, rules)| {
+            let (adapter, rule) = (adapter(name), most(rules)?);
+            Some(quote!((#adapter, #rule),))
+        })
+        .collect()
 }
 
 /// Results of types that the older revision cannot know, where the newer one reads them by their type.

@@ -3,23 +3,18 @@
 //! The tables are generated; a value is boxed once and converted hop by hop, so that a chain of
 //! hops reads and writes its text once.
 
+mod route;
+mod tables;
+
 use mcp_wire::{AnyValue, Direction, Error, ErrorObject, Extra, Json, MethodInfo, TypeInfo};
 
 use crate::context::Context;
-use crate::outcome::{Adapter, Stop};
-use crate::route;
+use crate::outcome::Stop;
 use crate::rule::Rule;
 
-/// A conversion to the neighbour.
-#[derive(Debug)]
-pub struct Hop {
-    /// The Rust name of the source type.
-    pub from: &'static str,
-    /// The Rust name of the target type.
-    pub to: &'static str,
-    /// The conversion.
-    pub run: fn(AnyValue, &mut Context) -> Result<AnyValue, Stop>,
-}
+pub use tables::{
+    ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RevisionTables,
+};
 
 /// What a conversion is given, if it is of that type.
 pub fn take<A: 'static>(value: AnyValue) -> Option<A> {
@@ -48,162 +43,6 @@ pub fn mistyped(cx: &Context) -> Stop {
         ErrorObject::INTERNAL_ERROR,
         "a conversion was given a value of another type",
     )
-}
-
-/// Two neighbours.
-#[derive(Debug)]
-pub struct Pair {
-    /// The id of the older one.
-    pub old: &'static str,
-    /// The id of the newer one.
-    pub new: &'static str,
-    /// The name of the way up in losses.
-    pub up_hop: &'static str,
-    /// The name of the way down.
-    pub down_hop: &'static str,
-    /// To the newer one.
-    pub up: &'static [Hop],
-    /// To the older one.
-    pub down: &'static [Hop],
-    /// Methods that only one of them has, or that mean something else to the other.
-    pub methods: &'static [MethodHop],
-    /// Error codes that mean something else, the narrowest rule first.
-    pub errors: &'static [ErrorHop],
-    /// What becomes of results of types that only the newer one can have.
-    pub open_results: Option<OpenResults>,
-    /// All rules of the pair, by id.
-    pub rules: &'static [&'static Rule],
-}
-
-/// Results whose type the older revision does not know: an extension's, or one that its method cannot have.
-#[derive(Debug)]
-pub struct OpenResults {
-    /// The member that says which type it is.
-    pub member: &'static str,
-    /// The types that the newer revision itself has.
-    pub known: &'static [&'static str],
-    /// The rule that says what becomes of others.
-    pub rule: &'static Rule,
-    /// The code of the error that answers.
-    pub code: i64,
-    /// Its message.
-    pub message: &'static str,
-}
-
-/// Error codes that mean something else to the neighbour.
-#[derive(Debug)]
-pub struct ErrorHop {
-    /// The lowest and the highest code.
-    pub codes: (i64, i64),
-    /// The methods that they answer, where they mean something else elsewhere; none for all.
-    pub methods: &'static [&'static str],
-    /// The rule that says so.
-    pub rule: &'static Rule,
-    /// What they become on the way up; none if they stay.
-    pub up: Option<ErrorFate>,
-    /// What they become on the way down.
-    pub down: Option<ErrorFate>,
-}
-
-impl ErrorHop {
-    /// What a code becomes that answers a method, on the way up or down.
-    fn fate(&self, code: i64, method: &str, up: bool) -> Option<ErrorFate> {
-        let (lowest, highest) = self.codes;
-        let among = (lowest..=highest).contains(&code)
-            && (self.methods.is_empty() || self.methods.contains(&method));
-        let fate = if up { self.up } else { self.down };
-        fate.filter(|_| among)
-    }
-}
-
-/// What an error becomes.
-#[derive(Debug, Clone, Copy)]
-pub enum ErrorFate {
-    /// The same error with this code.
-    Code(i64),
-    /// An adapter has to turn it into something else.
-    NeedsState(Adapter),
-}
-
-impl Pair {
-    /// The name in losses of the way up or down.
-    pub fn hop(&self, up: bool) -> &'static str {
-        if up { self.up_hop } else { self.down_hop }
-    }
-
-    /// The conversions of the way up or down.
-    pub fn hops(&self, up: bool) -> &'static [Hop] {
-        if up { self.up } else { self.down }
-    }
-
-    /// What becomes of a method that only one of the two has in this direction, or that means something else.
-    ///
-    /// Where it is not said who sends it, a method that is left in the other direction is not gone.
-    fn method(&self, method: &str, direction: Option<Direction>) -> Option<&MethodHop> {
-        let mut rows = self.methods.iter().filter(|row| row.method == method);
-        match direction {
-            Some(direction) => rows.find(|row| row.direction == direction),
-            None => {
-                let first = rows.next()?;
-                let one_way = rows.next().is_none();
-                (!one_way || !first.stays_the_other_way).then_some(first)
-            }
-        }
-    }
-}
-
-/// A method that the neighbour lacks, or understands otherwise.
-#[derive(Debug)]
-pub struct MethodHop {
-    /// The method.
-    pub method: &'static str,
-    /// Who sends it.
-    pub direction: Direction,
-    /// Whether both revisions have it in the other direction.
-    pub stays_the_other_way: bool,
-    /// The rule that says what becomes of it.
-    pub rule: &'static Rule,
-    /// What becomes of it on the way up; none if it goes on as it is.
-    pub up: Option<MethodFate>,
-    /// What becomes of it on the way down.
-    pub down: Option<MethodFate>,
-}
-
-/// What becomes of a method that the neighbour lacks, or understands otherwise.
-#[derive(Debug, Clone, Copy)]
-pub enum MethodFate {
-    /// An adapter has to do it.
-    NeedsState(Adapter),
-    /// The subscription adapter has to do it, unless the session says for which stream it is.
-    Subscribed,
-    /// This error answers it.
-    Reject(i64, &'static str),
-    /// It is swallowed: the peer is not told, and nothing answers.
-    Drop,
-}
-
-/// A revision as the tables know it.
-#[derive(Debug)]
-pub struct RevisionTables {
-    /// Its id.
-    pub id: &'static str,
-    /// Its methods.
-    pub methods: &'static [MethodInfo],
-    /// Its types, in the order of their names in Rust.
-    pub types: &'static [TypeInfo],
-}
-
-impl RevisionTables {
-    /// A type, by the name of its definition or of its Rust type.
-    pub fn type_named(&self, name: &str) -> Option<&'static TypeInfo> {
-        TypeInfo::find(self.types, name)
-    }
-
-    /// A type, by the name of its Rust type, by which the rows are ordered.
-    pub fn rust_type(&self, name: &str) -> Option<&'static TypeInfo> {
-        let at = self.types.binary_search_by(|row| row.rust_name.cmp(name));
-        self.types.get(at.ok()?)
-    }
 }
 
 /// Part of a message.
@@ -445,16 +284,3 @@ fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
 }
 
 static NO_COUNTERPART: Rule = Rule::NO_COUNTERPART;
-
-impl MethodHop {
-    /// The end of a conversion of this method, if it ends there.
-    fn stop(&self, up: bool, cx: &Context) -> Option<Stop> {
-        Some(match if up { self.up } else { self.down }? {
-            MethodFate::NeedsState(adapter) => cx.needs(self.rule, adapter),
-            MethodFate::Subscribed if cx.session().subscription_id.is_some() => return None,
-            MethodFate::Subscribed => cx.needs(self.rule, Adapter::Subscription),
-            MethodFate::Reject(code, message) => cx.reject(self.rule, code, message),
-            MethodFate::Drop => cx.swallow(self.rule),
-        })
-    }
-}

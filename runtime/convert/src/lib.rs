@@ -9,13 +9,14 @@
 
 mod context;
 pub mod dynamic;
+mod kind;
 mod loss;
 mod outcome;
-mod route;
 mod rule;
 mod undecided;
 
 pub use context::{Context, Policy, Ruled, Session};
+pub use kind::LossKind;
 pub use loss::{Change, Loss, pointer_to};
-pub use outcome::{Adapter, LossKind, NeedsState, Outcome, Rejected, Stop, Swallowed};
+pub use outcome::{Adapter, NeedsState, Outcome, Rejected, Stop, Swallowed};
 pub use rule::Rule;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mcp_wire::{Encode, Json};
 
-use crate::outcome::LossKind;
+use crate::kind::LossKind;
 use crate::rule::Rule;
 
 /// A part of a value that could not be carried over as it was.

@@ -2,7 +2,7 @@
 
 use mcp_wire::{Extra, Json};
 
-use crate::outcome::LossKind;
+use crate::kind::LossKind;
 
 /// A decision of `spec/shims/`: what is lost by it is recorded in its name, and as grave as it says.
 ///

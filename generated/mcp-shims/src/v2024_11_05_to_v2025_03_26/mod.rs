@@ -19,6 +19,7 @@ pub(crate) const PAIR: Pair = Pair {
     down: down::HOPS,
     methods: &[],
     errors: &[],
+    instead: &[],
     open_results: None,
     rules: rules::ALL,
 };

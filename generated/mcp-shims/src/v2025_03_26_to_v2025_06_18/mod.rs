@@ -39,6 +39,7 @@ pub(crate) const PAIR: Pair = Pair {
         },
     ],
     errors: &[],
+    instead: &[],
     open_results: None,
     rules: rules::ALL,
 };

@@ -7,6 +7,7 @@ pub(crate) mod down;
 pub(crate) mod rules;
 pub(crate) mod up;
 
+use mcp_convert::Adapter;
 use mcp_convert::dynamic::{Pair, ErrorFate, ErrorHop, MethodFate, MethodHop};
 use mcp_wire::Direction;
 
@@ -149,6 +150,7 @@ pub(crate) const PAIR: Pair = Pair {
             down: Some(ErrorFate::Code(-32603)),
         },
     ],
+    instead: &[(Adapter::Tasks, &rules::TASK_RESULT)],
     open_results: None,
     rules: rules::ALL,
 };

@@ -400,6 +400,10 @@ pub(crate) const PAIR: Pair = Pair {
             down: None,
         },
     ],
+    instead: &[
+        (Adapter::MultiRoundTrip, &rules::INPUT_REQUIRED),
+        (Adapter::Tasks, &rules::TASK_RESULT),
+    ],
     open_results: Some(OpenResults {
         member: "resultType",
         known: &["complete", "input_required"],

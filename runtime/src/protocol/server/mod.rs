@@ -39,6 +39,7 @@ mod batch;
 mod connection;
 mod done;
 mod machines;
+mod needs;
 mod notify;
 mod protocol;
 mod receive;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use mcp_convert::dynamic::Pair;
-use mcp_registry::{Adapter, Era, NeedsState, Revision, TABLES};
+use mcp_registry::{Adapter, Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind, RequestId};
 
 use super::Server;
 use super::done::{Done, Outgoing};
 use super::machines::Told;
+use super::needs::needs;
 use super::state::{AskedBy, Pending, State};
 use super::translate::Stopped;
 use crate::adapters::questions::allowed;
@@ -182,7 +182,7 @@ impl<App: Spoken> Server<App> {
                 Some(session) => Ok(session.revision),
                 None if is_log => Err(Fate::Swallowed("log-opt-in")),
                 // A modern client hears of changes on the stream that it asked for, and there alone.
-                None => Err(self.needs(Adapter::Subscription, "subscription", method)),
+                None => Err(needs(Adapter::Subscription, method)),
             },
         }
     }
@@ -232,9 +232,7 @@ impl<App: Spoken> Server<App> {
                 params: given,
             };
             let adapted = self.run_machine(state, Adapter::MultiRoundTrip, occasion, now);
-            return adapted.unwrap_or_else(|| {
-                Done::of(self.needs(Adapter::MultiRoundTrip, "input-required", method))
-            });
+            return adapted.unwrap_or_else(|| Done::of(needs(Adapter::MultiRoundTrip, method)));
         };
         let caller = state.session.as_ref().map(|session| &session.caller);
         let unknown = Caller::unknown(peer);
@@ -312,20 +310,6 @@ impl<App: Spoken> Server<App> {
                 Done::of(Fate::Refused(Box::new(error)))
             }
         }
-    }
-
-    fn needs(&self, adapter: Adapter, rule: &'static str, method: &str) -> Fate {
-        let has_rule = |pair: &&Pair| pair.rules.iter().any(|row| row.id() == rule);
-        let pair = TABLES.pairs.iter().rfind(has_rule);
-        let needs = NeedsState {
-            adapter,
-            rule,
-            hop: pair.map_or("", |pair| pair.up_hop),
-            pointer: String::new(),
-        };
-        let peer = pair.and_then(|pair| pair.new.parse().ok());
-        let peer = peer.unwrap_or(Revision::NEWEST);
-        Fate::NeedsAdapter(NeedsAdapter::new(&needs, method, peer))
     }
 }
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Era, NeedsState, Revision};
+use mcp_registry::{Adapter, Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use super::done::{Outgoing, Received};
 use super::machines::Told;
+use super::needs::needs_state;
 use super::state::{Pending, State};
 use super::translate::Stopped;
 use super::{Server, batch};
@@ -291,12 +292,10 @@ impl<App: Spoken> Server<App> {
             match self.modern && !is_legacy(peer) && self.is_retry(message, principal, now) {
                 true => {
                     pending.subject = message.params.and_then(json).as_ref().map(subject);
-                    Err(Stopped::NeedsState(NeedsState {
-                        adapter: Adapter::MultiRoundTrip,
-                        rule: "input-required",
-                        hop: "",
-                        pointer: String::new(),
-                    }))
+                    Err(Stopped::NeedsState(needs_state(
+                        Adapter::MultiRoundTrip,
+                        method,
+                    )))
                 }
                 false => translated,
             };

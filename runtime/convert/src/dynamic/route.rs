@@ -1,6 +1,6 @@
 //! Which conversions lead from one revision to another.
 
-use crate::dynamic::{Hop, Pair};
+use super::tables::{Hop, Pair};
 
 /// A step between neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,36 @@
+//! What no conversion of a server's own can do: the adapter whose business it is, and the rule that says so.
+
+use mcp_convert::Rule;
+use mcp_convert::dynamic::Pair;
+use mcp_registry::{Adapter, NeedsState, Revision, TABLES};
+
+use crate::adapters::NeedsAdapter;
+use crate::protocol::Fate;
+
+/// The newest pair that hands a method to an adapter, and the rule that says so.
+fn handed(adapter: Adapter, method: &str) -> Option<(&'static Pair, &'static Rule)> {
+    let mut newest_first = TABLES.pairs.iter().rev();
+    newest_first.find_map(|pair| Some((pair, pair.hands_to(adapter, method)?)))
+}
+
+/// That a method is an adapter's business, by the rule of the hop between the eras.
+pub(super) fn needs_state(adapter: Adapter, method: &str) -> NeedsState {
+    let handed = handed(adapter, method);
+    NeedsState {
+        adapter,
+        rule: handed.map_or(Rule::UNDECIDED.id(), |(_, rule)| rule.id()),
+        hop: handed.map_or("", |(pair, _)| pair.up_hop),
+        pointer: String::new(),
+    }
+}
+
+/// The same of what is for a client of the modern era.
+pub(super) fn needs(adapter: Adapter, method: &str) -> Fate {
+    let peer = handed(adapter, method).and_then(|(pair, _)| pair.new.parse().ok());
+    let peer = peer.unwrap_or(Revision::NEWEST);
+    Fate::NeedsAdapter(NeedsAdapter::new(
+        &needs_state(adapter, method),
+        method,
+        peer,
+    ))
+}
