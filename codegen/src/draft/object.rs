@@ -114,6 +114,8 @@ fn constant(value: &Value) -> Option<Ty> {
         Value::String(_) => Some(Ty::String),
         Value::Bool(_) => Some(Ty::Boolean),
         Value::Number(number) if number.is_i64() => Some(Ty::Integer),
+        // Spelled as it is: `-32603.0` is no integer of Rust.
+        Value::Number(_) => Some(Ty::Number),
         _ => None,
     }
 }

@@ -229,10 +229,16 @@ fn read(member: &Member) -> TokenStream {
     match (&member.presence, &member.ty) {
         (Presence::Constant(Value::String(text)), _) => quote!(reader.constant(#text)),
         (Presence::Constant(Value::Bool(value)), _) => quote!(reader.constant_boolean(#value)),
-        (Presence::Constant(value), _) => {
-            let value = Literal::i64_unsuffixed(value.as_i64().unwrap_or_default());
-            quote!(reader.constant_integer(#value))
-        }
+        (Presence::Constant(value), _) => match value.as_i64() {
+            Some(value) => {
+                let value = Literal::i64_unsuffixed(value);
+                quote!(reader.constant_integer(#value))
+            }
+            None => {
+                let spelled = value.to_string();
+                quote!(reader.constant_number(#spelled))
+            }
+        },
         // `null` is a value where any JSON may stand.
         (Presence::Optional, Ty::Json) => {
             let field = field();
@@ -254,10 +260,16 @@ fn encode(def: &TypeDef, object: &Object) -> TokenStream {
             Presence::Constant(Value::Bool(value)) => {
                 quote!(object.constant_boolean(#wire, #value);)
             }
-            Presence::Constant(value) => {
-                let value = Literal::i64_unsuffixed(value.as_i64().unwrap_or_default());
-                quote!(object.constant_integer(#wire, #value);)
-            }
+            Presence::Constant(value) => match value.as_i64() {
+                Some(value) => {
+                    let value = Literal::i64_unsuffixed(value);
+                    quote!(object.constant_integer(#wire, #value);)
+                }
+                None => {
+                    let spelled = value.to_string();
+                    quote!(object.constant_number(#wire, #spelled);)
+                }
+            },
             Presence::Required => {
                 let field = ident(&member.field);
                 quote!(object.member(#wire, &self.#field);)

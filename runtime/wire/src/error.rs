@@ -187,6 +187,7 @@ fn expectation(what: What) -> (ErrorKind, Cow<'static, str>) {
         ),
         What::Constant(value) => (ErrorKind::Constant, format!("{value:?}").into()),
         What::ConstantInteger(value) => (ErrorKind::Constant, value.to_string().into()),
+        What::ConstantNumber(value) => (ErrorKind::Constant, value.into()),
         What::ConstantBoolean(value) => (ErrorKind::Constant, value.to_string().into()),
         What::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
         What::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),

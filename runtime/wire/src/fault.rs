@@ -29,6 +29,8 @@ pub(crate) enum What {
     },
     Constant(&'static str),
     ConstantInteger(i64),
+    /// Holds the number as the schema spells it.
+    ConstantNumber(&'static str),
     ConstantBoolean(bool),
     Choice(&'static [&'static str]),
     Tag(&'static Tag),

@@ -139,6 +139,20 @@ impl<'a> Reader<'a> {
         Err(Fault::new(start, What::ConstantInteger(expected)))
     }
 
+    /// Reads a number equal to `expected`, which is one of JSON, in any spelling; anything else is a fault.
+    pub fn constant_number(&mut self, expected: &'static str) -> Result<(), Fault> {
+        self.peek();
+        let start = self.position;
+        let is_number = matches!(self.kind()?, Kind::Integer | Kind::Number);
+        if is_number {
+            let found = self.value::<Number>()?;
+            if (expected.parse::<Number>()).is_ok_and(|expected| expected == found) {
+                return Ok(());
+            }
+        }
+        Err(Fault::new(start, What::ConstantNumber(expected)))
+    }
+
     /// Reads the boolean `expected`; anything else is a fault.
     pub fn constant_boolean(&mut self, expected: bool) -> Result<(), Fault> {
         self.peek();

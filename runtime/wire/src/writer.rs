@@ -181,6 +181,12 @@ impl ObjectWriter<'_> {
         self.writer.integer(value);
     }
 
+    /// Writes a member that is always this number of JSON, as it is spelled.
+    pub fn constant_number(&mut self, name: &'static str, value: &'static str) {
+        self.name(name);
+        self.writer.text.push_str(value);
+    }
+
     /// Writes a member that is always this boolean.
     pub fn constant_boolean(&mut self, name: &'static str, value: bool) {
         self.name(name);

@@ -6,25 +6,32 @@ use crate::{again, refusal};
 
 #[test]
 fn constants_are_written_first_and_checked() {
-    assert_eq!(
-        mcp_wire::to_string(&Packet::new("n")),
-        r#"{"jsonrpc":"2.0","version":3,"name":"n"}"#
-    );
-    assert_eq!(
-        again::<Packet>(r#"{"name":"n","version":3,"jsonrpc":"2.0"}"#),
-        r#"{"jsonrpc":"2.0","version":3,"name":"n"}"#
-    );
+    // A number is written as the schema spells it, and read in any spelling.
+    let whole = r#"{"code":-32603.0,"jsonrpc":"2.0","version":3,"name":"n"}"#;
+    assert_eq!(mcp_wire::to_string(&Packet::new("n")), whole);
+    for text in [
+        r#"{"name":"n","version":3,"jsonrpc":"2.0","code":-32603.0}"#,
+        r#"{"name":"n","version":3,"jsonrpc":"2.0","code":-32603}"#,
+        r#"{"name":"n","version":3.0,"jsonrpc":"2.0","code":-3.2603e4}"#,
+    ] {
+        assert_eq!(again::<Packet>(text), whole);
+    }
     for (text, place) in [
         (
-            r#"{"jsonrpc":"1.0","version":3,"name":"n"}"#,
+            r#"{"jsonrpc":"1.0","version":3,"code":-32603,"name":"n"}"#,
             "at /jsonrpc: ",
         ),
         (
-            r#"{"jsonrpc":"2.0","version":4,"name":"n"}"#,
+            r#"{"jsonrpc":"2.0","version":4,"code":-32603,"name":"n"}"#,
             "at /version: ",
         ),
-        (r#"{"version":3,"name":"n"}"#, "`jsonrpc`"),
-        (r#"{"jsonrpc":"2.0","name":"n"}"#, "`version`"),
+        (
+            r#"{"jsonrpc":"2.0","version":3,"code":-32603.5,"name":"n"}"#,
+            "at /code: expected -32603.0, found -32603.5",
+        ),
+        (r#"{"version":3,"code":-32603,"name":"n"}"#, "`jsonrpc`"),
+        (r#"{"jsonrpc":"2.0","code":-32603,"name":"n"}"#, "`version`"),
+        (r#"{"jsonrpc":"2.0","version":3,"name":"n"}"#, "`code`"),
     ] {
         let said = refusal::<Packet>(text);
         assert!(said.contains(place), "{text}: {said}");

@@ -15,9 +15,9 @@ impl Decode for Packet {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Packet",
-                &["jsonrpc", "version", "name"],
+                &["code", "jsonrpc", "version", "name"],
             )
-            .requiring(&[0, 1, 2]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -25,8 +25,9 @@ impl Decode for Packet {
 impl Record for Packet {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant_integer(3),
+            0 => reader.constant_number("-32603.0"),
+            1 => reader.constant("2.0"),
+            2 => reader.constant_integer(3),
             _ => self.name.fill(reader),
         }
     }
@@ -39,6 +40,7 @@ impl Record for Packet {
 impl Encode for Packet {
     fn encode(&self, writer: &mut Writer) {
         let mut object = writer.object();
+        object.constant_number("code", "-32603.0");
         object.constant("jsonrpc", "2.0");
         object.constant_integer("version", 3);
         object.member("name", &self.name);
