@@ -1,16 +1,21 @@
 //! Which source file holds a type: the same one in every revision.
 //!
 //! The oldest revision whose methods reach a type decides: by one area alone, and the type is at home there whoever
-//! uses it later; by several at once, and it is shared. So no revision that comes later moves a type.
+//! uses it later; by several at once, and it is shared. So no revision that comes later moves a type, until there are
+//! more shared types than one file has room for: then those that hold one another get a file of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::draft::{Draft, Ty};
+use crate::draft::{Def, Draft, Shape, Ty};
+use crate::naming::snake_case;
 
 /// The file of types that several areas use.
 const SHARED: &str = "shared";
 /// The file of types that no method reaches: the messages as a whole, and base definitions.
 const MESSAGES: &str = "messages";
+
+/// How many types, members and variants the file of shared types has room for: at ten lines each less than 2,500.
+const ROOM: usize = 240;
 
 /// The area of each type, by Rust name.
 pub(crate) struct Areas(BTreeMap<String, String>);
@@ -21,8 +26,9 @@ impl Areas {
         drafts: impl IntoIterator<Item = &'d Draft>,
         area_of: impl Fn(&str) -> String,
     ) -> Self {
+        let drafts: Vec<&Draft> = drafts.into_iter().collect();
         let mut areas = BTreeMap::new();
-        for draft in drafts {
+        for draft in &drafts {
             for (name, users) in users(draft, &area_of) {
                 areas.entry(name).or_insert_with(|| {
                     let mut users = users.into_iter();
@@ -33,6 +39,10 @@ impl Areas {
                 });
             }
         }
+        let shared = areas.iter().filter(|(_, area)| *area == SHARED);
+        let shared = shared.map(|(name, _)| name.as_str()).collect();
+        let moved = moved(&drafts, &shared);
+        areas.extend(moved);
         Self(areas)
     }
 
@@ -40,6 +50,89 @@ impl Areas {
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or(MESSAGES, String::as_str)
     }
+}
+
+/// The shared types that get another file, largest family first, until the rest has room.
+fn moved(drafts: &[&Draft], shared: &BTreeSet<&str>) -> Vec<(String, String)> {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut held: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for draft in drafts {
+        for name in shared {
+            let Some(def) = draft.get(name) else {
+                continue;
+            };
+            let largest = sizes.entry(name).or_default();
+            *largest = size(def).max(*largest);
+            let named = def.shape.holds().into_iter().filter_map(named);
+            let among = named.filter_map(|name| shared.get(name).copied());
+            held.entry(name).or_default().extend(among);
+        }
+    }
+    let mut left: usize = sizes.values().sum();
+    let mut families: Vec<(usize, String, BTreeSet<&str>)> = Vec::new();
+    let mut open = shared.clone();
+    while let Some(first) = open.first().copied() {
+        let family = family(first, &held);
+        open.retain(|name| !family.contains(name));
+        let size = family.iter().filter_map(|name| sizes.get(name)).sum();
+        families.push((size, head(&family, &held), family));
+    }
+    families.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let mut moved = Vec::new();
+    for (size, head, family) in families {
+        if left <= ROOM || family.len() < 2 {
+            break;
+        }
+        left -= size;
+        let area = format!("{SHARED}_{}", snake_case(&head));
+        moved.extend(
+            family
+                .into_iter()
+                .map(|name| (name.to_owned(), area.clone())),
+        );
+    }
+    moved
+}
+
+/// What a type takes of a file.
+fn size(def: &Def) -> usize {
+    1 + match &def.shape {
+        Shape::Object(object) => object.members.len(),
+        Shape::Union(union) => union.types.len(),
+        Shape::StringEnum(choices) => choices.len(),
+        Shape::Newtype(_) | Shape::Alias(_) => 0,
+    }
+}
+
+/// All types that hold one another, by whatever way, this one among them.
+fn family<'d>(first: &'d str, held: &BTreeMap<&'d str, BTreeSet<&'d str>>) -> BTreeSet<&'d str> {
+    let mut family = BTreeSet::new();
+    let mut ahead = vec![first];
+    while let Some(name) = ahead.pop() {
+        if !family.insert(name) {
+            continue;
+        }
+        ahead.extend(held.get(name).into_iter().flatten());
+        let holders = held.iter().filter(|(_, inner)| inner.contains(name));
+        ahead.extend(holders.map(|(holder, _)| *holder));
+    }
+    family
+}
+
+/// The type that a family is named after: the one that leads to most of the others, the first by name of several.
+fn head<'d>(family: &BTreeSet<&'d str>, held: &BTreeMap<&'d str, BTreeSet<&'d str>>) -> String {
+    let reach = |name: &'d str| {
+        let mut reached = BTreeSet::new();
+        let mut ahead = vec![name];
+        while let Some(name) = ahead.pop() {
+            if reached.insert(name) {
+                ahead.extend(held.get(name).into_iter().flatten());
+            }
+        }
+        reached.len()
+    };
+    let head = family.iter().rev().max_by_key(|name| reach(name));
+    head.copied().unwrap_or_default().to_owned()
 }
 
 /// The areas whose methods reach each type.
@@ -67,17 +160,21 @@ fn reached(draft: &Draft, root: &Ty) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut open = vec![root];
     while let Some(ty) = open.pop() {
-        match ty {
-            Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) => open.push(inner),
-            Ty::Named(name) => {
-                if reached.insert(name.clone())
-                    && let Some(def) = draft.get(name)
-                {
-                    open.extend(def.shape.holds());
-                }
-            }
-            _ => {}
+        if let Some(name) = named(ty)
+            && reached.insert(name.to_owned())
+            && let Some(def) = draft.get(name)
+        {
+            open.extend(def.shape.holds());
         }
     }
     reached
+}
+
+/// The type of its own in whatever lists and maps stand around it.
+fn named(ty: &Ty) -> Option<&str> {
+    match ty {
+        Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) => named(inner),
+        Ty::Named(name) => Some(name),
+        _ => None,
+    }
 }

@@ -60,6 +60,9 @@ pub(super) fn header(facts: &CrateFacts) -> String {
 pub(super) fn about_area(area: &str) -> String {
     match area {
         "shared" => " Types that several areas use.".to_owned(),
+        family if family.starts_with("shared_") => {
+            " Types that several areas use, and that hold one another.".to_owned()
+        }
         "messages" => " Messages as a whole, and definitions that no method reaches.".to_owned(),
         area => format!(" Types of {}.", area.replace('_', " ")),
     }
