@@ -18,6 +18,7 @@ use mcp_codegen::render::{markdown, text};
 use mcp_codegen::shims::open::UNDECIDED;
 use mcp_codegen::shims::rules::PairRules;
 use mcp_codegen::shims::{cover, cover_all};
+use mcp_codegen::spec::Status;
 
 fn spec() -> Spec {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -125,6 +126,53 @@ fn a_row_of_another_pair_is_not_covered() {
         open > 20,
         "the plan of the oldest pair covers all but {open} rows of the newest"
     );
+}
+
+/// A candidate is converted into nothing; its changes meet the rules of the hop over it, and what it alone has says so.
+#[test]
+fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
+    let spec = spec();
+    let sources = Sources::read(&spec).unwrap();
+    let is_candidate = |row: &&mcp_codegen::Revision| row.status == Status::Candidate;
+    let candidate = &spec.revisions.iter().find(is_candidate).unwrap().id;
+    let models = Models::build(&spec).unwrap();
+    let pairs = models.shim_pairs();
+    let hop = pairs.last().unwrap();
+    let ends = [
+        (&hop.old, candidate),
+        (candidate, &hop.new),
+        (&pairs[0].old, candidate),
+    ];
+    let mut diffs = ends.map(|(old, new)| diff::between(&sources, old, new, false).unwrap());
+    cover_all(&spec, &sources, &mut diffs);
+    for diff in &diffs {
+        let open: Vec<_> = diff
+            .rows
+            .iter()
+            .filter(|row| row.rules.is_empty())
+            .collect();
+        assert!(open.is_empty(), "{} -> {}: {open:?}", diff.old, diff.new);
+        assert_eq!(diff.prose, []);
+    }
+    let of = |diff: &diff::Diff, path: &str| {
+        let at = |row: &&diff::Row| row.paths.iter().any(|is| is.to_string() == path);
+        let row = diff.rows.iter().find(at);
+        let rules = &row.unwrap_or_else(|| panic!("no row at {path}")).rules;
+        let met = rules
+            .iter()
+            .map(|met| format!("{} {}", met.hop, met.rules.join(", ")));
+        met.collect::<Vec<_>>()
+    };
+    let handshake = format!("{hop} handshake");
+    assert_eq!(of(&diffs[0], "C2S initialize"), [handshake.as_str()]);
+    let far = of(&diffs[2], "C2S initialize");
+    assert_eq!(far, [handshake.as_str()]);
+    // The neighbour of a candidate names the rule that a row of the hop itself names.
+    let rules = |diff: &diff::Diff| -> BTreeSet<String> {
+        let met = diff.rows.iter().flat_map(|row| &row.rules);
+        met.flat_map(|met| met.rules.clone()).collect()
+    };
+    assert!(rules(&diffs[0]).len() > 30, "{:?}", rules(&diffs[0]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! Between neighbours the plan of the pair says it. Further apart, a change is what the hops between have made of it:
 //! it meets the rules of their rows at its places on the wire, or of those that hold these or lie in them.
+//! A candidate stands between two neighbours: what it changes meets the rules of the hop over it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +11,13 @@ use super::{PROVEN, Pair, PairPlan, cover};
 use crate::Spec;
 use crate::diff::{self, Diff, Met, Prose, Row, Sources, WirePath, WirePlace};
 use crate::generate::Models;
+use crate::spec::Status;
 
-/// Fills in the rules of every row between revisions that are converted into each other; none for a pair that cannot be planned.
+/// Meets a change that only a candidate has.
+const UNNEGOTIATED: &str = "runtime: a candidate is never negotiated";
+
+/// Fills in the rules of every row between revisions that are converted into each other, and candidates on the way;
+/// none for a pair that cannot be planned.
 pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
     let Ok(models) = Models::open(spec) else {
         return;
@@ -20,21 +26,25 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
     let changes = Changes::of(spec).unwrap_or_default();
     let mut hops: BTreeMap<usize, Option<Hop>> = BTreeMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
-        let place = |label: &str| place(spec, &pairs, label);
+        let place = |label: &str| Place::of(spec, &pairs, label);
         let [Some(old), Some(new)] = [&diff.old, &diff.new].map(|label| place(label)) else {
             continue;
         };
-        let crossed = old.min(new)..old.max(new);
+        let crossed = old.first().min(new.first())..old.last().max(new.last());
+        let converted = [old, new].iter().all(|place| matches!(place, Place::At(_)));
         for at in crossed.clone() {
             hops.entry(at)
                 .or_insert_with(|| Hop::of(spec, sources, &models, &pairs[at]));
         }
-        let told = crossed.clone().flat_map(|at| prose(&changes, &pairs[at]));
-        diff.prose.extend(told);
+        if converted {
+            let told = crossed.clone().flat_map(|at| prose(&changes, &pairs[at]));
+            diff.prose.extend(told);
+        }
         let crossed: Option<Vec<&Hop>> = crossed.map(|at| hops.get(&at)?.as_ref()).collect();
         match crossed.as_deref() {
-            Some([hop]) if old < new => diff.cover(|row| hop.rules(row)),
-            Some(hops) => diff.cover(|row| met(row, hops)),
+            Some([hop]) if converted && old < new => diff.cover(|row| hop.rules(row)),
+            Some(hops) if converted => diff.cover(|row| met(row, hops)),
+            Some(hops) => diff.cover(|row| met_on_the_way(row, hops)),
             None => {}
         }
     }
@@ -53,16 +63,51 @@ fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
     .collect()
 }
 
-/// Where a revision stands in the chain of conversions; a draft that is a released revision stands there.
-fn place(spec: &Spec, pairs: &[Pair], label: &str) -> Option<usize> {
-    let ids =
-        (pairs.first().map(|pair| &pair.old).into_iter()).chain(pairs.iter().map(|pair| &pair.new));
-    let mut ids = ids.enumerate();
-    let known = spec.revision(label).ok()?;
-    let same = |id: &str| {
-        id == label || (spec.revision(id)).is_ok_and(|revision| revision.schema == known.schema)
-    };
-    ids.find(|(_, id)| same(id)).map(|(at, _)| at)
+/// Where a revision stands in the chain of conversions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// It is one of those that are converted; a draft that is a released revision stands there.
+    At(usize),
+    /// It is a candidate, after this one.
+    After(usize),
+}
+
+impl Place {
+    fn of(spec: &Spec, pairs: &[Pair], label: &str) -> Option<Self> {
+        let oldest = pairs.first().map(|pair| &pair.old);
+        let ids: Vec<&String> = (oldest.into_iter())
+            .chain(pairs.iter().map(|pair| &pair.new))
+            .collect();
+        let known = spec.revision(label).ok()?;
+        let same = |id: &str| {
+            id == label || (spec.revision(id)).is_ok_and(|other| other.schema == known.schema)
+        };
+        if let Some(at) = ids.iter().position(|id| same(id)) {
+            return Some(Self::At(at));
+        }
+        let before = spec
+            .revisions
+            .iter()
+            .take_while(|other| other.id != known.id);
+        let before = before.filter_map(|other| ids.iter().position(|id| **id == other.id));
+        let after = before.last().filter(|at| at + 1 < ids.len())?;
+        (known.status == Status::Candidate).then_some(Self::After(after))
+    }
+
+    /// The index of the last revision that is converted and not after this one.
+    fn first(self) -> usize {
+        match self {
+            Self::At(at) | Self::After(at) => at,
+        }
+    }
+
+    /// The index of the first revision that is converted and not before this one.
+    fn last(self) -> usize {
+        match self {
+            Self::At(at) => at,
+            Self::After(at) => at + 1,
+        }
+    }
 }
 
 /// A pair of neighbours: its plan, and the rules that its rows meet, place by place.
@@ -146,4 +191,14 @@ fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
         }
     }
     Vec::new()
+}
+
+/// The rules for a row of a candidate: what the hop over it does where the candidate changes something.
+fn met_on_the_way(row: &Row, hops: &[&Hop]) -> Vec<Met> {
+    let met = met(row, hops);
+    if !met.is_empty() {
+        return met;
+    }
+    let alone = |hop: &&Hop| hop.met(BTreeSet::from([UNNEGOTIATED.to_owned()]));
+    hops.last().map_or_else(Vec::new, alone)
 }
