@@ -129,7 +129,7 @@ pub(super) fn wire(def: &TypeDef, object: &Object) -> TokenStream {
 
 fn decode(def: &TypeDef, object: &Object) -> TokenStream {
     let name = ident(&def.name);
-    let members = wire_order(object);
+    let members = read_order(object);
     let blank = blank(object);
     let table = table(def, object, &members);
     let fill = match object.rest {
@@ -338,6 +338,14 @@ fn wire_order(object: &Object) -> Vec<&Member> {
         Presence::Constant(_) => (0, member.wire.as_str()),
         Presence::Required | Presence::Optional => (1, member.wire.as_str()),
     });
+    members
+}
+
+/// The members as they are looked for: what must be there before what is mostly left out, as a reader tries the next
+/// one first.
+fn read_order(object: &Object) -> Vec<&Member> {
+    let mut members = wire_order(object);
+    members.sort_by_key(|member| member.presence == Presence::Optional);
     members
 }
 

@@ -1,6 +1,5 @@
 //! Where a conversion keeps its losses, and what it may do.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject, Map};
@@ -77,16 +76,6 @@ impl Context {
         &self.losses
     }
 
-    /// The same, for a hook that speaks for one rule.
-    #[inline]
-    pub fn under(&mut self, rule: &'static Rule) -> Ruled<'_> {
-        Ruled {
-            cx: self,
-            rule,
-            lesser: false,
-        }
-    }
-
     /// The outcome of the conversion that gave this.
     pub fn finish<T>(self, result: Result<T, Stop>) -> Outcome<T> {
         match result {
@@ -101,7 +90,7 @@ impl Context {
         }
     }
 
-    fn record(
+    pub(crate) fn record(
         &mut self,
         rule: &'static Rule,
         lesser: bool,
@@ -158,7 +147,7 @@ impl Context {
         }
     }
 
-    fn carry<T: Encode>(
+    pub(crate) fn carry<T: Encode>(
         &mut self,
         (rule, lesser): (&'static Rule, bool),
         name: &'static str,
@@ -427,109 +416,6 @@ impl Context {
             Change::Replaced,
             Some(value),
         );
-    }
-}
-
-/// A conversion as a hook sees it: whatever it says, it says for the rule that names it.
-#[derive(Debug)]
-pub struct Ruled<'c> {
-    cx: &'c mut Context,
-    rule: &'static Rule,
-    lesser: bool,
-}
-
-impl Ruled<'_> {
-    /// The policy.
-    pub fn policy(&self) -> Policy {
-        self.cx.policy
-    }
-
-    /// The next losses are of the rule's lesser kind: what counts is not among them.
-    #[must_use]
-    pub fn lesser(&mut self) -> Ruled<'_> {
-        Ruled {
-            cx: self.cx,
-            rule: self.rule,
-            lesser: true,
-        }
-    }
-
-    /// Records that `value`, at `pointer` below the value at hand, is left out.
-    pub fn lose(
-        &mut self,
-        pointer: impl Into<Cow<'static, str>>,
-        value: impl Encode + Send + Sync + 'static,
-    ) {
-        self.record(pointer, Change::Removed, Some(Arc::new(value)));
-    }
-
-    /// Records that something else will come back where `value` stood, at `pointer` below the value at hand.
-    pub fn replace(
-        &mut self,
-        pointer: impl Into<Cow<'static, str>>,
-        value: impl Encode + Send + Sync + 'static,
-    ) {
-        self.record(pointer, Change::Replaced, Some(Arc::new(value)));
-    }
-
-    /// Records that something was put at `pointer`, where nothing stood.
-    pub fn add(&mut self, pointer: impl Into<Cow<'static, str>>) {
-        self.record(pointer, Change::Added, None);
-    }
-
-    /// Records that `value`, at `pointer`, stands there in another shape, which its mark undoes on the way back.
-    pub fn reshape(
-        &mut self,
-        pointer: impl Into<Cow<'static, str>>,
-        value: impl Encode + Send + Sync + 'static,
-    ) {
-        self.record(pointer, Change::Reshaped, Some(Arc::new(value)));
-    }
-
-    fn record(
-        &mut self,
-        pointer: impl Into<Cow<'static, str>>,
-        change: Change,
-        value: Option<Arc<dyn Spell>>,
-    ) {
-        let below = Step::Below(pointer.into());
-        self.cx.record(self.rule, self.lesser, below, change, value);
-    }
-
-    /// See [`Context::drop_member`].
-    pub fn drop_member<T: Encode + Send + Sync + 'static>(
-        &mut self,
-        name: &'static str,
-        value: Option<T>,
-        extra: &mut Extra,
-    ) {
-        let Some(value) = value else { return };
-        match self.cx.policy {
-            Policy::Carry => {
-                let rule = (self.rule, self.lesser);
-                self.cx.carry(rule, name, &value, extra);
-            }
-            Policy::Strict => {
-                let value: Arc<dyn Spell> = Arc::new(value);
-                self.cx.record(
-                    self.rule,
-                    self.lesser,
-                    Step::Member(name),
-                    Change::Removed,
-                    Some(value),
-                );
-            }
-        }
-    }
-
-    /// See [`Context::carried`].
-    pub fn carried<T: Decode>(&mut self, name: &'static str, extra: &mut Extra) -> Option<T> {
-        self.cx.carried(name, extra)
-    }
-
-    /// See [`Context::foreign`].
-    pub fn foreign(&mut self, name: &'static str, extra: &mut Extra) {
-        self.cx.foreign(name, extra);
     }
 }
 

@@ -13,10 +13,12 @@ mod kind;
 mod loss;
 mod outcome;
 mod rule;
+mod ruled;
 mod undecided;
 
-pub use context::{Context, Policy, Ruled, Session};
+pub use context::{Context, Policy, Session};
 pub use kind::LossKind;
 pub use loss::{Change, Loss, pointer_to};
 pub use outcome::{Adapter, NeedsState, Outcome, Rejected, Stop, Swallowed};
 pub use rule::Rule;
+pub use ruled::Ruled;

@@ -104,9 +104,9 @@ impl Decode for LoggingMessageNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "LoggingMessageNotificationParams",
-                &["_meta", "data", "level", "logger"],
+                &["data", "level", "_meta", "logger"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -114,9 +114,9 @@ impl Decode for LoggingMessageNotificationParams {
 impl Record for LoggingMessageNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.data.fill(reader),
-            2 => self.level.fill(reader),
+            0 => self.data.fill(reader),
+            1 => self.level.fill(reader),
+            2 => self.meta.fill(reader),
             _ => self.logger.fill(reader),
         }
     }
@@ -188,9 +188,9 @@ impl Decode for SetLevelRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "SetLevelRequestParams",
-                &["_meta", "level"],
+                &["level", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -198,8 +198,8 @@ impl Decode for SetLevelRequestParams {
 impl Record for SetLevelRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.level.fill(reader),
+            0 => self.level.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

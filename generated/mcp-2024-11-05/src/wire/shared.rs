@@ -94,9 +94,9 @@ impl Decode for BlobResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "BlobResourceContents",
-                &["blob", "mimeType", "uri"],
+                &["blob", "uri", "mimeType"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -105,8 +105,8 @@ impl Record for BlobResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.blob.fill(reader),
-            1 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            1 => self.uri.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 
@@ -173,9 +173,9 @@ impl Decode for EmbeddedResource {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "EmbeddedResource",
-                &["type", "annotations", "resource"],
+                &["type", "resource", "annotations"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -184,8 +184,8 @@ impl Record for EmbeddedResource {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("resource"),
-            1 => self.annotations.fill(reader),
-            _ => self.resource.fill(reader),
+            1 => self.resource.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -218,9 +218,9 @@ impl Decode for ImageContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ImageContent",
-                &["type", "annotations", "data", "mimeType"],
+                &["type", "data", "mimeType", "annotations"],
             )
-            .requiring(&[0, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -229,9 +229,9 @@ impl Record for ImageContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("image"),
-            1 => self.annotations.fill(reader),
-            2 => self.data.fill(reader),
-            _ => self.mime_type.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.mime_type.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -438,9 +438,9 @@ impl Decode for TextContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextContent",
-                &["type", "annotations", "text"],
+                &["type", "text", "annotations"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -449,8 +449,8 @@ impl Record for TextContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("text"),
-            1 => self.annotations.fill(reader),
-            _ => self.text.fill(reader),
+            1 => self.text.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -511,9 +511,9 @@ impl Decode for TextResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextResourceContents",
-                &["mimeType", "text", "uri"],
+                &["text", "uri", "mimeType"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -521,9 +521,9 @@ impl Decode for TextResourceContents {
 impl Record for TextResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.mime_type.fill(reader),
-            1 => self.text.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.text.fill(reader),
+            1 => self.uri.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

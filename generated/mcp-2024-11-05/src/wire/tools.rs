@@ -62,9 +62,9 @@ impl Decode for CallToolRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolRequestParams",
-                &["_meta", "arguments", "name"],
+                &["name", "_meta", "arguments"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -72,9 +72,9 @@ impl Decode for CallToolRequestParams {
 impl Record for CallToolRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.arguments.fill(reader),
         }
     }
 
@@ -107,9 +107,9 @@ impl Decode for CallToolResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolResult",
-                &["_meta", "content", "isError"],
+                &["content", "_meta", "isError"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -117,8 +117,8 @@ impl Decode for CallToolResult {
 impl Record for CallToolResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.meta.fill(reader),
             _ => self.is_error.fill(reader),
         }
     }
@@ -227,9 +227,9 @@ impl Decode for ListToolsResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListToolsResult",
-                &["_meta", "nextCursor", "tools"],
+                &["tools", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -237,9 +237,9 @@ impl Decode for ListToolsResult {
 impl Record for ListToolsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.tools.fill(reader),
+            0 => self.tools.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -272,9 +272,9 @@ impl Decode for Tool {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Tool",
-                &["description", "inputSchema", "name"],
+                &["inputSchema", "name", "description"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -282,9 +282,9 @@ impl Decode for Tool {
 impl Record for Tool {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.input_schema.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.input_schema.fill(reader),
+            1 => self.name.fill(reader),
+            _ => self.description.fill(reader),
         }
     }
 

@@ -62,9 +62,9 @@ impl Decode for CompleteRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CompleteRequestParams",
-                &["_meta", "argument", "ref"],
+                &["argument", "ref", "_meta"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -72,9 +72,9 @@ impl Decode for CompleteRequestParams {
 impl Record for CompleteRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.argument.fill(reader),
-            _ => self.reference.fill(reader),
+            0 => self.argument.fill(reader),
+            1 => self.reference.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -148,9 +148,9 @@ impl Decode for CompleteResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CompleteResult",
-                &["_meta", "completion"],
+                &["completion", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -158,8 +158,8 @@ impl Decode for CompleteResult {
 impl Record for CompleteResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.completion.fill(reader),
+            0 => self.completion.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -191,9 +191,9 @@ impl Decode for CompleteResultCompletion {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CompleteResultCompletion",
-                &["hasMore", "total", "values"],
+                &["values", "hasMore", "total"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -201,9 +201,9 @@ impl Decode for CompleteResultCompletion {
 impl Record for CompleteResultCompletion {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.has_more.fill(reader),
-            1 => self.total.fill(reader),
-            _ => self.values.fill(reader),
+            0 => self.values.fill(reader),
+            1 => self.has_more.fill(reader),
+            _ => self.total.fill(reader),
         }
     }
 

@@ -68,9 +68,9 @@ impl Decode for CancelledNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CancelledNotificationParams",
-                &["_meta", "reason", "requestId"],
+                &["requestId", "_meta", "reason"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -78,9 +78,9 @@ impl Decode for CancelledNotificationParams {
 impl Record for CancelledNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.reason.fill(reader),
-            _ => self.request_id.fill(reader),
+            0 => self.request_id.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.reason.fill(reader),
         }
     }
 
@@ -266,9 +266,9 @@ impl Decode for InitializeRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InitializeRequestParams",
-                &["_meta", "capabilities", "clientInfo", "protocolVersion"],
+                &["capabilities", "clientInfo", "protocolVersion", "_meta"],
             )
-            .requiring(&[1, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -276,10 +276,10 @@ impl Decode for InitializeRequestParams {
 impl Record for InitializeRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.capabilities.fill(reader),
-            2 => self.client_info.fill(reader),
-            _ => self.protocol_version.fill(reader),
+            0 => self.capabilities.fill(reader),
+            1 => self.client_info.fill(reader),
+            2 => self.protocol_version.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -316,14 +316,14 @@ impl Decode for InitializeResult {
         static MEMBERS: Members = Members::open(
                 "InitializeResult",
                 &[
-                    "_meta",
                     "capabilities",
-                    "instructions",
                     "protocolVersion",
                     "serverInfo",
+                    "_meta",
+                    "instructions",
                 ],
             )
-            .requiring(&[1, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -331,11 +331,11 @@ impl Decode for InitializeResult {
 impl Record for InitializeResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.capabilities.fill(reader),
-            2 => self.instructions.fill(reader),
-            3 => self.protocol_version.fill(reader),
-            _ => self.server_info.fill(reader),
+            0 => self.capabilities.fill(reader),
+            1 => self.protocol_version.fill(reader),
+            2 => self.server_info.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.instructions.fill(reader),
         }
     }
 
@@ -549,9 +549,9 @@ impl Decode for ProgressNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ProgressNotificationParams",
-                &["_meta", "message", "progress", "progressToken", "total"],
+                &["progress", "progressToken", "_meta", "message", "total"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -559,10 +559,10 @@ impl Decode for ProgressNotificationParams {
 impl Record for ProgressNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.message.fill(reader),
-            2 => self.progress.fill(reader),
-            3 => self.progress_token.fill(reader),
+            0 => self.progress.fill(reader),
+            1 => self.progress_token.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.message.fill(reader),
             _ => self.total.fill(reader),
         }
     }

@@ -198,9 +198,9 @@ impl Decode for ErrorObject {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ErrorObject",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -209,8 +209,8 @@ impl Record for ErrorObject {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.code.fill(reader),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -763,8 +763,8 @@ impl Decode for ResourceContents {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ResourceContents", &["mimeType", "uri"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("ResourceContents", &["uri", "mimeType"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -772,8 +772,8 @@ impl Decode for ResourceContents {
 impl Record for ResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

@@ -65,9 +65,9 @@ impl Decode for GetPromptRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetPromptRequestParams",
-                &["_meta", "arguments", "name"],
+                &["name", "_meta", "arguments"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -75,9 +75,9 @@ impl Decode for GetPromptRequestParams {
 impl Record for GetPromptRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.arguments.fill(reader),
         }
     }
 
@@ -110,9 +110,9 @@ impl Decode for GetPromptResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetPromptResult",
-                &["_meta", "description", "messages"],
+                &["messages", "_meta", "description"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -120,9 +120,9 @@ impl Decode for GetPromptResult {
 impl Record for GetPromptResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.description.fill(reader),
-            _ => self.messages.fill(reader),
+            0 => self.messages.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.description.fill(reader),
         }
     }
 
@@ -230,9 +230,9 @@ impl Decode for ListPromptsResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListPromptsResult",
-                &["_meta", "nextCursor", "prompts"],
+                &["prompts", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -240,9 +240,9 @@ impl Decode for ListPromptsResult {
 impl Record for ListPromptsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.prompts.fill(reader),
+            0 => self.prompts.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -275,9 +275,9 @@ impl Decode for Prompt {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Prompt",
-                &["arguments", "description", "name"],
+                &["name", "arguments", "description"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -285,9 +285,9 @@ impl Decode for Prompt {
 impl Record for Prompt {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.arguments.fill(reader),
-            1 => self.description.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.arguments.fill(reader),
+            _ => self.description.fill(reader),
         }
     }
 
@@ -320,9 +320,9 @@ impl Decode for PromptArgument {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "PromptArgument",
-                &["description", "name", "required"],
+                &["name", "description", "required"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -330,8 +330,8 @@ impl Decode for PromptArgument {
 impl Record for PromptArgument {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.description.fill(reader),
             _ => self.required.fill(reader),
         }
     }

@@ -128,9 +128,9 @@ impl Decode for ElicitRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitRequestParams",
-                &["_meta", "message", "requestedSchema"],
+                &["message", "requestedSchema", "_meta"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -138,9 +138,9 @@ impl Decode for ElicitRequestParams {
 impl Record for ElicitRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.message.fill(reader),
-            _ => self.requested_schema.fill(reader),
+            0 => self.message.fill(reader),
+            1 => self.requested_schema.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -217,9 +217,9 @@ impl Decode for ElicitResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitResult",
-                &["_meta", "action", "content"],
+                &["action", "_meta", "content"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -227,8 +227,8 @@ impl Decode for ElicitResult {
 impl Record for ElicitResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.action.fill(reader),
+            0 => self.action.fill(reader),
+            1 => self.meta.fill(reader),
             _ => self.content.fill(reader),
         }
     }
@@ -293,9 +293,9 @@ impl Decode for EnumSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "EnumSchema",
-                &["type", "description", "enum", "enumNames", "title"],
+                &["type", "enum", "description", "enumNames", "title"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -304,8 +304,8 @@ impl Record for EnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("string"),
-            1 => self.description.fill(reader),
-            2 => self.values.fill(reader),
+            1 => self.values.fill(reader),
+            2 => self.description.fill(reader),
             3 => self.enum_names.fill(reader),
             _ => self.title.fill(reader),
         }
@@ -344,9 +344,9 @@ impl Decode for NumberSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "NumberSchema",
-                &["description", "maximum", "minimum", "title", "type"],
+                &["type", "description", "maximum", "minimum", "title"],
             )
-            .requiring(&[4]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -354,11 +354,11 @@ impl Decode for NumberSchema {
 impl Record for NumberSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.maximum.fill(reader),
-            2 => self.minimum.fill(reader),
-            3 => self.title.fill(reader),
-            _ => self.kind.fill(reader),
+            0 => self.kind.fill(reader),
+            1 => self.description.fill(reader),
+            2 => self.maximum.fill(reader),
+            3 => self.minimum.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 

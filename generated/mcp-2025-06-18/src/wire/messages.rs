@@ -239,9 +239,9 @@ impl Decode for ErrorObject {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ErrorObject",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -250,8 +250,8 @@ impl Record for ErrorObject {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.code.fill(reader),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -720,9 +720,9 @@ impl Decode for ResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ResourceContents",
-                &["_meta", "mimeType", "uri"],
+                &["uri", "_meta", "mimeType"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -730,9 +730,9 @@ impl Decode for ResourceContents {
 impl Record for ResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

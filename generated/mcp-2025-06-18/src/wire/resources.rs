@@ -103,9 +103,9 @@ impl Decode for ListResourceTemplatesResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListResourceTemplatesResult",
-                &["_meta", "nextCursor", "resourceTemplates"],
+                &["resourceTemplates", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -113,9 +113,9 @@ impl Decode for ListResourceTemplatesResult {
 impl Record for ListResourceTemplatesResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.resource_templates.fill(reader),
+            0 => self.resource_templates.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -223,9 +223,9 @@ impl Decode for ListResourcesResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListResourcesResult",
-                &["_meta", "nextCursor", "resources"],
+                &["resources", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -233,9 +233,9 @@ impl Decode for ListResourcesResult {
 impl Record for ListResourcesResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.resources.fill(reader),
+            0 => self.resources.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -308,9 +308,9 @@ impl Decode for ReadResourceRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ReadResourceRequestParams",
-                &["_meta", "uri"],
+                &["uri", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -318,8 +318,8 @@ impl Decode for ReadResourceRequestParams {
 impl Record for ReadResourceRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -350,9 +350,9 @@ impl Decode for ReadResourceResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ReadResourceResult",
-                &["_meta", "contents"],
+                &["contents", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -360,8 +360,8 @@ impl Decode for ReadResourceResult {
 impl Record for ReadResourceResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.contents.fill(reader),
+            0 => self.contents.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -399,17 +399,17 @@ impl Decode for Resource {
         static MEMBERS: Members = Members::open(
                 "Resource",
                 &[
+                    "name",
+                    "uri",
                     "_meta",
                     "annotations",
                     "description",
                     "mimeType",
-                    "name",
                     "size",
                     "title",
-                    "uri",
                 ],
             )
-            .requiring(&[4, 7]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -417,14 +417,14 @@ impl Decode for Resource {
 impl Record for Resource {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.annotations.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.mime_type.fill(reader),
-            4 => self.name.fill(reader),
-            5 => self.size.fill(reader),
-            6 => self.title.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.annotations.fill(reader),
+            4 => self.description.fill(reader),
+            5 => self.mime_type.fill(reader),
+            6 => self.size.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -538,16 +538,16 @@ impl Decode for ResourceTemplate {
         static MEMBERS: Members = Members::open(
                 "ResourceTemplate",
                 &[
+                    "name",
+                    "uriTemplate",
                     "_meta",
                     "annotations",
                     "description",
                     "mimeType",
-                    "name",
                     "title",
-                    "uriTemplate",
                 ],
             )
-            .requiring(&[4, 6]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -555,13 +555,13 @@ impl Decode for ResourceTemplate {
 impl Record for ResourceTemplate {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.annotations.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.mime_type.fill(reader),
-            4 => self.name.fill(reader),
-            5 => self.title.fill(reader),
-            _ => self.uri_template.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.uri_template.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.annotations.fill(reader),
+            4 => self.description.fill(reader),
+            5 => self.mime_type.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -638,9 +638,9 @@ impl Decode for ResourceUpdatedNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ResourceUpdatedNotificationParams",
-                &["_meta", "uri"],
+                &["uri", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -648,8 +648,8 @@ impl Decode for ResourceUpdatedNotificationParams {
 impl Record for ResourceUpdatedNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -721,9 +721,9 @@ impl Decode for SubscribeRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "SubscribeRequestParams",
-                &["_meta", "uri"],
+                &["uri", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -731,8 +731,8 @@ impl Decode for SubscribeRequestParams {
 impl Record for SubscribeRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -804,9 +804,9 @@ impl Decode for UnsubscribeRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "UnsubscribeRequestParams",
-                &["_meta", "uri"],
+                &["uri", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -814,8 +814,8 @@ impl Decode for UnsubscribeRequestParams {
 impl Record for UnsubscribeRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

@@ -88,8 +88,8 @@ impl Decode for ListRootsResult {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ListRootsResult", &["_meta", "roots"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("ListRootsResult", &["roots", "_meta"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -97,8 +97,8 @@ impl Decode for ListRootsResult {
 impl Record for ListRootsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.roots.fill(reader),
+            0 => self.roots.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -128,8 +128,8 @@ impl Decode for Root {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Root", &["_meta", "name", "uri"])
-            .requiring(&[2]);
+        static MEMBERS: Members = Members::open("Root", &["uri", "_meta", "name"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -137,9 +137,9 @@ impl Decode for Root {
 impl Record for Root {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.name.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.name.fill(reader),
         }
     }
 

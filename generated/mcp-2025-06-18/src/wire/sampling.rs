@@ -71,10 +71,10 @@ impl Decode for CreateMessageRequestParams {
         static MEMBERS: Members = Members::open(
                 "CreateMessageRequestParams",
                 &[
-                    "_meta",
-                    "includeContext",
                     "maxTokens",
                     "messages",
+                    "_meta",
+                    "includeContext",
                     "metadata",
                     "modelPreferences",
                     "stopSequences",
@@ -82,7 +82,7 @@ impl Decode for CreateMessageRequestParams {
                     "temperature",
                 ],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -90,10 +90,10 @@ impl Decode for CreateMessageRequestParams {
 impl Record for CreateMessageRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.include_context.fill(reader),
-            2 => self.max_tokens.fill(reader),
-            3 => self.messages.fill(reader),
+            0 => self.max_tokens.fill(reader),
+            1 => self.messages.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.include_context.fill(reader),
             4 => self.metadata.fill(reader),
             5 => self.model_preferences.fill(reader),
             6 => self.stop_sequences.fill(reader),
@@ -139,9 +139,9 @@ impl Decode for CreateMessageResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CreateMessageResult",
-                &["_meta", "content", "model", "role", "stopReason"],
+                &["content", "model", "role", "_meta", "stopReason"],
             )
-            .requiring(&[1, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -149,10 +149,10 @@ impl Decode for CreateMessageResult {
 impl Record for CreateMessageResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
-            2 => self.model.fill(reader),
-            3 => self.role.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.model.fill(reader),
+            2 => self.role.fill(reader),
+            3 => self.meta.fill(reader),
             _ => self.stop_reason.fill(reader),
         }
     }

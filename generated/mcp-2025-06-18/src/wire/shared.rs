@@ -97,9 +97,9 @@ impl Decode for AudioContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "AudioContent",
-                &["type", "_meta", "annotations", "data", "mimeType"],
+                &["type", "data", "mimeType", "_meta", "annotations"],
             )
-            .requiring(&[0, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -108,10 +108,10 @@ impl Record for AudioContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("audio"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.data.fill(reader),
-            _ => self.mime_type.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.mime_type.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -147,9 +147,9 @@ impl Decode for BlobResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "BlobResourceContents",
-                &["_meta", "blob", "mimeType", "uri"],
+                &["blob", "uri", "_meta", "mimeType"],
             )
-            .requiring(&[1, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -157,10 +157,10 @@ impl Decode for BlobResourceContents {
 impl Record for BlobResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.blob.fill(reader),
-            2 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.blob.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 
@@ -235,9 +235,9 @@ impl Decode for EmbeddedResource {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "EmbeddedResource",
-                &["type", "_meta", "annotations", "resource"],
+                &["type", "resource", "_meta", "annotations"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -246,9 +246,9 @@ impl Record for EmbeddedResource {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("resource"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            _ => self.resource.fill(reader),
+            1 => self.resource.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -283,9 +283,9 @@ impl Decode for ImageContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ImageContent",
-                &["type", "_meta", "annotations", "data", "mimeType"],
+                &["type", "data", "mimeType", "_meta", "annotations"],
             )
-            .requiring(&[0, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -294,10 +294,10 @@ impl Record for ImageContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("image"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.data.fill(reader),
-            _ => self.mime_type.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.mime_type.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -493,17 +493,17 @@ impl Decode for ResourceLink {
                 "ResourceLink",
                 &[
                     "type",
+                    "name",
+                    "uri",
                     "_meta",
                     "annotations",
                     "description",
                     "mimeType",
-                    "name",
                     "size",
                     "title",
-                    "uri",
                 ],
             )
-            .requiring(&[0, 5, 8]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -512,14 +512,14 @@ impl Record for ResourceLink {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("resource_link"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.mime_type.fill(reader),
-            5 => self.name.fill(reader),
-            6 => self.size.fill(reader),
-            7 => self.title.fill(reader),
-            _ => self.uri.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.uri.fill(reader),
+            3 => self.meta.fill(reader),
+            4 => self.annotations.fill(reader),
+            5 => self.description.fill(reader),
+            6 => self.mime_type.fill(reader),
+            7 => self.size.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -578,9 +578,9 @@ impl Decode for TextContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextContent",
-                &["type", "_meta", "annotations", "text"],
+                &["type", "text", "_meta", "annotations"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -589,9 +589,9 @@ impl Record for TextContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("text"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            _ => self.text.fill(reader),
+            1 => self.text.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -654,9 +654,9 @@ impl Decode for TextResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextResourceContents",
-                &["_meta", "mimeType", "text", "uri"],
+                &["text", "uri", "_meta", "mimeType"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -664,10 +664,10 @@ impl Decode for TextResourceContents {
 impl Record for TextResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.mime_type.fill(reader),
-            2 => self.text.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.text.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

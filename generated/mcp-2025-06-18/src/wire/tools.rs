@@ -62,9 +62,9 @@ impl Decode for CallToolRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolRequestParams",
-                &["_meta", "arguments", "name"],
+                &["name", "_meta", "arguments"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -72,9 +72,9 @@ impl Decode for CallToolRequestParams {
 impl Record for CallToolRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.arguments.fill(reader),
         }
     }
 
@@ -108,9 +108,9 @@ impl Decode for CallToolResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolResult",
-                &["_meta", "content", "isError", "structuredContent"],
+                &["content", "_meta", "isError", "structuredContent"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -118,8 +118,8 @@ impl Decode for CallToolResult {
 impl Record for CallToolResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.meta.fill(reader),
             2 => self.is_error.fill(reader),
             _ => self.structured_content.fill(reader),
         }
@@ -230,9 +230,9 @@ impl Decode for ListToolsResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListToolsResult",
-                &["_meta", "nextCursor", "tools"],
+                &["tools", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -240,9 +240,9 @@ impl Decode for ListToolsResult {
 impl Record for ListToolsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.tools.fill(reader),
+            0 => self.tools.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -280,16 +280,16 @@ impl Decode for Tool {
         static MEMBERS: Members = Members::open(
                 "Tool",
                 &[
+                    "inputSchema",
+                    "name",
                     "_meta",
                     "annotations",
                     "description",
-                    "inputSchema",
-                    "name",
                     "outputSchema",
                     "title",
                 ],
             )
-            .requiring(&[3, 4]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -297,11 +297,11 @@ impl Decode for Tool {
 impl Record for Tool {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.annotations.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.input_schema.fill(reader),
-            4 => self.name.fill(reader),
+            0 => self.input_schema.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.annotations.fill(reader),
+            4 => self.description.fill(reader),
             5 => self.output_schema.fill(reader),
             _ => self.title.fill(reader),
         }

@@ -172,9 +172,9 @@ impl Decode for ElicitRequestFormParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitRequestFormParams",
-                &["_meta", "message", "mode", "requestedSchema", "task"],
+                &["message", "requestedSchema", "_meta", "mode", "task"],
             )
-            .requiring(&[1, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -182,10 +182,10 @@ impl Decode for ElicitRequestFormParams {
 impl Record for ElicitRequestFormParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.message.fill(reader),
-            2 => self.mode.fill(reader),
-            3 => self.requested_schema.fill(reader),
+            0 => self.message.fill(reader),
+            1 => self.requested_schema.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.mode.fill(reader),
             _ => self.task.fill(reader),
         }
     }
@@ -238,9 +238,9 @@ impl Decode for ElicitRequestFormParamsRequestedSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitRequestFormParamsRequestedSchema",
-                &["type", "$schema", "properties", "required"],
+                &["type", "properties", "$schema", "required"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -249,8 +249,8 @@ impl Record for ElicitRequestFormParamsRequestedSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("object"),
-            1 => self.schema.fill(reader),
-            2 => self.properties.fill(reader),
+            1 => self.properties.fill(reader),
+            2 => self.schema.fill(reader),
             _ => self.required.fill(reader),
         }
     }
@@ -315,9 +315,9 @@ impl Decode for ElicitRequestUrlParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitRequestUrlParams",
-                &["mode", "_meta", "elicitationId", "message", "task", "url"],
+                &["mode", "elicitationId", "message", "url", "_meta", "task"],
             )
-            .requiring(&[0, 2, 3, 5]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -326,11 +326,11 @@ impl Record for ElicitRequestUrlParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("url"),
-            1 => self.meta.fill(reader),
-            2 => self.elicitation_id.fill(reader),
-            3 => self.message.fill(reader),
-            4 => self.task.fill(reader),
-            _ => self.url.fill(reader),
+            1 => self.elicitation_id.fill(reader),
+            2 => self.message.fill(reader),
+            3 => self.url.fill(reader),
+            4 => self.meta.fill(reader),
+            _ => self.task.fill(reader),
         }
     }
 
@@ -366,9 +366,9 @@ impl Decode for ElicitResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitResult",
-                &["_meta", "action", "content"],
+                &["action", "_meta", "content"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -376,8 +376,8 @@ impl Decode for ElicitResult {
 impl Record for ElicitResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.action.fill(reader),
+            0 => self.action.fill(reader),
+            1 => self.meta.fill(reader),
             _ => self.content.fill(reader),
         }
     }
@@ -486,9 +486,9 @@ impl Decode for ElicitationCompleteNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitationCompleteNotificationParams",
-                &["_meta", "elicitationId"],
+                &["elicitationId", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -496,8 +496,8 @@ impl Decode for ElicitationCompleteNotificationParams {
 impl Record for ElicitationCompleteNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.elicitation_id.fill(reader),
+            0 => self.elicitation_id.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -591,9 +591,9 @@ impl Decode for LegacyTitledEnumSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "LegacyTitledEnumSchema",
-                &["type", "default", "description", "enum", "enumNames", "title"],
+                &["type", "enum", "default", "description", "enumNames", "title"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -602,9 +602,9 @@ impl Record for LegacyTitledEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("string"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.values.fill(reader),
+            1 => self.values.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             4 => self.enum_names.fill(reader),
             _ => self.title.fill(reader),
         }
@@ -645,9 +645,9 @@ impl Decode for NumberSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "NumberSchema",
-                &["default", "description", "maximum", "minimum", "title", "type"],
+                &["type", "default", "description", "maximum", "minimum", "title"],
             )
-            .requiring(&[5]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -655,12 +655,12 @@ impl Decode for NumberSchema {
 impl Record for NumberSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.default.fill(reader),
-            1 => self.description.fill(reader),
-            2 => self.maximum.fill(reader),
-            3 => self.minimum.fill(reader),
-            4 => self.title.fill(reader),
-            _ => self.kind.fill(reader),
+            0 => self.kind.fill(reader),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.maximum.fill(reader),
+            4 => self.minimum.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -874,15 +874,15 @@ impl Decode for TitledMultiSelectEnumSchema {
                 "TitledMultiSelectEnumSchema",
                 &[
                     "type",
+                    "items",
                     "default",
                     "description",
-                    "items",
                     "maxItems",
                     "minItems",
                     "title",
                 ],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -891,9 +891,9 @@ impl Record for TitledMultiSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("array"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.items.fill(reader),
+            1 => self.items.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             4 => self.max_items.fill(reader),
             5 => self.min_items.fill(reader),
             _ => self.title.fill(reader),
@@ -1013,9 +1013,9 @@ impl Decode for TitledSingleSelectEnumSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TitledSingleSelectEnumSchema",
-                &["type", "default", "description", "oneOf", "title"],
+                &["type", "oneOf", "default", "description", "title"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1024,9 +1024,9 @@ impl Record for TitledSingleSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("string"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.one_of.fill(reader),
+            1 => self.one_of.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             _ => self.title.fill(reader),
         }
     }
@@ -1109,15 +1109,15 @@ impl Decode for UntitledMultiSelectEnumSchema {
                 "UntitledMultiSelectEnumSchema",
                 &[
                     "type",
+                    "items",
                     "default",
                     "description",
-                    "items",
                     "maxItems",
                     "minItems",
                     "title",
                 ],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1126,9 +1126,9 @@ impl Record for UntitledMultiSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("array"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.items.fill(reader),
+            1 => self.items.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             4 => self.max_items.fill(reader),
             5 => self.min_items.fill(reader),
             _ => self.title.fill(reader),
@@ -1210,9 +1210,9 @@ impl Decode for UntitledSingleSelectEnumSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "UntitledSingleSelectEnumSchema",
-                &["type", "default", "description", "enum", "title"],
+                &["type", "enum", "default", "description", "title"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1221,9 +1221,9 @@ impl Record for UntitledSingleSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("string"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.values.fill(reader),
+            1 => self.values.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             _ => self.title.fill(reader),
         }
     }

@@ -408,9 +408,9 @@ impl Decode for Implementation {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Implementation",
-                &["description", "icons", "name", "title", "version", "websiteUrl"],
+                &["name", "version", "description", "icons", "title", "websiteUrl"],
             )
-            .requiring(&[2, 4]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -418,11 +418,11 @@ impl Decode for Implementation {
 impl Record for Implementation {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.icons.fill(reader),
-            2 => self.name.fill(reader),
-            3 => self.title.fill(reader),
-            4 => self.version.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.version.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.title.fill(reader),
             _ => self.website_url.fill(reader),
         }
     }
@@ -506,9 +506,9 @@ impl Decode for InitializeRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InitializeRequestParams",
-                &["_meta", "capabilities", "clientInfo", "protocolVersion"],
+                &["capabilities", "clientInfo", "protocolVersion", "_meta"],
             )
-            .requiring(&[1, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -516,10 +516,10 @@ impl Decode for InitializeRequestParams {
 impl Record for InitializeRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.capabilities.fill(reader),
-            2 => self.client_info.fill(reader),
-            _ => self.protocol_version.fill(reader),
+            0 => self.capabilities.fill(reader),
+            1 => self.client_info.fill(reader),
+            2 => self.protocol_version.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -556,14 +556,14 @@ impl Decode for InitializeResult {
         static MEMBERS: Members = Members::open(
                 "InitializeResult",
                 &[
-                    "_meta",
                     "capabilities",
-                    "instructions",
                     "protocolVersion",
                     "serverInfo",
+                    "_meta",
+                    "instructions",
                 ],
             )
-            .requiring(&[1, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -571,11 +571,11 @@ impl Decode for InitializeResult {
 impl Record for InitializeResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.capabilities.fill(reader),
-            2 => self.instructions.fill(reader),
-            3 => self.protocol_version.fill(reader),
-            _ => self.server_info.fill(reader),
+            0 => self.capabilities.fill(reader),
+            1 => self.protocol_version.fill(reader),
+            2 => self.server_info.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.instructions.fill(reader),
         }
     }
 
@@ -741,9 +741,9 @@ impl Decode for ProgressNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ProgressNotificationParams",
-                &["_meta", "message", "progress", "progressToken", "total"],
+                &["progress", "progressToken", "_meta", "message", "total"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -751,10 +751,10 @@ impl Decode for ProgressNotificationParams {
 impl Record for ProgressNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.message.fill(reader),
-            2 => self.progress.fill(reader),
-            3 => self.progress_token.fill(reader),
+            0 => self.progress.fill(reader),
+            1 => self.progress_token.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.message.fill(reader),
             _ => self.total.fill(reader),
         }
     }

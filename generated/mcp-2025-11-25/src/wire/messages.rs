@@ -269,9 +269,9 @@ impl Decode for ErrorObject {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ErrorObject",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -280,8 +280,8 @@ impl Record for ErrorObject {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.code.fill(reader),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -821,9 +821,9 @@ impl Decode for ResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ResourceContents",
-                &["_meta", "mimeType", "uri"],
+                &["uri", "_meta", "mimeType"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -831,9 +831,9 @@ impl Decode for ResourceContents {
 impl Record for ResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 
@@ -865,9 +865,9 @@ impl Decode for ResourceRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ResourceRequestParams",
-                &["_meta", "uri"],
+                &["uri", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -875,8 +875,8 @@ impl Decode for ResourceRequestParams {
 impl Record for ResourceRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

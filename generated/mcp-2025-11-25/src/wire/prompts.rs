@@ -70,9 +70,9 @@ impl Decode for GetPromptRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetPromptRequestParams",
-                &["_meta", "arguments", "name"],
+                &["name", "_meta", "arguments"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -80,9 +80,9 @@ impl Decode for GetPromptRequestParams {
 impl Record for GetPromptRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.arguments.fill(reader),
         }
     }
 
@@ -115,9 +115,9 @@ impl Decode for GetPromptResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetPromptResult",
-                &["_meta", "description", "messages"],
+                &["messages", "_meta", "description"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -125,9 +125,9 @@ impl Decode for GetPromptResult {
 impl Record for GetPromptResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.description.fill(reader),
-            _ => self.messages.fill(reader),
+            0 => self.messages.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.description.fill(reader),
         }
     }
 
@@ -206,9 +206,9 @@ impl Decode for ListPromptsResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListPromptsResult",
-                &["_meta", "nextCursor", "prompts"],
+                &["prompts", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -216,9 +216,9 @@ impl Decode for ListPromptsResult {
 impl Record for ListPromptsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.prompts.fill(reader),
+            0 => self.prompts.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -254,9 +254,9 @@ impl Decode for Prompt {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Prompt",
-                &["_meta", "arguments", "description", "icons", "name", "title"],
+                &["name", "_meta", "arguments", "description", "icons", "title"],
             )
-            .requiring(&[4]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -264,11 +264,11 @@ impl Decode for Prompt {
 impl Record for Prompt {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.icons.fill(reader),
-            4 => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.meta.fill(reader),
+            2 => self.arguments.fill(reader),
+            3 => self.description.fill(reader),
+            4 => self.icons.fill(reader),
             _ => self.title.fill(reader),
         }
     }
@@ -306,9 +306,9 @@ impl Decode for PromptArgument {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "PromptArgument",
-                &["description", "name", "required", "title"],
+                &["name", "description", "required", "title"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -316,8 +316,8 @@ impl Decode for PromptArgument {
 impl Record for PromptArgument {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.description.fill(reader),
             2 => self.required.fill(reader),
             _ => self.title.fill(reader),
         }

@@ -114,10 +114,10 @@ impl Decode for CreateMessageRequestParams {
         static MEMBERS: Members = Members::open(
                 "CreateMessageRequestParams",
                 &[
-                    "_meta",
-                    "includeContext",
                     "maxTokens",
                     "messages",
+                    "_meta",
+                    "includeContext",
                     "metadata",
                     "modelPreferences",
                     "stopSequences",
@@ -128,7 +128,7 @@ impl Decode for CreateMessageRequestParams {
                     "tools",
                 ],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -136,10 +136,10 @@ impl Decode for CreateMessageRequestParams {
 impl Record for CreateMessageRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.include_context.fill(reader),
-            2 => self.max_tokens.fill(reader),
-            3 => self.messages.fill(reader),
+            0 => self.max_tokens.fill(reader),
+            1 => self.messages.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.include_context.fill(reader),
             4 => self.metadata.fill(reader),
             5 => self.model_preferences.fill(reader),
             6 => self.stop_sequences.fill(reader),
@@ -191,9 +191,9 @@ impl Decode for CreateMessageResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CreateMessageResult",
-                &["_meta", "content", "model", "role", "stopReason"],
+                &["content", "model", "role", "_meta", "stopReason"],
             )
-            .requiring(&[1, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -201,10 +201,10 @@ impl Decode for CreateMessageResult {
 impl Record for CreateMessageResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
-            2 => self.model.fill(reader),
-            3 => self.role.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.model.fill(reader),
+            2 => self.role.fill(reader),
+            3 => self.meta.fill(reader),
             _ => self.stop_reason.fill(reader),
         }
     }
@@ -381,9 +381,9 @@ impl Decode for SamplingMessage {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "SamplingMessage",
-                &["_meta", "content", "role"],
+                &["content", "role", "_meta"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -391,9 +391,9 @@ impl Decode for SamplingMessage {
 impl Record for SamplingMessage {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
-            _ => self.role.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.role.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -522,14 +522,14 @@ impl Decode for ToolResultContent {
                 "ToolResultContent",
                 &[
                     "type",
-                    "_meta",
                     "content",
+                    "toolUseId",
+                    "_meta",
                     "isError",
                     "structuredContent",
-                    "toolUseId",
                 ],
             )
-            .requiring(&[0, 2, 5]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -538,11 +538,11 @@ impl Record for ToolResultContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("tool_result"),
-            1 => self.meta.fill(reader),
-            2 => self.content.fill(reader),
-            3 => self.is_error.fill(reader),
-            4 => self.structured_content.fill(reader),
-            _ => self.tool_use_id.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.tool_use_id.fill(reader),
+            3 => self.meta.fill(reader),
+            4 => self.is_error.fill(reader),
+            _ => self.structured_content.fill(reader),
         }
     }
 
@@ -579,9 +579,9 @@ impl Decode for ToolUseContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ToolUseContent",
-                &["type", "_meta", "id", "input", "name"],
+                &["type", "id", "input", "name", "_meta"],
             )
-            .requiring(&[0, 2, 3, 4]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -590,10 +590,10 @@ impl Record for ToolUseContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("tool_use"),
-            1 => self.meta.fill(reader),
-            2 => self.id.fill(reader),
-            3 => self.input.fill(reader),
-            _ => self.name.fill(reader),
+            1 => self.id.fill(reader),
+            2 => self.input.fill(reader),
+            3 => self.name.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

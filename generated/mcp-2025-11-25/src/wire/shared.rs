@@ -98,9 +98,9 @@ impl Decode for AudioContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "AudioContent",
-                &["type", "_meta", "annotations", "data", "mimeType"],
+                &["type", "data", "mimeType", "_meta", "annotations"],
             )
-            .requiring(&[0, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -109,10 +109,10 @@ impl Record for AudioContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("audio"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.data.fill(reader),
-            _ => self.mime_type.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.mime_type.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -148,9 +148,9 @@ impl Decode for BlobResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "BlobResourceContents",
-                &["_meta", "blob", "mimeType", "uri"],
+                &["blob", "uri", "_meta", "mimeType"],
             )
-            .requiring(&[1, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -158,10 +158,10 @@ impl Decode for BlobResourceContents {
 impl Record for BlobResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.blob.fill(reader),
-            2 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.blob.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 
@@ -233,8 +233,8 @@ impl Decode for CreateTaskResult {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("CreateTaskResult", &["_meta", "task"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("CreateTaskResult", &["task", "_meta"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -242,8 +242,8 @@ impl Decode for CreateTaskResult {
 impl Record for CreateTaskResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.task.fill(reader),
+            0 => self.task.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -275,9 +275,9 @@ impl Decode for EmbeddedResource {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "EmbeddedResource",
-                &["type", "_meta", "annotations", "resource"],
+                &["type", "resource", "_meta", "annotations"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -286,9 +286,9 @@ impl Record for EmbeddedResource {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("resource"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            _ => self.resource.fill(reader),
+            1 => self.resource.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -323,9 +323,9 @@ impl Decode for Icon {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Icon",
-                &["mimeType", "sizes", "src", "theme"],
+                &["src", "mimeType", "sizes", "theme"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -333,9 +333,9 @@ impl Decode for Icon {
 impl Record for Icon {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.mime_type.fill(reader),
-            1 => self.sizes.fill(reader),
-            2 => self.src.fill(reader),
+            0 => self.src.fill(reader),
+            1 => self.mime_type.fill(reader),
+            2 => self.sizes.fill(reader),
             _ => self.theme.fill(reader),
         }
     }
@@ -391,9 +391,9 @@ impl Decode for ImageContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ImageContent",
-                &["type", "_meta", "annotations", "data", "mimeType"],
+                &["type", "data", "mimeType", "_meta", "annotations"],
             )
-            .requiring(&[0, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -402,10 +402,10 @@ impl Record for ImageContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("image"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.data.fill(reader),
-            _ => self.mime_type.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.mime_type.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -602,18 +602,18 @@ impl Decode for ResourceLink {
                 "ResourceLink",
                 &[
                     "type",
+                    "name",
+                    "uri",
                     "_meta",
                     "annotations",
                     "description",
                     "icons",
                     "mimeType",
-                    "name",
                     "size",
                     "title",
-                    "uri",
                 ],
             )
-            .requiring(&[0, 6, 9]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -622,15 +622,15 @@ impl Record for ResourceLink {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("resource_link"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.icons.fill(reader),
-            5 => self.mime_type.fill(reader),
-            6 => self.name.fill(reader),
-            7 => self.size.fill(reader),
-            8 => self.title.fill(reader),
-            _ => self.uri.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.uri.fill(reader),
+            3 => self.meta.fill(reader),
+            4 => self.annotations.fill(reader),
+            5 => self.description.fill(reader),
+            6 => self.icons.fill(reader),
+            7 => self.mime_type.fill(reader),
+            8 => self.size.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -697,14 +697,14 @@ impl Decode for Task {
                 &[
                     "createdAt",
                     "lastUpdatedAt",
-                    "pollInterval",
                     "status",
-                    "statusMessage",
                     "taskId",
                     "ttl",
+                    "pollInterval",
+                    "statusMessage",
                 ],
             )
-            .requiring(&[0, 1, 3, 5, 6]);
+            .requiring(&[0, 1, 2, 3, 4]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -714,11 +714,11 @@ impl Record for Task {
         match index {
             0 => self.created_at.fill(reader),
             1 => self.last_updated_at.fill(reader),
-            2 => self.poll_interval.fill(reader),
-            3 => self.status.fill(reader),
-            4 => self.status_message.fill(reader),
-            5 => self.task_id.fill(reader),
-            _ => self.ttl.fill(reader),
+            2 => self.status.fill(reader),
+            3 => self.task_id.fill(reader),
+            4 => self.ttl.fill(reader),
+            5 => self.poll_interval.fill(reader),
+            _ => self.status_message.fill(reader),
         }
     }
 
@@ -833,9 +833,9 @@ impl Decode for TextContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextContent",
-                &["type", "_meta", "annotations", "text"],
+                &["type", "text", "_meta", "annotations"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -844,9 +844,9 @@ impl Record for TextContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("text"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            _ => self.text.fill(reader),
+            1 => self.text.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -909,9 +909,9 @@ impl Decode for TextResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextResourceContents",
-                &["_meta", "mimeType", "text", "uri"],
+                &["text", "uri", "_meta", "mimeType"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -919,10 +919,10 @@ impl Decode for TextResourceContents {
 impl Record for TextResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.mime_type.fill(reader),
-            2 => self.text.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.text.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

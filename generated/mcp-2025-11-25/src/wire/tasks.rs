@@ -70,9 +70,9 @@ impl Decode for CancelTaskRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CancelTaskRequestParams",
-                &["_meta", "taskId"],
+                &["taskId", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -80,8 +80,8 @@ impl Decode for CancelTaskRequestParams {
 impl Record for CancelTaskRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.task_id.fill(reader),
+            0 => self.task_id.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -119,17 +119,17 @@ impl Decode for CancelTaskResult {
         static MEMBERS: Members = Members::open(
                 "CancelTaskResult",
                 &[
-                    "_meta",
                     "createdAt",
                     "lastUpdatedAt",
-                    "pollInterval",
                     "status",
-                    "statusMessage",
                     "taskId",
                     "ttl",
+                    "_meta",
+                    "pollInterval",
+                    "statusMessage",
                 ],
             )
-            .requiring(&[1, 2, 4, 6, 7]);
+            .requiring(&[0, 1, 2, 3, 4]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -137,14 +137,14 @@ impl Decode for CancelTaskResult {
 impl Record for CancelTaskResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.created_at.fill(reader),
-            2 => self.last_updated_at.fill(reader),
-            3 => self.poll_interval.fill(reader),
-            4 => self.status.fill(reader),
-            5 => self.status_message.fill(reader),
-            6 => self.task_id.fill(reader),
-            _ => self.ttl.fill(reader),
+            0 => self.created_at.fill(reader),
+            1 => self.last_updated_at.fill(reader),
+            2 => self.status.fill(reader),
+            3 => self.task_id.fill(reader),
+            4 => self.ttl.fill(reader),
+            5 => self.meta.fill(reader),
+            6 => self.poll_interval.fill(reader),
+            _ => self.status_message.fill(reader),
         }
     }
 
@@ -227,9 +227,9 @@ impl Decode for GetTaskPayloadRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetTaskPayloadRequestParams",
-                &["_meta", "taskId"],
+                &["taskId", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -237,8 +237,8 @@ impl Decode for GetTaskPayloadRequestParams {
 impl Record for GetTaskPayloadRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.task_id.fill(reader),
+            0 => self.task_id.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -345,9 +345,9 @@ impl Decode for GetTaskRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetTaskRequestParams",
-                &["_meta", "taskId"],
+                &["taskId", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -355,8 +355,8 @@ impl Decode for GetTaskRequestParams {
 impl Record for GetTaskRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.task_id.fill(reader),
+            0 => self.task_id.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -394,17 +394,17 @@ impl Decode for GetTaskResult {
         static MEMBERS: Members = Members::open(
                 "GetTaskResult",
                 &[
-                    "_meta",
                     "createdAt",
                     "lastUpdatedAt",
-                    "pollInterval",
                     "status",
-                    "statusMessage",
                     "taskId",
                     "ttl",
+                    "_meta",
+                    "pollInterval",
+                    "statusMessage",
                 ],
             )
-            .requiring(&[1, 2, 4, 6, 7]);
+            .requiring(&[0, 1, 2, 3, 4]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -412,14 +412,14 @@ impl Decode for GetTaskResult {
 impl Record for GetTaskResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.created_at.fill(reader),
-            2 => self.last_updated_at.fill(reader),
-            3 => self.poll_interval.fill(reader),
-            4 => self.status.fill(reader),
-            5 => self.status_message.fill(reader),
-            6 => self.task_id.fill(reader),
-            _ => self.ttl.fill(reader),
+            0 => self.created_at.fill(reader),
+            1 => self.last_updated_at.fill(reader),
+            2 => self.status.fill(reader),
+            3 => self.task_id.fill(reader),
+            4 => self.ttl.fill(reader),
+            5 => self.meta.fill(reader),
+            6 => self.poll_interval.fill(reader),
+            _ => self.status_message.fill(reader),
         }
     }
 
@@ -503,9 +503,9 @@ impl Decode for ListTasksResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListTasksResult",
-                &["_meta", "nextCursor", "tasks"],
+                &["tasks", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -513,9 +513,9 @@ impl Decode for ListTasksResult {
 impl Record for ListTasksResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.tasks.fill(reader),
+            0 => self.tasks.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -597,17 +597,17 @@ impl Decode for TaskStatusNotificationParams {
         static MEMBERS: Members = Members::open(
                 "TaskStatusNotificationParams",
                 &[
-                    "_meta",
                     "createdAt",
                     "lastUpdatedAt",
-                    "pollInterval",
                     "status",
-                    "statusMessage",
                     "taskId",
                     "ttl",
+                    "_meta",
+                    "pollInterval",
+                    "statusMessage",
                 ],
             )
-            .requiring(&[1, 2, 4, 6, 7]);
+            .requiring(&[0, 1, 2, 3, 4]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -615,14 +615,14 @@ impl Decode for TaskStatusNotificationParams {
 impl Record for TaskStatusNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.created_at.fill(reader),
-            2 => self.last_updated_at.fill(reader),
-            3 => self.poll_interval.fill(reader),
-            4 => self.status.fill(reader),
-            5 => self.status_message.fill(reader),
-            6 => self.task_id.fill(reader),
-            _ => self.ttl.fill(reader),
+            0 => self.created_at.fill(reader),
+            1 => self.last_updated_at.fill(reader),
+            2 => self.status.fill(reader),
+            3 => self.task_id.fill(reader),
+            4 => self.ttl.fill(reader),
+            5 => self.meta.fill(reader),
+            6 => self.poll_interval.fill(reader),
+            _ => self.status_message.fill(reader),
         }
     }
 

@@ -100,9 +100,9 @@ impl Decode for CallToolRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolRequestParams",
-                &["_meta", "arguments", "name", "task"],
+                &["name", "_meta", "arguments", "task"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -110,9 +110,9 @@ impl Decode for CallToolRequestParams {
 impl Record for CallToolRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            2 => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.meta.fill(reader),
+            2 => self.arguments.fill(reader),
             _ => self.task.fill(reader),
         }
     }
@@ -148,9 +148,9 @@ impl Decode for CallToolResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolResult",
-                &["_meta", "content", "isError", "structuredContent"],
+                &["content", "_meta", "isError", "structuredContent"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -158,8 +158,8 @@ impl Decode for CallToolResult {
 impl Record for CallToolResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.meta.fill(reader),
             2 => self.is_error.fill(reader),
             _ => self.structured_content.fill(reader),
         }
@@ -241,9 +241,9 @@ impl Decode for ListToolsResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListToolsResult",
-                &["_meta", "nextCursor", "tools"],
+                &["tools", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -251,9 +251,9 @@ impl Decode for ListToolsResult {
 impl Record for ListToolsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.tools.fill(reader),
+            0 => self.tools.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -293,18 +293,18 @@ impl Decode for Tool {
         static MEMBERS: Members = Members::open(
                 "Tool",
                 &[
+                    "inputSchema",
+                    "name",
                     "_meta",
                     "annotations",
                     "description",
                     "execution",
                     "icons",
-                    "inputSchema",
-                    "name",
                     "outputSchema",
                     "title",
                 ],
             )
-            .requiring(&[5, 6]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -312,13 +312,13 @@ impl Decode for Tool {
 impl Record for Tool {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.annotations.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.execution.fill(reader),
-            4 => self.icons.fill(reader),
-            5 => self.input_schema.fill(reader),
-            6 => self.name.fill(reader),
+            0 => self.input_schema.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.annotations.fill(reader),
+            4 => self.description.fill(reader),
+            5 => self.execution.fill(reader),
+            6 => self.icons.fill(reader),
             7 => self.output_schema.fill(reader),
             _ => self.title.fill(reader),
         }

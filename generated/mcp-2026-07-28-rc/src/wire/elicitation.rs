@@ -134,9 +134,9 @@ impl Decode for ElicitRequestFormParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitRequestFormParams",
-                &["message", "mode", "requestedSchema"],
+                &["message", "requestedSchema", "mode"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -145,8 +145,8 @@ impl Record for ElicitRequestFormParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.message.fill(reader),
-            1 => self.mode.fill(reader),
-            _ => self.requested_schema.fill(reader),
+            1 => self.requested_schema.fill(reader),
+            _ => self.mode.fill(reader),
         }
     }
 
@@ -196,9 +196,9 @@ impl Decode for ElicitRequestFormParamsRequestedSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitRequestFormParamsRequestedSchema",
-                &["type", "$schema", "properties", "required"],
+                &["type", "properties", "$schema", "required"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -207,8 +207,8 @@ impl Record for ElicitRequestFormParamsRequestedSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("object"),
-            1 => self.schema.fill(reader),
-            2 => self.properties.fill(reader),
+            1 => self.properties.fill(reader),
+            2 => self.schema.fill(reader),
             _ => self.required.fill(reader),
         }
     }
@@ -432,9 +432,9 @@ impl Decode for ElicitationCompleteNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ElicitationCompleteNotificationParams",
-                &["_meta", "elicitationId"],
+                &["elicitationId", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -442,8 +442,8 @@ impl Decode for ElicitationCompleteNotificationParams {
 impl Record for ElicitationCompleteNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.elicitation_id.fill(reader),
+            0 => self.elicitation_id.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -537,9 +537,9 @@ impl Decode for LegacyTitledEnumSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "LegacyTitledEnumSchema",
-                &["type", "default", "description", "enum", "enumNames", "title"],
+                &["type", "enum", "default", "description", "enumNames", "title"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -548,9 +548,9 @@ impl Record for LegacyTitledEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("string"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.values.fill(reader),
+            1 => self.values.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             4 => self.enum_names.fill(reader),
             _ => self.title.fill(reader),
         }
@@ -591,9 +591,9 @@ impl Decode for NumberSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "NumberSchema",
-                &["default", "description", "maximum", "minimum", "title", "type"],
+                &["type", "default", "description", "maximum", "minimum", "title"],
             )
-            .requiring(&[5]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -601,12 +601,12 @@ impl Decode for NumberSchema {
 impl Record for NumberSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.default.fill(reader),
-            1 => self.description.fill(reader),
-            2 => self.maximum.fill(reader),
-            3 => self.minimum.fill(reader),
-            4 => self.title.fill(reader),
-            _ => self.kind.fill(reader),
+            0 => self.kind.fill(reader),
+            1 => self.default.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.maximum.fill(reader),
+            4 => self.minimum.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -820,15 +820,15 @@ impl Decode for TitledMultiSelectEnumSchema {
                 "TitledMultiSelectEnumSchema",
                 &[
                     "type",
+                    "items",
                     "default",
                     "description",
-                    "items",
                     "maxItems",
                     "minItems",
                     "title",
                 ],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -837,9 +837,9 @@ impl Record for TitledMultiSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("array"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.items.fill(reader),
+            1 => self.items.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             4 => self.max_items.fill(reader),
             5 => self.min_items.fill(reader),
             _ => self.title.fill(reader),
@@ -959,9 +959,9 @@ impl Decode for TitledSingleSelectEnumSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TitledSingleSelectEnumSchema",
-                &["type", "default", "description", "oneOf", "title"],
+                &["type", "oneOf", "default", "description", "title"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -970,9 +970,9 @@ impl Record for TitledSingleSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("string"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.one_of.fill(reader),
+            1 => self.one_of.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             _ => self.title.fill(reader),
         }
     }
@@ -1055,15 +1055,15 @@ impl Decode for UntitledMultiSelectEnumSchema {
                 "UntitledMultiSelectEnumSchema",
                 &[
                     "type",
+                    "items",
                     "default",
                     "description",
-                    "items",
                     "maxItems",
                     "minItems",
                     "title",
                 ],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1072,9 +1072,9 @@ impl Record for UntitledMultiSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("array"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.items.fill(reader),
+            1 => self.items.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             4 => self.max_items.fill(reader),
             5 => self.min_items.fill(reader),
             _ => self.title.fill(reader),
@@ -1156,9 +1156,9 @@ impl Decode for UntitledSingleSelectEnumSchema {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "UntitledSingleSelectEnumSchema",
-                &["type", "default", "description", "enum", "title"],
+                &["type", "enum", "default", "description", "title"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1167,9 +1167,9 @@ impl Record for UntitledSingleSelectEnumSchema {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("string"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.values.fill(reader),
+            1 => self.values.fill(reader),
+            2 => self.default.fill(reader),
+            3 => self.description.fill(reader),
             _ => self.title.fill(reader),
         }
     }

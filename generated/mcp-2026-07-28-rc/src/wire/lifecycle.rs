@@ -277,17 +277,17 @@ impl Decode for DiscoverResult {
         static MEMBERS: Members = Members::open(
                 "DiscoverResult",
                 &[
-                    "_meta",
                     "cacheScope",
                     "capabilities",
-                    "instructions",
                     "resultType",
                     "serverInfo",
                     "supportedVersions",
                     "ttlMs",
+                    "_meta",
+                    "instructions",
                 ],
             )
-            .requiring(&[1, 2, 4, 5, 6, 7]);
+            .requiring(&[0, 1, 2, 3, 4, 5]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -295,14 +295,14 @@ impl Decode for DiscoverResult {
 impl Record for DiscoverResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.capabilities.fill(reader),
-            3 => self.instructions.fill(reader),
-            4 => self.result_type.fill(reader),
-            5 => self.server_info.fill(reader),
-            6 => self.supported_versions.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.capabilities.fill(reader),
+            2 => self.result_type.fill(reader),
+            3 => self.server_info.fill(reader),
+            4 => self.supported_versions.fill(reader),
+            5 => self.ttl_ms.fill(reader),
+            6 => self.meta.fill(reader),
+            _ => self.instructions.fill(reader),
         }
     }
 
@@ -343,9 +343,9 @@ impl Decode for Implementation {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Implementation",
-                &["description", "icons", "name", "title", "version", "websiteUrl"],
+                &["name", "version", "description", "icons", "title", "websiteUrl"],
             )
-            .requiring(&[2, 4]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -353,11 +353,11 @@ impl Decode for Implementation {
 impl Record for Implementation {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.icons.fill(reader),
-            2 => self.name.fill(reader),
-            3 => self.title.fill(reader),
-            4 => self.version.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.version.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.title.fill(reader),
             _ => self.website_url.fill(reader),
         }
     }
@@ -439,9 +439,9 @@ impl Decode for ProgressNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ProgressNotificationParams",
-                &["_meta", "message", "progress", "progressToken", "total"],
+                &["progress", "progressToken", "_meta", "message", "total"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -449,10 +449,10 @@ impl Decode for ProgressNotificationParams {
 impl Record for ProgressNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.message.fill(reader),
-            2 => self.progress.fill(reader),
-            3 => self.progress_token.fill(reader),
+            0 => self.progress.fill(reader),
+            1 => self.progress_token.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.message.fill(reader),
             _ => self.total.fill(reader),
         }
     }

@@ -63,9 +63,9 @@ impl Decode for CacheableResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CacheableResult",
-                &["_meta", "cacheScope", "resultType", "ttlMs"],
+                &["cacheScope", "resultType", "ttlMs", "_meta"],
             )
-            .requiring(&[1, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -73,10 +73,10 @@ impl Decode for CacheableResult {
 impl Record for CacheableResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.result_type.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.result_type.fill(reader),
+            2 => self.ttl_ms.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -383,9 +383,9 @@ impl Decode for ErrorObject {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ErrorObject",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -394,8 +394,8 @@ impl Record for ErrorObject {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.code.fill(reader),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -546,9 +546,9 @@ impl Decode for InternalError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InternalError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -557,8 +557,8 @@ impl Record for InternalError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32603),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -590,9 +590,9 @@ impl Decode for InvalidParamsError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InvalidParamsError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -601,8 +601,8 @@ impl Record for InvalidParamsError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32602),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -634,9 +634,9 @@ impl Decode for InvalidRequestError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InvalidRequestError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -645,8 +645,8 @@ impl Record for InvalidRequestError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32600),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -1101,9 +1101,9 @@ impl Decode for MethodNotFoundError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "MethodNotFoundError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1112,8 +1112,8 @@ impl Record for MethodNotFoundError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32601),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -1391,9 +1391,9 @@ impl Decode for PaginatedResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "PaginatedResult",
-                &["_meta", "nextCursor", "resultType"],
+                &["resultType", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1401,9 +1401,9 @@ impl Decode for PaginatedResult {
 impl Record for PaginatedResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.result_type.fill(reader),
+            0 => self.result_type.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -1435,9 +1435,9 @@ impl Decode for ParseError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ParseError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1446,8 +1446,8 @@ impl Record for ParseError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32700),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -1563,9 +1563,9 @@ impl Decode for ResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ResourceContents",
-                &["_meta", "mimeType", "uri"],
+                &["uri", "_meta", "mimeType"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1573,9 +1573,9 @@ impl Decode for ResourceContents {
 impl Record for ResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

@@ -76,9 +76,9 @@ impl Decode for CreateMessageRequestParams {
         static MEMBERS: Members = Members::open(
                 "CreateMessageRequestParams",
                 &[
-                    "includeContext",
                     "maxTokens",
                     "messages",
+                    "includeContext",
                     "metadata",
                     "modelPreferences",
                     "stopSequences",
@@ -88,7 +88,7 @@ impl Decode for CreateMessageRequestParams {
                     "tools",
                 ],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -96,9 +96,9 @@ impl Decode for CreateMessageRequestParams {
 impl Record for CreateMessageRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.include_context.fill(reader),
-            1 => self.max_tokens.fill(reader),
-            2 => self.messages.fill(reader),
+            0 => self.max_tokens.fill(reader),
+            1 => self.messages.fill(reader),
+            2 => self.include_context.fill(reader),
             3 => self.metadata.fill(reader),
             4 => self.model_preferences.fill(reader),
             5 => self.stop_sequences.fill(reader),
@@ -147,9 +147,9 @@ impl Decode for CreateMessageResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CreateMessageResult",
-                &["_meta", "content", "model", "role", "stopReason"],
+                &["content", "model", "role", "_meta", "stopReason"],
             )
-            .requiring(&[1, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -157,10 +157,10 @@ impl Decode for CreateMessageResult {
 impl Record for CreateMessageResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
-            2 => self.model.fill(reader),
-            3 => self.role.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.model.fill(reader),
+            2 => self.role.fill(reader),
+            3 => self.meta.fill(reader),
             _ => self.stop_reason.fill(reader),
         }
     }
@@ -337,9 +337,9 @@ impl Decode for SamplingMessage {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "SamplingMessage",
-                &["_meta", "content", "role"],
+                &["content", "role", "_meta"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -347,9 +347,9 @@ impl Decode for SamplingMessage {
 impl Record for SamplingMessage {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
-            _ => self.role.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.role.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -478,14 +478,14 @@ impl Decode for ToolResultContent {
                 "ToolResultContent",
                 &[
                     "type",
-                    "_meta",
                     "content",
+                    "toolUseId",
+                    "_meta",
                     "isError",
                     "structuredContent",
-                    "toolUseId",
                 ],
             )
-            .requiring(&[0, 2, 5]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -494,11 +494,11 @@ impl Record for ToolResultContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("tool_result"),
-            1 => self.meta.fill(reader),
-            2 => self.content.fill(reader),
-            3 => self.is_error.fill(reader),
-            4 => self.structured_content.insert(Json::blank()).fill(reader),
-            _ => self.tool_use_id.fill(reader),
+            1 => self.content.fill(reader),
+            2 => self.tool_use_id.fill(reader),
+            3 => self.meta.fill(reader),
+            4 => self.is_error.fill(reader),
+            _ => self.structured_content.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -535,9 +535,9 @@ impl Decode for ToolUseContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ToolUseContent",
-                &["type", "_meta", "id", "input", "name"],
+                &["type", "id", "input", "name", "_meta"],
             )
-            .requiring(&[0, 2, 3, 4]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -546,10 +546,10 @@ impl Record for ToolUseContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("tool_use"),
-            1 => self.meta.fill(reader),
-            2 => self.id.fill(reader),
-            3 => self.input.fill(reader),
-            _ => self.name.fill(reader),
+            1 => self.id.fill(reader),
+            2 => self.input.fill(reader),
+            3 => self.name.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

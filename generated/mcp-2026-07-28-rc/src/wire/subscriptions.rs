@@ -112,9 +112,9 @@ impl Decode for SubscriptionsAcknowledgedNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "SubscriptionsAcknowledgedNotificationParams",
-                &["_meta", "notifications"],
+                &["notifications", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -122,8 +122,8 @@ impl Decode for SubscriptionsAcknowledgedNotificationParams {
 impl Record for SubscriptionsAcknowledgedNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.notifications.fill(reader),
+            0 => self.notifications.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

@@ -71,9 +71,9 @@ impl Decode for CompleteRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CompleteRequestParams",
-                &["_meta", "argument", "context", "ref"],
+                &["_meta", "argument", "ref", "context"],
             )
-            .requiring(&[0, 1, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -83,8 +83,8 @@ impl Record for CompleteRequestParams {
         match index {
             0 => self.meta.fill(reader),
             1 => self.argument.fill(reader),
-            2 => self.context.fill(reader),
-            _ => self.reference.fill(reader),
+            2 => self.reference.fill(reader),
+            _ => self.context.fill(reader),
         }
     }
 
@@ -193,9 +193,9 @@ impl Decode for CompleteResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CompleteResult",
-                &["_meta", "completion", "resultType"],
+                &["completion", "resultType", "_meta"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -203,9 +203,9 @@ impl Decode for CompleteResult {
 impl Record for CompleteResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.completion.fill(reader),
-            _ => self.result_type.fill(reader),
+            0 => self.completion.fill(reader),
+            1 => self.result_type.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -238,9 +238,9 @@ impl Decode for CompleteResultCompletion {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CompleteResultCompletion",
-                &["hasMore", "total", "values"],
+                &["values", "hasMore", "total"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -248,9 +248,9 @@ impl Decode for CompleteResultCompletion {
 impl Record for CompleteResultCompletion {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.has_more.fill(reader),
-            1 => self.total.fill(reader),
-            _ => self.values.fill(reader),
+            0 => self.values.fill(reader),
+            1 => self.has_more.fill(reader),
+            _ => self.total.fill(reader),
         }
     }
 

@@ -69,9 +69,9 @@ impl Decode for CancelledNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CancelledNotificationParams",
-                &["_meta", "reason", "requestId"],
+                &["requestId", "_meta", "reason"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -79,9 +79,9 @@ impl Decode for CancelledNotificationParams {
 impl Record for CancelledNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.reason.fill(reader),
-            _ => self.request_id.fill(reader),
+            0 => self.request_id.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.reason.fill(reader),
         }
     }
 
@@ -282,16 +282,16 @@ impl Decode for DiscoverResult {
         static MEMBERS: Members = Members::open(
                 "DiscoverResult",
                 &[
-                    "_meta",
                     "cacheScope",
                     "capabilities",
-                    "instructions",
                     "resultType",
                     "supportedVersions",
                     "ttlMs",
+                    "_meta",
+                    "instructions",
                 ],
             )
-            .requiring(&[1, 2, 4, 5, 6]);
+            .requiring(&[0, 1, 2, 3, 4]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -299,13 +299,13 @@ impl Decode for DiscoverResult {
 impl Record for DiscoverResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.capabilities.fill(reader),
-            3 => self.instructions.fill(reader),
-            4 => self.result_type.fill(reader),
-            5 => self.supported_versions.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.capabilities.fill(reader),
+            2 => self.result_type.fill(reader),
+            3 => self.supported_versions.fill(reader),
+            4 => self.ttl_ms.fill(reader),
+            5 => self.meta.fill(reader),
+            _ => self.instructions.fill(reader),
         }
     }
 
@@ -345,9 +345,9 @@ impl Decode for Implementation {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Implementation",
-                &["description", "icons", "name", "title", "version", "websiteUrl"],
+                &["name", "version", "description", "icons", "title", "websiteUrl"],
             )
-            .requiring(&[2, 4]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -355,11 +355,11 @@ impl Decode for Implementation {
 impl Record for Implementation {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.icons.fill(reader),
-            2 => self.name.fill(reader),
-            3 => self.title.fill(reader),
-            4 => self.version.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.version.fill(reader),
+            2 => self.description.fill(reader),
+            3 => self.icons.fill(reader),
+            4 => self.title.fill(reader),
             _ => self.website_url.fill(reader),
         }
     }
@@ -441,9 +441,9 @@ impl Decode for ProgressNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ProgressNotificationParams",
-                &["_meta", "message", "progress", "progressToken", "total"],
+                &["progress", "progressToken", "_meta", "message", "total"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -451,10 +451,10 @@ impl Decode for ProgressNotificationParams {
 impl Record for ProgressNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.message.fill(reader),
-            2 => self.progress.fill(reader),
-            3 => self.progress_token.fill(reader),
+            0 => self.progress.fill(reader),
+            1 => self.progress_token.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.message.fill(reader),
             _ => self.total.fill(reader),
         }
     }

@@ -103,9 +103,9 @@ impl Decode for LoggingMessageNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "LoggingMessageNotificationParams",
-                &["_meta", "data", "level", "logger"],
+                &["data", "level", "_meta", "logger"],
             )
-            .requiring(&[1, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -113,9 +113,9 @@ impl Decode for LoggingMessageNotificationParams {
 impl Record for LoggingMessageNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.data.fill(reader),
-            2 => self.level.fill(reader),
+            0 => self.data.fill(reader),
+            1 => self.level.fill(reader),
+            2 => self.meta.fill(reader),
             _ => self.logger.fill(reader),
         }
     }

@@ -63,9 +63,9 @@ impl Decode for CacheableResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CacheableResult",
-                &["_meta", "cacheScope", "resultType", "ttlMs"],
+                &["cacheScope", "resultType", "ttlMs", "_meta"],
             )
-            .requiring(&[1, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -73,10 +73,10 @@ impl Decode for CacheableResult {
 impl Record for CacheableResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.result_type.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.result_type.fill(reader),
+            2 => self.ttl_ms.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -380,9 +380,9 @@ impl Decode for ErrorObject {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ErrorObject",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -391,8 +391,8 @@ impl Record for ErrorObject {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.code.fill(reader),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -512,9 +512,9 @@ impl Decode for HeaderMismatchErrorError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "HeaderMismatchErrorError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -523,8 +523,8 @@ impl Record for HeaderMismatchErrorError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32020),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -631,9 +631,9 @@ impl Decode for InternalError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InternalError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -642,8 +642,8 @@ impl Record for InternalError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32603),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -675,9 +675,9 @@ impl Decode for InvalidParamsError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InvalidParamsError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -686,8 +686,8 @@ impl Record for InvalidParamsError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32602),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -719,9 +719,9 @@ impl Decode for InvalidRequestError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "InvalidRequestError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -730,8 +730,8 @@ impl Record for InvalidRequestError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32600),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -1186,9 +1186,9 @@ impl Decode for MethodNotFoundError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "MethodNotFoundError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1197,8 +1197,8 @@ impl Record for MethodNotFoundError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32601),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -1476,9 +1476,9 @@ impl Decode for PaginatedResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "PaginatedResult",
-                &["_meta", "nextCursor", "resultType"],
+                &["resultType", "_meta", "nextCursor"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1486,9 +1486,9 @@ impl Decode for PaginatedResult {
 impl Record for PaginatedResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.next_cursor.fill(reader),
-            _ => self.result_type.fill(reader),
+            0 => self.result_type.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -1520,9 +1520,9 @@ impl Decode for ParseError {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ParseError",
-                &["code", "data", "message"],
+                &["code", "message", "data"],
             )
-            .requiring(&[0, 2]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1531,8 +1531,8 @@ impl Record for ParseError {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant_integer(-32700),
-            1 => self.data.insert(Json::blank()).fill(reader),
-            _ => self.message.fill(reader),
+            1 => self.message.fill(reader),
+            _ => self.data.insert(Json::blank()).fill(reader),
         }
     }
 
@@ -1648,9 +1648,9 @@ impl Decode for ResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ResourceContents",
-                &["_meta", "mimeType", "uri"],
+                &["uri", "_meta", "mimeType"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -1658,9 +1658,9 @@ impl Decode for ResourceContents {
 impl Record for ResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

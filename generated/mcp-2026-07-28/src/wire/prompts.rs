@@ -106,9 +106,9 @@ impl Decode for GetPromptRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetPromptRequestParams",
-                &["_meta", "arguments", "inputResponses", "name", "requestState"],
+                &["_meta", "name", "arguments", "inputResponses", "requestState"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -117,9 +117,9 @@ impl Record for GetPromptRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            2 => self.input_responses.fill(reader),
-            3 => self.name.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.arguments.fill(reader),
+            3 => self.input_responses.fill(reader),
             _ => self.request_state.fill(reader),
         }
     }
@@ -156,9 +156,9 @@ impl Decode for GetPromptResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "GetPromptResult",
-                &["_meta", "description", "messages", "resultType"],
+                &["messages", "resultType", "_meta", "description"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -166,10 +166,10 @@ impl Decode for GetPromptResult {
 impl Record for GetPromptResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.description.fill(reader),
-            2 => self.messages.fill(reader),
-            _ => self.result_type.fill(reader),
+            0 => self.messages.fill(reader),
+            1 => self.result_type.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.description.fill(reader),
         }
     }
 
@@ -252,9 +252,9 @@ impl Decode for ListPromptsResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListPromptsResult",
-                &["_meta", "cacheScope", "nextCursor", "prompts", "resultType", "ttlMs"],
+                &["cacheScope", "prompts", "resultType", "ttlMs", "_meta", "nextCursor"],
             )
-            .requiring(&[1, 3, 4, 5]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -262,12 +262,12 @@ impl Decode for ListPromptsResult {
 impl Record for ListPromptsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.next_cursor.fill(reader),
-            3 => self.prompts.fill(reader),
-            4 => self.result_type.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.prompts.fill(reader),
+            2 => self.result_type.fill(reader),
+            3 => self.ttl_ms.fill(reader),
+            4 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -306,9 +306,9 @@ impl Decode for Prompt {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Prompt",
-                &["_meta", "arguments", "description", "icons", "name", "title"],
+                &["name", "_meta", "arguments", "description", "icons", "title"],
             )
-            .requiring(&[4]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -316,11 +316,11 @@ impl Decode for Prompt {
 impl Record for Prompt {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.icons.fill(reader),
-            4 => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.meta.fill(reader),
+            2 => self.arguments.fill(reader),
+            3 => self.description.fill(reader),
+            4 => self.icons.fill(reader),
             _ => self.title.fill(reader),
         }
     }
@@ -358,9 +358,9 @@ impl Decode for PromptArgument {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "PromptArgument",
-                &["description", "name", "required", "title"],
+                &["name", "description", "required", "title"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -368,8 +368,8 @@ impl Decode for PromptArgument {
 impl Record for PromptArgument {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.description.fill(reader),
-            1 => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.description.fill(reader),
             2 => self.required.fill(reader),
             _ => self.title.fill(reader),
         }

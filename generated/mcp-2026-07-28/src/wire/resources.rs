@@ -78,15 +78,15 @@ impl Decode for ListResourceTemplatesResult {
         static MEMBERS: Members = Members::open(
                 "ListResourceTemplatesResult",
                 &[
-                    "_meta",
                     "cacheScope",
-                    "nextCursor",
                     "resourceTemplates",
                     "resultType",
                     "ttlMs",
+                    "_meta",
+                    "nextCursor",
                 ],
             )
-            .requiring(&[1, 3, 4, 5]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -94,12 +94,12 @@ impl Decode for ListResourceTemplatesResult {
 impl Record for ListResourceTemplatesResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.next_cursor.fill(reader),
-            3 => self.resource_templates.fill(reader),
-            4 => self.result_type.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.resource_templates.fill(reader),
+            2 => self.result_type.fill(reader),
+            3 => self.ttl_ms.fill(reader),
+            4 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -185,15 +185,15 @@ impl Decode for ListResourcesResult {
         static MEMBERS: Members = Members::open(
                 "ListResourcesResult",
                 &[
-                    "_meta",
                     "cacheScope",
-                    "nextCursor",
                     "resources",
                     "resultType",
                     "ttlMs",
+                    "_meta",
+                    "nextCursor",
                 ],
             )
-            .requiring(&[1, 3, 4, 5]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -201,12 +201,12 @@ impl Decode for ListResourcesResult {
 impl Record for ListResourcesResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.next_cursor.fill(reader),
-            3 => self.resources.fill(reader),
-            4 => self.result_type.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.resources.fill(reader),
+            2 => self.result_type.fill(reader),
+            3 => self.ttl_ms.fill(reader),
+            4 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -321,9 +321,9 @@ impl Decode for ReadResourceRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ReadResourceRequestParams",
-                &["_meta", "inputResponses", "requestState", "uri"],
+                &["_meta", "uri", "inputResponses", "requestState"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -332,9 +332,9 @@ impl Record for ReadResourceRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.meta.fill(reader),
-            1 => self.input_responses.fill(reader),
-            2 => self.request_state.fill(reader),
-            _ => self.uri.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.input_responses.fill(reader),
+            _ => self.request_state.fill(reader),
         }
     }
 
@@ -370,9 +370,9 @@ impl Decode for ReadResourceResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ReadResourceResult",
-                &["_meta", "cacheScope", "contents", "resultType", "ttlMs"],
+                &["cacheScope", "contents", "resultType", "ttlMs", "_meta"],
             )
-            .requiring(&[1, 2, 3, 4]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -380,11 +380,11 @@ impl Decode for ReadResourceResult {
 impl Record for ReadResourceResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.contents.fill(reader),
-            3 => self.result_type.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.contents.fill(reader),
+            2 => self.result_type.fill(reader),
+            3 => self.ttl_ms.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -426,18 +426,18 @@ impl Decode for Resource {
         static MEMBERS: Members = Members::open(
                 "Resource",
                 &[
+                    "name",
+                    "uri",
                     "_meta",
                     "annotations",
                     "description",
                     "icons",
                     "mimeType",
-                    "name",
                     "size",
                     "title",
-                    "uri",
                 ],
             )
-            .requiring(&[5, 8]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -445,15 +445,15 @@ impl Decode for Resource {
 impl Record for Resource {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.annotations.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.icons.fill(reader),
-            4 => self.mime_type.fill(reader),
-            5 => self.name.fill(reader),
-            6 => self.size.fill(reader),
-            7 => self.title.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.annotations.fill(reader),
+            4 => self.description.fill(reader),
+            5 => self.icons.fill(reader),
+            6 => self.mime_type.fill(reader),
+            7 => self.size.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -538,17 +538,17 @@ impl Decode for ResourceTemplate {
         static MEMBERS: Members = Members::open(
                 "ResourceTemplate",
                 &[
+                    "name",
+                    "uriTemplate",
                     "_meta",
                     "annotations",
                     "description",
                     "icons",
                     "mimeType",
-                    "name",
                     "title",
-                    "uriTemplate",
                 ],
             )
-            .requiring(&[5, 7]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -556,14 +556,14 @@ impl Decode for ResourceTemplate {
 impl Record for ResourceTemplate {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.annotations.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.icons.fill(reader),
-            4 => self.mime_type.fill(reader),
-            5 => self.name.fill(reader),
-            6 => self.title.fill(reader),
-            _ => self.uri_template.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.uri_template.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.annotations.fill(reader),
+            4 => self.description.fill(reader),
+            5 => self.icons.fill(reader),
+            6 => self.mime_type.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -643,9 +643,9 @@ impl Decode for ResourceUpdatedNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ResourceUpdatedNotificationParams",
-                &["_meta", "uri"],
+                &["uri", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -653,8 +653,8 @@ impl Decode for ResourceUpdatedNotificationParams {
 impl Record for ResourceUpdatedNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.uri.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

@@ -65,8 +65,8 @@ impl Decode for AnyResult {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("AnyResult", &["_meta", "resultType"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("AnyResult", &["resultType", "_meta"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -74,8 +74,8 @@ impl Decode for AnyResult {
 impl Record for AnyResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.result_type.fill(reader),
+            0 => self.result_type.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -108,9 +108,9 @@ impl Decode for AudioContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "AudioContent",
-                &["type", "_meta", "annotations", "data", "mimeType"],
+                &["type", "data", "mimeType", "_meta", "annotations"],
             )
-            .requiring(&[0, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -119,10 +119,10 @@ impl Record for AudioContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("audio"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.data.fill(reader),
-            _ => self.mime_type.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.mime_type.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -158,9 +158,9 @@ impl Decode for BlobResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "BlobResourceContents",
-                &["_meta", "blob", "mimeType", "uri"],
+                &["blob", "uri", "_meta", "mimeType"],
             )
-            .requiring(&[1, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -168,10 +168,10 @@ impl Decode for BlobResourceContents {
 impl Record for BlobResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.blob.fill(reader),
-            2 => self.mime_type.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.blob.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 
@@ -266,9 +266,9 @@ impl Decode for EmbeddedResource {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "EmbeddedResource",
-                &["type", "_meta", "annotations", "resource"],
+                &["type", "resource", "_meta", "annotations"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -277,9 +277,9 @@ impl Record for EmbeddedResource {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("resource"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            _ => self.resource.fill(reader),
+            1 => self.resource.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -314,9 +314,9 @@ impl Decode for Icon {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Icon",
-                &["mimeType", "sizes", "src", "theme"],
+                &["src", "mimeType", "sizes", "theme"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -324,9 +324,9 @@ impl Decode for Icon {
 impl Record for Icon {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.mime_type.fill(reader),
-            1 => self.sizes.fill(reader),
-            2 => self.src.fill(reader),
+            0 => self.src.fill(reader),
+            1 => self.mime_type.fill(reader),
+            2 => self.sizes.fill(reader),
             _ => self.theme.fill(reader),
         }
     }
@@ -382,9 +382,9 @@ impl Decode for ImageContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ImageContent",
-                &["type", "_meta", "annotations", "data", "mimeType"],
+                &["type", "data", "mimeType", "_meta", "annotations"],
             )
-            .requiring(&[0, 3, 4]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -393,10 +393,10 @@ impl Record for ImageContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("image"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.data.fill(reader),
-            _ => self.mime_type.fill(reader),
+            1 => self.data.fill(reader),
+            2 => self.mime_type.fill(reader),
+            3 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -681,13 +681,13 @@ impl Decode for RequestMetaObject {
                 "RequestMetaObject",
                 &[
                     "io.modelcontextprotocol/clientCapabilities",
+                    "io.modelcontextprotocol/protocolVersion",
                     "io.modelcontextprotocol/clientInfo",
                     "io.modelcontextprotocol/logLevel",
-                    "io.modelcontextprotocol/protocolVersion",
                     "progressToken",
                 ],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -696,9 +696,9 @@ impl Record for RequestMetaObject {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.client_capabilities.fill(reader),
-            1 => self.client_info.fill(reader),
-            2 => self.log_level.fill(reader),
-            3 => self.protocol_version.fill(reader),
+            1 => self.protocol_version.fill(reader),
+            2 => self.client_info.fill(reader),
+            3 => self.log_level.fill(reader),
             _ => self.progress_token.fill(reader),
         }
     }
@@ -780,18 +780,18 @@ impl Decode for ResourceLink {
                 "ResourceLink",
                 &[
                     "type",
+                    "name",
+                    "uri",
                     "_meta",
                     "annotations",
                     "description",
                     "icons",
                     "mimeType",
-                    "name",
                     "size",
                     "title",
-                    "uri",
                 ],
             )
-            .requiring(&[0, 6, 9]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -800,15 +800,15 @@ impl Record for ResourceLink {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("resource_link"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.icons.fill(reader),
-            5 => self.mime_type.fill(reader),
-            6 => self.name.fill(reader),
-            7 => self.size.fill(reader),
-            8 => self.title.fill(reader),
-            _ => self.uri.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.uri.fill(reader),
+            3 => self.meta.fill(reader),
+            4 => self.annotations.fill(reader),
+            5 => self.description.fill(reader),
+            6 => self.icons.fill(reader),
+            7 => self.mime_type.fill(reader),
+            8 => self.size.fill(reader),
+            _ => self.title.fill(reader),
         }
     }
 
@@ -901,9 +901,9 @@ impl Decode for TextContent {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextContent",
-                &["type", "_meta", "annotations", "text"],
+                &["type", "text", "_meta", "annotations"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -912,9 +912,9 @@ impl Record for TextContent {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("text"),
-            1 => self.meta.fill(reader),
-            2 => self.annotations.fill(reader),
-            _ => self.text.fill(reader),
+            1 => self.text.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.annotations.fill(reader),
         }
     }
 
@@ -977,9 +977,9 @@ impl Decode for TextResourceContents {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "TextResourceContents",
-                &["_meta", "mimeType", "text", "uri"],
+                &["text", "uri", "_meta", "mimeType"],
             )
-            .requiring(&[2, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -987,10 +987,10 @@ impl Decode for TextResourceContents {
 impl Record for TextResourceContents {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.mime_type.fill(reader),
-            2 => self.text.fill(reader),
-            _ => self.uri.fill(reader),
+            0 => self.text.fill(reader),
+            1 => self.uri.fill(reader),
+            2 => self.meta.fill(reader),
+            _ => self.mime_type.fill(reader),
         }
     }
 

@@ -113,9 +113,9 @@ impl Decode for SubscriptionsAcknowledgedNotificationParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "SubscriptionsAcknowledgedNotificationParams",
-                &["_meta", "notifications"],
+                &["notifications", "_meta"],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -123,8 +123,8 @@ impl Decode for SubscriptionsAcknowledgedNotificationParams {
 impl Record for SubscriptionsAcknowledgedNotificationParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.notifications.fill(reader),
+            0 => self.notifications.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -286,11 +286,11 @@ impl Decode for SubscriptionsListenResultMetaObject {
         static MEMBERS: Members = Members::open(
                 "SubscriptionsListenResultMetaObject",
                 &[
-                    "io.modelcontextprotocol/serverInfo",
                     "io.modelcontextprotocol/subscriptionId",
+                    "io.modelcontextprotocol/serverInfo",
                 ],
             )
-            .requiring(&[1]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -298,8 +298,8 @@ impl Decode for SubscriptionsListenResultMetaObject {
 impl Record for SubscriptionsListenResultMetaObject {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.server_info.fill(reader),
-            _ => self.subscription_id.fill(reader),
+            0 => self.subscription_id.fill(reader),
+            _ => self.server_info.fill(reader),
         }
     }
 

@@ -102,9 +102,9 @@ impl Decode for CallToolRequestParams {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolRequestParams",
-                &["_meta", "arguments", "inputResponses", "name", "requestState"],
+                &["_meta", "name", "arguments", "inputResponses", "requestState"],
             )
-            .requiring(&[0, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -113,9 +113,9 @@ impl Record for CallToolRequestParams {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => self.meta.fill(reader),
-            1 => self.arguments.fill(reader),
-            2 => self.input_responses.fill(reader),
-            3 => self.name.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.arguments.fill(reader),
+            3 => self.input_responses.fill(reader),
             _ => self.request_state.fill(reader),
         }
     }
@@ -153,9 +153,9 @@ impl Decode for CallToolResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "CallToolResult",
-                &["_meta", "content", "isError", "resultType", "structuredContent"],
+                &["content", "resultType", "_meta", "isError", "structuredContent"],
             )
-            .requiring(&[1, 3]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -163,10 +163,10 @@ impl Decode for CallToolResult {
 impl Record for CallToolResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.content.fill(reader),
-            2 => self.is_error.fill(reader),
-            3 => self.result_type.fill(reader),
+            0 => self.content.fill(reader),
+            1 => self.result_type.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.is_error.fill(reader),
             _ => self.structured_content.insert(Json::blank()).fill(reader),
         }
     }
@@ -251,9 +251,9 @@ impl Decode for ListToolsResult {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "ListToolsResult",
-                &["_meta", "cacheScope", "nextCursor", "resultType", "tools", "ttlMs"],
+                &["cacheScope", "resultType", "tools", "ttlMs", "_meta", "nextCursor"],
             )
-            .requiring(&[1, 3, 4, 5]);
+            .requiring(&[0, 1, 2, 3]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -261,12 +261,12 @@ impl Decode for ListToolsResult {
 impl Record for ListToolsResult {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.cache_scope.fill(reader),
-            2 => self.next_cursor.fill(reader),
-            3 => self.result_type.fill(reader),
-            4 => self.tools.fill(reader),
-            _ => self.ttl_ms.fill(reader),
+            0 => self.cache_scope.fill(reader),
+            1 => self.result_type.fill(reader),
+            2 => self.tools.fill(reader),
+            3 => self.ttl_ms.fill(reader),
+            4 => self.meta.fill(reader),
+            _ => self.next_cursor.fill(reader),
         }
     }
 
@@ -308,17 +308,17 @@ impl Decode for Tool {
         static MEMBERS: Members = Members::open(
                 "Tool",
                 &[
+                    "inputSchema",
+                    "name",
                     "_meta",
                     "annotations",
                     "description",
                     "icons",
-                    "inputSchema",
-                    "name",
                     "outputSchema",
                     "title",
                 ],
             )
-            .requiring(&[4, 5]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -326,12 +326,12 @@ impl Decode for Tool {
 impl Record for Tool {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.annotations.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.icons.fill(reader),
-            4 => self.input_schema.fill(reader),
-            5 => self.name.fill(reader),
+            0 => self.input_schema.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.meta.fill(reader),
+            3 => self.annotations.fill(reader),
+            4 => self.description.fill(reader),
+            5 => self.icons.fill(reader),
             6 => self.output_schema.fill(reader),
             _ => self.title.fill(reader),
         }

@@ -17,9 +17,9 @@ impl Decode for File {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "File",
-                &["kind", "meta", "name", "size"],
+                &["kind", "name", "size", "meta"],
             )
-            .requiring(&[0, 2, 3]);
+            .requiring(&[0, 1, 2]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -28,9 +28,9 @@ impl Record for File {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
             0 => reader.constant("file"),
-            1 => self.meta.fill(reader),
-            2 => self.name.fill(reader),
-            _ => self.size.fill(reader),
+            1 => self.name.fill(reader),
+            2 => self.size.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 
@@ -95,8 +95,8 @@ impl Decode for Named {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Named", &["meta", "name"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("Named", &["name", "meta"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -104,8 +104,8 @@ impl Decode for Named {
 impl Record for Named {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            _ => self.meta.fill(reader),
         }
     }
 

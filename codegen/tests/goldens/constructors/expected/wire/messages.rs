@@ -14,8 +14,8 @@ impl Decode for Author {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Author", &["name", "speaks"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("Author", &["speaks", "name"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -23,8 +23,8 @@ impl Decode for Author {
 impl Record for Author {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.name.fill(reader),
-            _ => self.speaks.fill(reader),
+            0 => self.speaks.fill(reader),
+            _ => self.name.fill(reader),
         }
     }
 

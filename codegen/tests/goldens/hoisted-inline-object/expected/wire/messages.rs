@@ -17,9 +17,9 @@ impl Decode for Tool {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Tool",
-                &["annotations", "icons", "name"],
+                &["name", "annotations", "icons"],
             )
-            .requiring(&[2]);
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -27,9 +27,9 @@ impl Decode for Tool {
 impl Record for Tool {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.annotations.fill(reader),
-            1 => self.icons.fill(reader),
-            _ => self.name.fill(reader),
+            0 => self.name.fill(reader),
+            1 => self.annotations.fill(reader),
+            _ => self.icons.fill(reader),
         }
     }
 

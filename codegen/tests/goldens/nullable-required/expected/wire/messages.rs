@@ -48,8 +48,8 @@ impl Decode for Task {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Task", &["note", "owner", "ttl"])
-            .requiring(&[1, 2]);
+        static MEMBERS: Members = Members::open("Task", &["owner", "ttl", "note"])
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -57,9 +57,9 @@ impl Decode for Task {
 impl Record for Task {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.note.fill(reader),
-            1 => self.owner.fill(reader),
-            _ => self.ttl.fill(reader),
+            0 => self.owner.fill(reader),
+            1 => self.ttl.fill(reader),
+            _ => self.note.fill(reader),
         }
     }
 

@@ -31,8 +31,8 @@ impl Decode for Größe {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Größe", &["1st", "a-b", "größe"])
-            .requiring(&[2]);
+        static MEMBERS: Members = Members::open("Größe", &["größe", "1st", "a-b"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -40,9 +40,9 @@ impl Decode for Größe {
 impl Record for Größe {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.n1st.fill(reader),
-            1 => self.a_b.fill(reader),
-            _ => self.größe.fill(reader),
+            0 => self.größe.fill(reader),
+            1 => self.n1st.fill(reader),
+            _ => self.a_b.fill(reader),
         }
     }
 

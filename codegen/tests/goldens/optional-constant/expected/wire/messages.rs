@@ -14,8 +14,8 @@ impl Decode for Form {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Form", &["kind", "title"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("Form", &["title", "kind"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -23,8 +23,8 @@ impl Decode for Form {
 impl Record for Form {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.kind.fill(reader),
-            _ => self.title.fill(reader),
+            0 => self.title.fill(reader),
+            _ => self.kind.fill(reader),
         }
     }
 

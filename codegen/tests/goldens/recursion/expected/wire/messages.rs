@@ -75,8 +75,8 @@ impl Decode for Tree {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Tree", &["children", "left", "value"])
-            .requiring(&[2]);
+        static MEMBERS: Members = Members::open("Tree", &["value", "children", "left"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -84,9 +84,9 @@ impl Decode for Tree {
 impl Record for Tree {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.children.fill(reader),
-            1 => self.left.fill(reader),
-            _ => self.value.fill(reader),
+            0 => self.value.fill(reader),
+            1 => self.children.fill(reader),
+            _ => self.left.fill(reader),
         }
     }
 

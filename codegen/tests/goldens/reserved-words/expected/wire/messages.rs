@@ -41,9 +41,9 @@ impl Decode for Words {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         static MEMBERS: Members = Members::open(
                 "Words",
-                &["$ref", "async", "member", "object", "reader", "self", "type"],
+                &["member", "type", "$ref", "async", "object", "reader", "self"],
             )
-            .requiring(&[2, 6]);
+            .requiring(&[0, 1]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -51,13 +51,13 @@ impl Decode for Words {
 impl Record for Words {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.ref_.fill(reader),
-            1 => self.async_.fill(reader),
-            2 => self.member.fill(reader),
-            3 => self.object.fill(reader),
-            4 => self.reader.fill(reader),
-            5 => self.self_.fill(reader),
-            _ => self.type_.fill(reader),
+            0 => self.member.fill(reader),
+            1 => self.type_.fill(reader),
+            2 => self.ref_.fill(reader),
+            3 => self.async_.fill(reader),
+            4 => self.object.fill(reader),
+            5 => self.reader.fill(reader),
+            _ => self.self_.fill(reader),
         }
     }
 

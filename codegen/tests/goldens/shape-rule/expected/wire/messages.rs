@@ -15,8 +15,8 @@ impl Decode for Tool {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Tool", &["_meta", "any", "inputSchema"])
-            .requiring(&[2]);
+        static MEMBERS: Members = Members::open("Tool", &["inputSchema", "_meta", "any"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -24,9 +24,9 @@ impl Decode for Tool {
 impl Record for Tool {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.meta.fill(reader),
-            1 => self.any.insert(Json::blank()).fill(reader),
-            _ => self.input_schema.fill(reader),
+            0 => self.input_schema.fill(reader),
+            1 => self.meta.fill(reader),
+            _ => self.any.insert(Json::blank()).fill(reader),
         }
     }
 

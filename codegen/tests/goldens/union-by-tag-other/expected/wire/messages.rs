@@ -16,8 +16,8 @@ impl Decode for OtherReference {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("OtherReference", &["id", "kind"])
-            .requiring(&[1]);
+        static MEMBERS: Members = Members::open("OtherReference", &["kind", "id"])
+            .requiring(&[0]);
         reader.record(&MEMBERS, self)
     }
 }
@@ -25,8 +25,8 @@ impl Decode for OtherReference {
 impl Record for OtherReference {
     fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match index {
-            0 => self.id.fill(reader),
-            _ => self.kind.fill(reader),
+            0 => self.kind.fill(reader),
+            _ => self.id.fill(reader),
         }
     }
 
