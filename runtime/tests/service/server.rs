@@ -22,6 +22,19 @@ impl mcp::ServerHandlers<Cx<V2025_06_18>> for Adder {
     }
 }
 
+/// A server whose resources can be subscribed to.
+struct Watched;
+
+impl mcp::ServerHandlers<Cx<V2025_06_18>> for Watched {
+    async fn subscribe(
+        &self,
+        _: mcp::SubscribeRequestParams,
+        _: Cx<V2025_06_18>,
+    ) -> Result<mcp::EmptyResult, Error> {
+        Ok(mcp::EmptyResult::new())
+    }
+}
+
 fn info() -> mcp::Implementation {
     mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0.0"))
 }
@@ -49,7 +62,7 @@ async fn handlers_of_one_revision_serve_every_peer() {
 #[tokio::test]
 async fn capabilities_are_what_is_implemented() {
     let (near, far) = duplex(1 << 16);
-    let running = Server::<V2025_06_18>::new(&info()).serve(Adder).unwrap();
+    let running = Server::<V2025_06_18>::new(&info()).serve(Watched).unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
@@ -57,7 +70,10 @@ async fn capabilities_are_what_is_implemented() {
     let newest = mcp_revisions::Revision::NEWEST;
     let mut peer = Peer::connect(newest, near).await;
     let found = peer.call("server/discover", json!({})).await.unwrap();
-    assert_eq!(found["capabilities"], json!({"tools": {}}));
+    assert_eq!(
+        found["capabilities"],
+        json!({"resources": {"subscribe": true}})
+    );
 }
 
 #[test]
