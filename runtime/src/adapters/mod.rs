@@ -3,7 +3,7 @@
 //! A conversion says whose business it is ([`Adapter`]), and the machine for it is handed the [`Occasion`] and says
 //! what to do, in [`Step`]s; it never sees bytes, ids or sockets, and keeps what it has to remember by itself.
 //! A channel makes the machine when it is first needed. Another one may be plugged in instead; in a channel that has
-//! none ([`without_adapters`](crate::protocol::Connection::without_adapters)) the occasion becomes a typed [`NeedsAdapter`], and the peer
+//! none ([`without_adapters`](crate::protocol::Connection::without_adapters)) the occasion becomes a typed [`NeedsAdapter`](crate::protocol::NeedsAdapter), and the peer
 //! is told that this cannot be done.
 //!
 //! | handlers | client | machine |
@@ -27,7 +27,7 @@ mod streaming;
 use std::fmt;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, NeedsState, Revision};
+use mcp_registry::{Adapter, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject};
 
 use crate::protocol::limits::Limits;
@@ -35,54 +35,6 @@ use crate::protocol::revisions::is_legacy;
 use crate::protocol::translate::{Translated, Translator, Way};
 use crate::protocol::{Caller, Token};
 use seal::Seal;
-
-/// Something that no conversion can carry over, and no plugged-in machine took.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NeedsAdapter {
-    /// Whose business it is.
-    pub adapter: Adapter,
-    /// The rule in `spec/shims/` that says so.
-    pub rule: &'static str,
-    /// The hop at which it came up.
-    pub hop: &'static str,
-    /// The method concerned.
-    pub method: String,
-    /// The revision of the peer.
-    pub peer: Revision,
-}
-
-impl NeedsAdapter {
-    pub(crate) fn new(needs: &NeedsState, method: &str, peer: Revision) -> Self {
-        let NeedsState {
-            adapter, rule, hop, ..
-        } = *needs;
-        Self {
-            adapter,
-            rule,
-            hop,
-            method: method.to_owned(),
-            peer,
-        }
-    }
-}
-
-impl fmt::Display for NeedsAdapter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            adapter,
-            rule,
-            hop,
-            method,
-            peer,
-        } = self;
-        write!(
-            f,
-            "`{method}` with a peer of {peer} needs the {adapter} adapter ({hop}, {rule})"
-        )
-    }
-}
-
-impl std::error::Error for NeedsAdapter {}
 
 /// A state machine that does what a conversion cannot, for one channel.
 pub trait StateMachine: Send + fmt::Debug {

@@ -131,14 +131,9 @@ impl From<Result<Json, ErrorObject>> for Answer {
     }
 }
 
-/// A part of a message, by itself.
-pub(crate) fn json(raw: Raw<'_>) -> Option<Json> {
-    Json::from_text(raw.text()).ok()
-}
-
 /// What a peer answered.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {
-    match (message.result.and_then(json), message.error) {
+    match (message.result.map(Raw::to_json), message.error) {
         (Some(result), _) => Ok(result),
         (None, error) => Err(error
             .and_then(|error| mcp_wire::from_str(error.text()).ok())

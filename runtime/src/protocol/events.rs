@@ -7,7 +7,7 @@ use mcp_wire::{Decode, Error, ErrorObject, Json, RequestId, Unreadable};
 
 use super::ask::Answered;
 use super::client::ServerFacts;
-use crate::adapters::NeedsAdapter;
+use super::needs::NeedsAdapter;
 
 /// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

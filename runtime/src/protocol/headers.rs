@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::errors::{self, Refusal};
-use crate::settle::named_by;
+use crate::protocol::rows::named_by;
 use mcp_registry::Revision;
 use mcp_wire::{JsonObject, Peeked, Raw};
 

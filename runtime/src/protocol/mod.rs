@@ -12,9 +12,11 @@ pub mod errors;
 mod events;
 pub mod headers;
 pub(crate) mod limits;
+mod needs;
 pub(crate) mod params;
 mod profile;
 pub(crate) mod revisions;
+mod rows;
 pub mod server;
 pub mod settle;
 pub(crate) mod translate;
@@ -25,4 +27,5 @@ pub use events::{
     Call, Caller, Cancelled, Event, Exchange, Fate, Ignored, LogLevel, Notice, OtherCall,
     OtherNotice, Output, Said, To, Token,
 };
+pub use needs::NeedsAdapter;
 pub use profile::{Profile, ProfileError};

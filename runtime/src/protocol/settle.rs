@@ -6,13 +6,13 @@
 //! it has to find a session first.
 
 use mcp_registry::{Era, ProtocolHeader, ProtocolRule, Revision};
-use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
 use crate::meta;
 use crate::methods;
 use crate::protocol::revisions::RevisionSet;
+pub use crate::protocol::rows::find_method;
 use mcp_wire::{MessageKind, Peeked, Raw};
 
 /// What one look at a message has settled.
@@ -301,28 +301,4 @@ fn requested(message: &Peeked<'_>) -> String {
     version
         .and_then(|version| version.as_str().map(String::from))
         .unwrap_or_default()
-}
-
-/// The row of a method in the table of a revision.
-#[must_use]
-pub fn find_method(
-    revision: Revision,
-    name: &str,
-    direction: Direction,
-    kind: MethodKind,
-) -> Option<&'static MethodInfo> {
-    let rows = revision.methods();
-    rows.iter()
-        .find(|row| row.name == name && row.direction == direction && row.kind == kind)
-}
-
-/// The member of a request's params that says what it is about, which the header `Mcp-Name` repeats.
-pub(crate) fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
-    find_method(
-        revision,
-        method,
-        Direction::ClientToServer,
-        MethodKind::Request,
-    )?
-    .named_by
 }

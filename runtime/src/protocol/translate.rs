@@ -58,10 +58,10 @@ impl Translator {
         method: &str,
         text: &str,
         peer: Revision,
-        session: Option<Session>,
+        session: Option<&Session>,
     ) -> Translated<Json> {
         let subject = Subject::Method(method, Part::Params, Some(sender));
-        let carried = self.run(way, subject, text, peer, session.clone());
+        let carried = self.run(way, subject, text, peer, session);
         let Err(Stopped::NeedsState(needs)) = &carried else {
             return carried;
         };
@@ -89,7 +89,7 @@ impl Translator {
         method: &str,
         text: &str,
         peer: Revision,
-        session: Option<Session>,
+        session: Option<&Session>,
     ) -> Translated<Json> {
         let subject = Subject::Method(method, Part::Result, Some(sender));
         self.run(way, subject, text, peer, session)
@@ -123,7 +123,7 @@ impl Translator {
         name: &str,
         text: &str,
         peer: Revision,
-        session: Option<Session>,
+        session: Option<&Session>,
     ) -> Option<Json> {
         let carried = self.run(way, Subject::Type(name), text, peer, session);
         carried.ok().map(|(json, _)| json)
@@ -142,7 +142,7 @@ impl Translator {
         subject: Subject<'_>,
         text: &str,
         peer: Revision,
-        session: Option<Session>,
+        session: Option<&Session>,
     ) -> Translated<Json> {
         if same(peer, self.app) {
             return match Json::from_text(text) {
@@ -153,7 +153,7 @@ impl Translator {
         let (from, to) = self.ends(way, peer);
         let mut context = Context::new(self.policy);
         if let Some(session) = session {
-            context = context.with_session(session);
+            context = context.with_session(session.clone());
         }
         match mcp_registry::convert(subject, from, to, text, context) {
             Ok(outcome) => carried(outcome),

@@ -14,6 +14,7 @@ mod http;
 mod multi;
 mod once;
 mod peer;
+mod relist;
 mod verdict;
 
 use std::time::Duration;

@@ -10,13 +10,14 @@ use mcp_wire::{
 use super::era::{Evidence, choose, supported};
 use super::output::{Failure, InputRequired, Retry};
 use super::send::{member, own_id};
+use super::tools::RefusedCall;
 use super::translate::Stopped;
 use super::{Client, Pending, Purpose, Waiting};
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
 use crate::protocol::ask::{no_error, outcome};
+use crate::protocol::rows::find_method;
 use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
-use crate::settle::find_method;
 use crate::{RevisionSet, Spoken};
 
 /// How often one request is sent to a server that turns out to be another than thought.
@@ -132,6 +133,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 }
                 Err(error) => self.take_error(*request, error, revision, losses, now),
             },
+            (Purpose::Relist, result) => self.relisted(result, revision, now),
             (Purpose::Listen, result) => {
                 if let Some(id) = id {
                     self.listened(id, result.err(), now);
@@ -238,7 +240,7 @@ impl<App: Spoken> Connection<Client<App>> {
         request: Waiting,
         error: ErrorObject,
         revision: Revision,
-        mut losses: Vec<Loss>,
+        losses: Vec<Loss>,
         now: Duration,
     ) {
         if error.code.as_i64() == Some(UNSUPPORTED_PROTOCOL_VERSION)
@@ -267,6 +269,26 @@ impl<App: Spoken> Connection<Client<App>> {
                 }
             }
         }
+        if self.relists(&request, &error, revision) {
+            let refused = RefusedCall {
+                request,
+                error,
+                losses,
+                revision,
+            };
+            return self.relist(refused);
+        }
+        self.tell_error(request, error, revision, losses);
+    }
+
+    /// An error of the server, for the application.
+    pub(super) fn tell_error(
+        &mut self,
+        request: Waiting,
+        error: ErrorObject,
+        revision: Revision,
+        mut losses: Vec<Loss>,
+    ) {
         if self.is_other(&request.ask.method) {
             return self.tell_answer(request, Answer::Error(error), losses);
         }

@@ -89,9 +89,10 @@ impl<App: Spoken> Side for Client<App> {
             pending,
             rounds,
             changes,
+            tools,
             ..
         } = &at.state;
-        waiting.len() + pending.len() + rounds.len() + changes.len()
+        waiting.len() + pending.len() + rounds.len() + changes.len() + tools.len()
     }
 }
 
@@ -155,6 +156,7 @@ impl<App: Spoken> Connection<Client<App>> {
             retry,
             sent: 0,
             rounds: 0,
+            has_relisted: false,
         });
         self.start(now);
         Ok(token)

@@ -81,11 +81,11 @@ impl<App: Spoken> Client<App> {
                 app: App::REVISION,
                 policy: options.policy,
             },
-            capabilities: None,
+            session: mcp_registry::Session::default(),
         };
         let capabilities = options.profile.capabilities.text();
         let newest = RevisionSet::modern().newest(Era::PerRequest);
-        translator.capabilities = newest.and_then(|newest| {
+        translator.session.client_capabilities = newest.and_then(|newest| {
             translator.definition_out("ClientCapabilities", newest, capabilities)
         });
         Self {

@@ -5,18 +5,16 @@ use std::time::Duration;
 
 use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Map, Peeked, RawId, RequestId};
+use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RawId, RequestId};
 
 use super::send::{member, own_id};
 use super::translate::{Stopped, empty_object};
 use super::{Called, Client, Pending, Purpose};
 use crate::Spoken;
-use crate::adapters::NeedsAdapter;
 use crate::methods;
-use crate::protocol::ask::json;
 use crate::protocol::{
-    Answer, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, Notice, OtherCall,
-    OtherNotice, Said, Token,
+    Answer, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored, NeedsAdapter,
+    Notice, OtherCall, OtherNotice, Said, Token,
 };
 
 impl<App: Spoken> Connection<Client<App>> {
@@ -47,7 +45,10 @@ impl<App: Spoken> Connection<Client<App>> {
             self.post_answer(&id, Err(error), revision);
             return self.ignore(Ignored::Request(method.to_owned()));
         }
-        let params = message.params.and_then(json).unwrap_or_else(empty_object);
+        let params = message
+            .params
+            .map(Raw::to_json)
+            .unwrap_or_else(empty_object);
         if self.is_other(method) {
             let about = self.about(method, None, exchange);
             let token = self.new_token();
@@ -62,7 +63,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 peer: revision,
                 caller: self.caller(revision),
                 about,
-                progress_token: message.meta.progress_token.and_then(json),
+                progress_token: message.meta.progress_token.map(Raw::to_json),
             }));
         }
         let carried = self.side.translator.params_in(method, &params, revision);
@@ -85,7 +86,7 @@ impl<App: Spoken> Connection<Client<App>> {
                     caller: self.caller(revision),
                     about,
                     log_level: None,
-                    progress_token: message.meta.progress_token.and_then(json),
+                    progress_token: message.meta.progress_token.map(Raw::to_json),
                     losses,
                 };
                 self.tell(Event::Call(call));
@@ -197,7 +198,7 @@ impl<App: Spoken> Connection<Client<App>> {
         now: Duration,
     ) {
         let method = message.method.as_deref().unwrap_or_default();
-        let params = message.params.and_then(json);
+        let params = message.params.map(Raw::to_json);
         let listening = subscription(params.as_ref());
         if self.is_acknowledgement(method, listening) {
             return;

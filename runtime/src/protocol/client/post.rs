@@ -119,6 +119,7 @@ impl<App: Spoken> Connection<Client<App>> {
             Purpose::Initialize => self.unsettle(&failure),
             Purpose::LogLevel | Purpose::Adapter => {}
             Purpose::Listen => self.listened(id, None, now),
+            Purpose::Relist => self.tell_refused(),
             Purpose::Application {
                 request, losses, ..
             } => {

@@ -9,12 +9,13 @@ use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::translate::{Stopped, empty_object};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
-use crate::adapters::NeedsAdapter;
 use crate::meta;
 use crate::methods;
 use crate::protocol::revisions::known;
 use crate::protocol::translate::{Translated, one_line};
-use crate::protocol::{Answer, Ask, Connection, Exchange, Fate, Output, Profile, Said, Token};
+use crate::protocol::{
+    Answer, Ask, Connection, Exchange, Fate, NeedsAdapter, Output, Profile, Said, Token,
+};
 
 /// A request in the server's revision.
 pub(super) struct Prepared {
@@ -200,7 +201,7 @@ impl<App: Spoken> Connection<Client<App>> {
                 let declared = behalf.capabilities.text();
                 translator.definition_out("ClientCapabilities", revision, declared)
             }
-            None => translator.capabilities.clone(),
+            None => translator.session.client_capabilities.clone(),
         };
         Some(Claim {
             revision,
@@ -287,6 +288,9 @@ impl<App: Spoken> Connection<Client<App>> {
         let cancelled = Answer::Failed(Failure::Cancelled);
         if let Some((request, losses)) = self.end_round(token) {
             return self.tell_answer(request, cancelled, losses);
+        }
+        if let Some(refused) = self.state.tools.take(token) {
+            return self.tell_answer(refused.request, cancelled, refused.losses);
         }
         if let Some(request) = self.close_stream(token) {
             return self.tell_answer(request, cancelled, Vec::new());

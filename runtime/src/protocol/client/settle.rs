@@ -252,6 +252,7 @@ impl<App: Spoken> Connection<Client<App>> {
             }
         }
         self.end_changes(&Failure::Closed);
+        self.end_relisting(&Failure::Closed);
         self.fail_waiting(&Failure::Closed);
     }
 

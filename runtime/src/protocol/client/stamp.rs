@@ -5,7 +5,7 @@ use mcp_wire::{Json, JsonObject, Map};
 
 use super::translate::empty_object;
 use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION};
-use crate::settle::named_by;
+use crate::protocol::rows::named_by;
 
 /// What the `_meta` of a request gets.
 #[derive(Debug, Default)]

@@ -58,6 +58,8 @@ pub(super) struct Waiting {
     pub(super) sent: u8,
     /// How often its server asked back.
     pub(super) rounds: u32,
+    /// Whether the tools were listed anew for it.
+    pub(super) has_relisted: bool,
 }
 
 /// What a retry of a multi round-trip adds, in the server's revision.
@@ -86,6 +88,8 @@ pub(super) enum Purpose {
     Adapter,
     /// The request by which an adapter listens.
     Listen,
+    /// A list of tools, for calls that were refused.
+    Relist,
     Application {
         request: Box<Waiting>,
         progress_token: Option<Json>,

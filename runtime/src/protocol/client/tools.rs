@@ -1,22 +1,59 @@
 //! Parameters of tools that headers repeat, learned from the lists of the server.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use mcp_registry::{ProtocolHeader, Revision};
-use mcp_wire::{Json, JsonObject, Map};
+use mcp_registry::{Loss, ProtocolHeader, Revision};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
+use super::output::Failure;
 use super::send::member;
-use super::{Channel, Client};
+use super::stamp::Stamp;
+use super::{Channel, Client, Purpose, Waiting};
 use crate::Spoken;
+use crate::errors::HEADER_MISMATCH;
 use crate::methods;
 use crate::protocol::params::{self, Param};
-use crate::protocol::{Connection, Ignored};
+use crate::protocol::{Answer, Connection, Ignored, Token};
 
-/// What was learned, by tool; those without such parameters are not among them.
-pub(super) type Tools = BTreeMap<String, Vec<Param>>;
+/// What was learned of tools.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    /// By tool; those without such parameters are not among them.
+    params: BTreeMap<String, Vec<Param>>,
+    /// Calls that wait until the tools are listed anew.
+    refused: Vec<RefusedCall>,
+    /// How many pages of that list have come.
+    pages: usize,
+}
+
+/// A call that was refused for its headers.
+#[derive(Debug)]
+pub(super) struct RefusedCall {
+    pub(super) request: Waiting,
+    pub(super) error: ErrorObject,
+    pub(super) losses: Vec<Loss>,
+    pub(super) revision: Revision,
+}
 
 /// How many tools with such parameters are remembered.
 const MOST: usize = 10_000;
+/// How many pages of tools are asked for.
+const PAGES: usize = 100;
+
+impl Tools {
+    /// How many calls wait.
+    pub(super) fn len(&self) -> usize {
+        self.refused.len()
+    }
+
+    /// Takes out the call of a token.
+    pub(super) fn take(&mut self, token: Token) -> Option<RefusedCall> {
+        let mut refused = self.refused.iter();
+        let index = refused.position(|refused| refused.request.token == token)?;
+        Some(self.refused.remove(index))
+    }
+}
 
 impl<App: Spoken> Connection<Client<App>> {
     fn repeats_params(&self, revision: Revision) -> bool {
@@ -27,7 +64,7 @@ impl<App: Spoken> Connection<Client<App>> {
     /// Learns from a list of tools; the list without those that break the rule, if there are any.
     pub(super) fn learn(&mut self, result: &Json, revision: Revision) -> Option<Json> {
         if !self.repeats_params(revision)
-            || (self.state.tools.is_empty() && !result.text().contains(params::WORD))
+            || (self.state.tools.params.is_empty() && !result.text().contains(params::WORD))
         {
             return None;
         }
@@ -40,11 +77,11 @@ impl<App: Spoken> Connection<Client<App>> {
             let params = tool
                 .get("inputSchema")
                 .map(|schema| params::of_schema(&schema));
-            self.state.tools.remove(&name);
+            self.state.tools.params.remove(&name);
             match params.unwrap_or_else(|| Ok(Vec::new())) {
                 Ok(params) => {
-                    if !params.is_empty() && self.state.tools.len() < MOST {
-                        self.state.tools.insert(name, params);
+                    if !params.is_empty() && self.state.tools.params.len() < MOST {
+                        self.state.tools.params.insert(name, params);
                     }
                     kept.push(Json::from(tool));
                 }
@@ -75,7 +112,7 @@ impl<App: Spoken> Connection<Client<App>> {
             return headers;
         }
         let name = params.and_then(|params| member(params, "name")?.read::<String>().ok());
-        let learned = name.and_then(|name| self.state.tools.get(&name));
+        let learned = name.and_then(|name| self.state.tools.params.get(&name));
         let arguments = params.and_then(|params| member(params, "arguments"));
         for param in learned.into_iter().flatten() {
             let header = format!("{}{}", params::PREFIX, param.name);
@@ -87,5 +124,92 @@ impl<App: Spoken> Connection<Client<App>> {
             }
         }
         headers
+    }
+
+    /// Whether the server is asked for its tools anew, and then the call is sent again, once: its headers may be those of
+    /// a list that is old, or was never seen.
+    pub(super) fn relists(
+        &self,
+        request: &Waiting,
+        error: &ErrorObject,
+        revision: Revision,
+    ) -> bool {
+        error.code.as_i64() == Some(HEADER_MISMATCH)
+            && request.ask.method == methods::TOOLS_CALL
+            && !request.has_relisted
+            && self.side.options.adapts
+            && self.repeats_params(revision)
+    }
+
+    /// Asks for the tools, for a call that was refused; one list serves all that wait for it.
+    pub(super) fn relist(&mut self, refused: RefusedCall) {
+        let (revision, is_first) = (refused.revision, self.state.tools.refused.is_empty());
+        self.state.tools.refused.push(refused);
+        if is_first {
+            self.state.tools.pages = 0;
+            self.post_list(None, revision);
+        }
+    }
+
+    fn post_list(&mut self, cursor: Option<Json>, revision: Revision) {
+        let mut refused = self.state.tools.refused.iter();
+        let behalf = refused.find_map(|refused| refused.request.ask.behalf.clone());
+        let stamp = Stamp {
+            claim: self.claim(revision, None, behalf.as_deref()),
+            progress_token: None,
+        };
+        let params = cursor.map(|cursor| Json::of(&Map::from_iter([("cursor", cursor)])));
+        let (id, params) = (self.fresh_id(), stamp.put_into(params));
+        let purpose = Purpose::Relist;
+        self.post_request(id, methods::TOOLS_LIST, params, revision, purpose, &[]);
+    }
+
+    /// A page of the tools came: behind the last one the calls are sent again.
+    pub(super) fn relisted(
+        &mut self,
+        page: Result<Json, ErrorObject>,
+        revision: Revision,
+        now: Duration,
+    ) {
+        let Ok(page) = page else {
+            return self.tell_refused();
+        };
+        // What breaks the rule is left out of what the application asks for, and told there.
+        let _ = self.learn(&page, revision);
+        self.state.tools.pages += 1;
+        let next = member(&page, "nextCursor").filter(|cursor| !cursor.is_null());
+        match next.filter(|_| self.state.tools.pages < PAGES) {
+            Some(cursor) => self.post_list(Some(cursor), revision),
+            None => {
+                for refused in std::mem::take(&mut self.state.tools.refused) {
+                    self.state.waiting.push_back(Waiting {
+                        has_relisted: true,
+                        ..refused.request
+                    });
+                }
+                self.start(now);
+            }
+        }
+    }
+
+    /// The tools could not be had: the calls stay refused.
+    pub(super) fn tell_refused(&mut self) {
+        for refused in std::mem::take(&mut self.state.tools.refused) {
+            let RefusedCall {
+                request,
+                error,
+                losses,
+                revision,
+            } = refused;
+            self.tell_error(request, error, revision, losses);
+        }
+    }
+
+    /// The server is left: nobody lists its tools any more.
+    pub(super) fn end_relisting(&mut self, failure: &Failure) {
+        for refused in std::mem::take(&mut self.state.tools.refused) {
+            let answer = Answer::Failed(failure.clone());
+            self.tell_answer(refused.request, answer, refused.losses);
+        }
     }
 }

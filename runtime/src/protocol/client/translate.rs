@@ -12,7 +12,7 @@ use crate::protocol::translate::{Translated, Way};
 pub(super) struct Translator {
     pub(super) inner: crate::protocol::translate::Translator,
     /// The application's client capabilities, in the newest revision: for requests on the way up.
-    pub(super) capabilities: Option<Json>,
+    pub(super) session: Session,
 }
 
 impl Stopped {
@@ -40,11 +40,8 @@ impl Stopped {
 }
 
 impl Translator {
-    fn session(&self) -> Option<Session> {
-        Some(Session {
-            client_capabilities: self.capabilities.clone(),
-            ..Session::default()
-        })
+    fn session(&self) -> Option<&Session> {
+        Some(&self.session)
     }
 
     /// Params of a request or notification of the application.

@@ -12,11 +12,11 @@ use super::machines::Told;
 use super::state::{Pending, State};
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
+use crate::adapters::Occasion;
 use crate::adapters::questions::allowed;
-use crate::adapters::{NeedsAdapter, Occasion};
 use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy};
-use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, Output, Token};
+use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, NeedsAdapter, Output, Token};
 use crate::{errors, meta};
 
 impl<App: Spoken> Server<App> {

@@ -1,30 +1,28 @@
 //! Batches, of a revision that has them: their messages handled one by one, their answers put into one array.
 
-use std::time::Duration;
-
 use mcp_registry::Revision;
 
 use super::Server;
-use super::done::{Done, Outgoing, Received};
-use super::receive::Handled;
+use super::done::{Handled, Outgoing, Received};
+use super::incoming::Incoming;
 use super::state::{Batch, Pending, State};
 use crate::errors::{self, Refusal};
 use crate::protocol::Exchange;
 use crate::protocol::revisions::Spoken;
 use crate::settle;
 use mcp_wire::envelope::write;
-use mcp_wire::{Peeked, Unreadable, peek};
+use mcp_wire::{Unreadable, peek};
 
 /// Takes a batch of messages of a revision.
 pub(super) fn receive<App: Spoken>(
     server: &Server<App>,
     state: &mut State,
-    exchange: Exchange,
-    message: &Peeked<'_>,
+    batch: Incoming<'_>,
     revision: Revision,
-    principal: Option<&str>,
-    now: Duration,
 ) -> Received {
+    let Incoming {
+        message, exchange, ..
+    } = batch;
     let limit = server.limits().batch_length;
     let length = message.elements().take(limit.saturating_add(1)).count();
     if length == 0 {
@@ -50,7 +48,12 @@ pub(super) fn receive<App: Spoken>(
         let handled = match peek(text.as_bytes()) {
             Ok(message) => {
                 let settled = settle::settle_element(&message, revision);
-                server.handle(state, exchange, &message, settled, principal, true, now)
+                let one = Incoming {
+                    message: &message,
+                    in_batch: true,
+                    ..batch
+                };
+                server.handle(state, one, settled)
             }
             Err(unreadable) => {
                 let refusal = errors::invalid_request(&unreadable.to_string());
@@ -121,13 +124,4 @@ pub(super) fn deliver(
 pub(super) fn complete(state: &mut State, exchange: Exchange) -> Option<Outgoing> {
     let body = closed(state, exchange)?;
     Some(Outgoing::last(exchange, 200, body))
-}
-
-/// What an adapter did while a message was handled, as part of that.
-pub(super) fn of_output(output: Done, waits: bool) -> Handled {
-    Handled {
-        outputs: output.outputs,
-        waits,
-        ..Handled::default()
-    }
 }

@@ -1,8 +1,11 @@
 //! What a step of a server's end came to, before the connection hands it out.
 
 use mcp_registry::Loss;
+use mcp_wire::RequestId;
+use mcp_wire::envelope::write;
 
-use crate::protocol::{Event, Exchange, Fate, Output};
+use crate::errors::Refusal;
+use crate::protocol::{Event, Exchange, Fate, Ignored, Output};
 
 /// A text for the client.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +37,59 @@ pub(super) struct Received {
     pub(super) outputs: Vec<Output<Outgoing>>,
     /// `None` while requests in it wait for the application.
     pub(super) reply: Option<Outgoing>,
+}
+
+/// What one message came to, before it is known whether it stands alone or in a batch.
+#[derive(Default)]
+pub(super) struct Handled {
+    /// What answers it at once, and the status beside it.
+    pub(super) answer: Option<(String, u16)>,
+    pub(super) outputs: Vec<Output<Outgoing>>,
+    /// Whether a request waits for the application.
+    pub(super) waits: bool,
+    /// The status of an empty response.
+    pub(super) status: u16,
+}
+
+impl Handled {
+    pub(super) fn refused(id: Option<&RequestId>, refusal: &Refusal) -> Self {
+        Self {
+            answer: Some((write::error(id, &refusal.error), refusal.status)),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn answered(id: &RequestId, result: &str) -> Self {
+        Self {
+            answer: Some((write::response(id, result), 200)),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn told(event: Event) -> Self {
+        Self {
+            outputs: vec![Output::Event(event)],
+            status: 202,
+            ..Self::default()
+        }
+    }
+
+    /// What an adapter did while a message was handled, as part of that.
+    pub(super) fn adapted(done: Done, waits: bool) -> Self {
+        Self {
+            outputs: done.outputs,
+            waits,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn put_aside(ignored: Ignored, status: u16) -> Self {
+        Self {
+            outputs: vec![Output::Event(Event::Ignored(ignored))],
+            status,
+            ..Self::default()
+        }
+    }
 }
 
 /// What something that was to be said came to.

@@ -8,13 +8,11 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RequestId};
 
 use super::done::{Done, Outgoing};
-use super::receive::call_of;
 use super::state::{Asked, AskedBy, Own, State};
 use super::{Server, batch};
 use crate::adapters::seal::{Bound, Broken, subject};
 use crate::adapters::{self, About, Occasion, Step, World};
 use crate::methods;
-use crate::protocol::ask::json;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
 use crate::protocol::translate::no_params;
 use crate::protocol::{Answered, Call, Caller, Cancelled, Event, Exchange, Fate, Token};
@@ -90,7 +88,7 @@ impl<App: Spoken> Server<App> {
         now: Duration,
     ) -> Option<u64> {
         let state = message.request_state.and_then(Raw::as_str)?;
-        let params = Json::from_text(message.params?.text()).ok()?;
+        let params = message.params?.to_json();
         let subject = subject(&params);
         let method = message.method.as_deref()?;
         let bound = Bound {
@@ -111,7 +109,7 @@ impl<App: Spoken> Server<App> {
         let Some(state) = message.request_state.and_then(Raw::as_str) else {
             return false;
         };
-        let params = message.params.and_then(json);
+        let params = message.params.map(Raw::to_json);
         let subject = params.as_ref().map(subject).unwrap_or_default();
         let bound = Bound {
             method: message.method.as_deref().unwrap_or_default(),
@@ -221,7 +219,7 @@ impl<App: Spoken> Server<App> {
                 pending.called = Some((adapter, method));
                 pending.rounds += 1;
                 pending.params = Some(params.clone());
-                let call = call_of(state, token, method, params, Vec::new());
+                let call = state.call(token, method, params, Vec::new());
                 output.tell_all(call.map(Event::Call));
             }
             Step::Own {

@@ -38,11 +38,13 @@ mod answer;
 mod batch;
 mod connection;
 mod done;
+mod incoming;
 mod machines;
 mod needs;
 mod notify;
 mod protocol;
 mod receive;
+mod request;
 mod sessions;
 mod state;
 mod translate;
@@ -56,11 +58,12 @@ use mcp_wire::RequestId;
 
 pub use super::{
     Answer, Answered, Ask, Call, Caller, Cancelled, Connection, Event, Exchange, Fate, Ignored,
-    LogLevel, Notice, OtherCall, OtherNotice, Output, Profile, ProfileError, Said, To, Token,
+    LogLevel, NeedsAdapter, Notice, OtherCall, OtherNotice, Output, Profile, ProfileError, Said,
+    To, Token,
 };
-pub use crate::adapters::{About, NeedsAdapter, Occasion, StateMachine, Step, World};
+pub use crate::adapters::{About, Occasion, StateMachine, Step, World};
 pub use done::Outgoing;
-pub use receive::Looked;
+pub use incoming::Looked;
 pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 
 use super::profile::Introductions;

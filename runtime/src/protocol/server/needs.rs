@@ -4,8 +4,7 @@ use mcp_convert::Rule;
 use mcp_convert::dynamic::Pair;
 use mcp_registry::{Adapter, NeedsState, Revision, TABLES};
 
-use crate::adapters::NeedsAdapter;
-use crate::protocol::Fate;
+use crate::protocol::{Fate, NeedsAdapter};
 
 /// The newest pair that hands a method to an adapter, and the rule that says so.
 fn handed(adapter: Adapter, method: &str) -> Option<(&'static Pair, &'static Rule)> {

@@ -12,13 +12,13 @@ use super::machines::Told;
 use super::needs::needs;
 use super::state::{AskedBy, Pending, State};
 use super::translate::Stopped;
+use crate::adapters::Occasion;
 use crate::adapters::questions::allowed;
 use crate::adapters::seal::subject;
-use crate::adapters::{NeedsAdapter, Occasion};
 use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
-use crate::protocol::{Ask, Caller, Fate, LogLevel, To, Token};
-use crate::settle::find_method;
+use crate::protocol::rows::find_method;
+use crate::protocol::{Ask, Caller, Fate, LogLevel, NeedsAdapter, To, Token};
 use crate::{errors, meta};
 
 impl<App: Spoken> Server<App> {

@@ -6,7 +6,7 @@ use mcp_registry::{Context, Era, Failure, Outcome, Part, Revision, Subject};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, RequestId};
 
 use super::Server;
-use super::receive::Handled;
+use super::done::Handled;
 use super::state::{Opened, State};
 use crate::errors::{self, Refusal};
 use crate::methods;

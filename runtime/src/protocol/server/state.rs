@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Revision};
+use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::adapters::StateMachine;
 use crate::methods;
-use crate::protocol::{Caller, Exchange, LogLevel, Token};
+use crate::protocol::{Call, Caller, Exchange, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
 ///
@@ -286,6 +286,30 @@ impl State {
         pending.progress_token = progress_token;
         pending.is_parked = false;
         Some(exchange)
+    }
+
+    /// The call of a request that waits.
+    pub(super) fn call(
+        &self,
+        token: Token,
+        method: &'static str,
+        params: Json,
+        losses: Vec<Loss>,
+    ) -> Option<Call> {
+        let pending = self.get(token)?;
+        Some(Call {
+            token,
+            id: Some(pending.id.clone()),
+            exchange: pending.exchange,
+            method,
+            params,
+            peer: pending.peer,
+            caller: Arc::clone(&pending.caller),
+            about: None,
+            log_level: pending.log_level,
+            progress_token: pending.progress_token.clone(),
+            losses,
+        })
     }
 
     pub(super) fn add(&mut self, pending: Pending) -> Token {

@@ -1,7 +1,9 @@
 //! What the two directions of a server are to the translator: who sends, which session stands behind, whose fault it is.
 
-use mcp_registry::Revision;
-use mcp_wire::{Direction, ErrorObject, Json};
+use std::sync::LazyLock;
+
+use mcp_registry::{Revision, Session};
+use mcp_wire::{Direction, ErrorObject, Json, Raw};
 
 use super::Server;
 use super::state::Opened;
@@ -22,35 +24,26 @@ impl<App: Spoken> Server<App> {
     pub(super) fn params_in(
         &self,
         method: &'static str,
-        params: Option<&str>,
+        params: Option<Raw<'_>>,
         peer: Revision,
         session: Option<&Opened>,
     ) -> Translated<Json> {
-        let text = params.unwrap_or(NO_PARAMS);
+        if same(peer, App::REVISION) {
+            return Ok((params.map_or_else(no_params, Raw::to_json), Vec::new()));
+        }
+        let text = params.map_or(NO_PARAMS, Raw::text);
         let translate = |text: &str, session| {
             let sender = Direction::ClientToServer;
             (self.translator()).params(Way::In, sender, method, text, peer, session)
         };
         match (is_legacy(peer), self.modern) {
-            _ if same(peer, App::REVISION) => translate(text, None),
-            (true, true) => translate(text, Some(self.upgraded(session)))
+            (true, true) => translate(text, Some(upgraded(session)))
                 .map(|(json, losses)| (stamped(json, session), losses)),
             // The level is told to the handlers beside the params.
             (false, false) if text.contains(meta::LOG_LEVEL) => {
                 translate(&meta::without(text, meta::LOG_LEVEL), None)
             }
             _ => translate(text, None),
-        }
-    }
-
-    /// What a session says in place of a modern client.
-    fn upgraded(&self, session: Option<&Opened>) -> mcp_registry::Session {
-        match session {
-            Some(session) => session.upgraded.clone(),
-            None => mcp_registry::Session {
-                client_capabilities: Json::from_text("{}").ok(),
-                ..mcp_registry::Session::default()
-            },
         }
     }
 
@@ -105,6 +98,15 @@ impl<App: Spoken> Server<App> {
         let sender = Direction::ServerToClient;
         (self.translator()).result(Way::In, sender, method, result, peer, None)
     }
+}
+
+/// What a session says in place of a modern client.
+fn upgraded(session: Option<&Opened>) -> &Session {
+    static UNKNOWN: LazyLock<Session> = LazyLock::new(|| Session {
+        client_capabilities: Some(no_params()),
+        ..Session::default()
+    });
+    session.map_or(&*UNKNOWN, |session| &session.upgraded)
 }
 
 /// Params of a legacy peer, with what its session knows and a modern request says by itself.

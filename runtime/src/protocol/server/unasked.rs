@@ -5,15 +5,15 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Loss, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
-use super::receive::{Handled, json};
+use super::Server;
+use super::done::Handled;
 use super::state::{AskedBy, State};
 use super::translate::{Stopped, no_params};
-use super::{Server, batch};
-use crate::adapters::{NeedsAdapter, Occasion};
+use crate::adapters::Occasion;
 use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
-use crate::protocol::{Answered, Event, Ignored, Notice, OtherNotice, Token};
-use crate::settle::find_method;
+use crate::protocol::rows::find_method;
+use crate::protocol::{Answered, Event, Ignored, NeedsAdapter, Notice, OtherNotice, Token};
 use mcp_wire::{Peeked, Raw};
 
 impl<App: Spoken> Server<App> {
@@ -64,7 +64,7 @@ impl<App: Spoken> Server<App> {
             if self.takes_others && known(name).is_none() {
                 return Handled::told(Event::OtherNotice(OtherNotice {
                     method: name.to_owned(),
-                    params: message.params.and_then(json).unwrap_or_else(no_params),
+                    params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
                     peer,
                     about: None,
                 }));
@@ -73,7 +73,7 @@ impl<App: Spoken> Server<App> {
             return Handled::put_aside(Ignored::Invalid(name.to_owned(), why), 202);
         };
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
-        match self.params_in(row.name, message.params.map(Raw::text), peer, session) {
+        match self.params_in(row.name, message.params, peer, session) {
             Ok((params, losses)) => {
                 self.report(row.name, peer, None, &losses);
                 Handled::told(Event::Notice(Notice {
@@ -100,7 +100,7 @@ impl<App: Spoken> Server<App> {
     fn cancelled(&self, state: &mut State, message: &Peeked<'_>, now: Duration) -> Handled {
         let params = message
             .params
-            .and_then(json)
+            .map(Raw::to_json)
             .and_then(|json| mcp_wire::JsonObject::try_from(json).ok());
         let id: Option<RequestId> = params
             .as_ref()
@@ -119,7 +119,7 @@ impl<App: Spoken> Server<App> {
         let output = self.give_up(state, token, reason, now);
         Handled {
             status: 202,
-            ..batch::of_output(output, false)
+            ..Handled::adapted(output, false)
         }
     }
 
@@ -137,15 +137,15 @@ impl<App: Spoken> Server<App> {
         let Some(asked) = number.and_then(|number| state.asked.remove(&number)) else {
             return Handled::put_aside(Ignored::AnswerToNothing(id), 202);
         };
-        let result: Result<Json, ErrorObject> = match (message.result.and_then(json), message.error)
-        {
-            (Some(result), _) => Ok(result),
-            (None, error) => Err(error
-                .and_then(|error| mcp_wire::from_str(error.text()).ok())
-                .unwrap_or_else(|| {
-                    ErrorObject::new(ErrorObject::INTERNAL_ERROR, "an error that is none")
-                })),
-        };
+        let result: Result<Json, ErrorObject> =
+            match (message.result.map(Raw::to_json), message.error) {
+                (Some(result), _) => Ok(result),
+                (None, error) => Err(error
+                    .and_then(|error| mcp_wire::from_str(error.text()).ok())
+                    .unwrap_or_else(|| {
+                        ErrorObject::new(ErrorObject::INTERNAL_ERROR, "an error that is none")
+                    })),
+            };
         match asked.by {
             AskedBy::Machine(adapter, key) => {
                 let occasion = Occasion::Answered {
@@ -154,7 +154,7 @@ impl<App: Spoken> Server<App> {
                 };
                 let output = self.run_machine(state, adapter, occasion, now);
                 let mut handled = output
-                    .map(|output| batch::of_output(output, false))
+                    .map(|output| Handled::adapted(output, false))
                     .unwrap_or_default();
                 handled.status = 202;
                 handled

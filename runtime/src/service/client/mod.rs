@@ -27,13 +27,11 @@ use std::time::Duration;
 
 use mcp_registry::{Newest, Spoken};
 use mcp_wire::service::{Caller, Context};
-use mcp_wire::{Encode, Json, Map};
+use mcp_wire::{Encode, Json};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Error;
 use crate::client::{Failure, Profile, ServerFacts, Verdict};
-use crate::errors::HEADER_MISMATCH;
-use crate::methods;
 use crate::server::LogLevel;
 use driver::Command;
 
@@ -46,8 +44,6 @@ pub use updates::{Log, Progress, Update, Updates};
 
 /// How long a call waits for its answer, unless it says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How many pages of tools are looked at for what their schemas say.
-const PAGES: usize = 100;
 
 /// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
 ///
@@ -219,8 +215,15 @@ impl<App: Spoken> Client<App> {
     }
 }
 
-impl<App: Spoken> Client<App> {
-    async fn once(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
+fn closed() -> Error {
+    Error::NoAnswer(Failure::Closed)
+}
+
+impl<App: Spoken> Caller for Client<App> {
+    type Protocol = App::Protocol;
+    type Error = Error;
+
+    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let How {
             patience,
             progress,
@@ -248,43 +251,6 @@ impl<App: Spoken> Client<App> {
         };
         ticket.settled();
         answer.map_err(|_| closed())?
-    }
-
-    /// Lists all tools, so that the connection sees their schemas.
-    async fn see_tools(&self) -> Result<(), Error> {
-        let mut cursor = None;
-        for _ in 0..PAGES {
-            let params = cursor.map(|cursor: Json| Json::of(&Map::from_iter([("cursor", cursor)])));
-            let page: Map<Json> = self.once(methods::TOOLS_LIST, params).await?.read()?;
-            match page.get("nextCursor") {
-                Some(next) => cursor = Some(next.clone()),
-                None => break,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn closed() -> Error {
-    Error::NoAnswer(Failure::Closed)
-}
-
-impl<App: Spoken> Caller for Client<App> {
-    type Protocol = App::Protocol;
-    type Error = Error;
-
-    async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
-        let answer = self.once(method, params.clone()).await;
-        match answer {
-            // The tool has parameters that headers repeat, and its schema was not seen yet, or has changed.
-            Err(Error::Peer(error))
-                if error.code == HEADER_MISMATCH && method == methods::TOOLS_CALL =>
-            {
-                self.see_tools().await?;
-                self.once(method, params).await
-            }
-            answer => answer,
-        }
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {

@@ -10,6 +10,7 @@ use std::fmt;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::id::RequestId;
+use crate::json::Json;
 use crate::kind::Kind;
 use crate::meta;
 use crate::number::Integer;
@@ -46,6 +47,12 @@ impl<'a> Raw<'a> {
     #[must_use]
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         Reader::new(self.0).text_of_string().ok()
+    }
+
+    /// The value by itself. The look at the message has found it to be JSON, so that it is not looked at again.
+    #[must_use]
+    pub fn to_json(self) -> Json {
+        Json::verbatim(self.0)
     }
 
     fn is_null(self) -> bool {
@@ -172,7 +179,7 @@ pub fn peek(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
 
 #[cold]
 fn not_utf8(bytes: &[u8]) -> Unreadable {
-    match crate::from_slice::<crate::Json>(bytes) {
+    match crate::from_slice::<Json>(bytes) {
         Err(error) => Unreadable::NotJson(error),
         Ok(_) => Unreadable::NotJson(Error::new(&Reader::new("").refuse("UTF-8"), "")),
     }

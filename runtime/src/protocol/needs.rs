@@ -1,0 +1,53 @@
+//! What is said where something needs an adapter that is not plugged in.
+
+use std::fmt;
+
+use mcp_registry::{Adapter, NeedsState, Revision};
+
+/// Something that no conversion can carry over, and no plugged-in machine took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NeedsAdapter {
+    /// Whose business it is.
+    pub adapter: Adapter,
+    /// The rule in `spec/shims/` that says so.
+    pub rule: &'static str,
+    /// The hop at which it came up.
+    pub hop: &'static str,
+    /// The method concerned.
+    pub method: String,
+    /// The revision of the peer.
+    pub peer: Revision,
+}
+
+impl NeedsAdapter {
+    pub(crate) fn new(needs: &NeedsState, method: &str, peer: Revision) -> Self {
+        let NeedsState {
+            adapter, rule, hop, ..
+        } = *needs;
+        Self {
+            adapter,
+            rule,
+            hop,
+            method: method.to_owned(),
+            peer,
+        }
+    }
+}
+
+impl fmt::Display for NeedsAdapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            adapter,
+            rule,
+            hop,
+            method,
+            peer,
+        } = self;
+        write!(
+            f,
+            "`{method}` with a peer of {peer} needs the {adapter} adapter ({hop}, {rule})"
+        )
+    }
+}
+
+impl std::error::Error for NeedsAdapter {}

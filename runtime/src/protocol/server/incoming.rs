@@ -1,0 +1,50 @@
+//! What comes: a text after one look at it, and one message with all that is known of how it came.
+
+use std::time::Duration;
+
+use mcp_wire::{Peeked, Unreadable};
+
+use crate::errors::Refusal;
+use crate::protocol::Exchange;
+use crate::settle::Settlement;
+
+/// What one look at a text has shown: the message, and what it says of its revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Looked<'a>(pub(super) Result<Seen<'a>, Unlooked>);
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Seen<'a> {
+    pub(super) message: Peeked<'a>,
+    pub(super) settlement: Result<Settlement, Box<Refusal>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Unlooked {
+    TooLarge(usize),
+    Unreadable(Unreadable),
+}
+
+impl<'a> Looked<'a> {
+    /// The message, if the text is one.
+    #[must_use]
+    pub fn message(&self) -> Option<&Peeked<'a>> {
+        self.0.as_ref().ok().map(|seen| &seen.message)
+    }
+
+    /// What the message says of its revision by itself, if it is not refused for that.
+    #[must_use]
+    pub fn settlement(&self) -> Option<Settlement> {
+        self.0.as_ref().ok()?.settlement.as_ref().ok().copied()
+    }
+}
+
+/// One message, by itself or out of a batch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Incoming<'a> {
+    pub(super) message: &'a Peeked<'a>,
+    pub(super) exchange: Exchange,
+    pub(super) in_batch: bool,
+    /// Who is behind it, if the transport knows.
+    pub(super) principal: Option<&'a str>,
+    pub(super) now: Duration,
+}

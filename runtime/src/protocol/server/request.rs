@@ -1,0 +1,284 @@
+//! Requests of a peer: taken, carried over, and handed to the application, or to the adapter whose business they are.
+
+use std::sync::Arc;
+
+use mcp_registry::{Adapter, Era, NeedsState, Revision};
+use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, MethodKind, Peeked, Raw, RequestId};
+
+use super::Server;
+use super::done::Handled;
+use super::incoming::Incoming;
+use super::machines::Told;
+use super::needs::needs_state;
+use super::state::{Opened, Pending, State};
+use super::translate::{Stopped, Translated, no_params};
+use crate::adapters::Occasion;
+use crate::adapters::seal::subject;
+use crate::errors::{self, Refusal};
+use crate::methods;
+use crate::protocol::revisions::{Spoken, is_legacy, known};
+use crate::protocol::rows::find_method;
+use crate::protocol::{Caller, Event, LogLevel, NeedsAdapter, OtherCall, Output};
+
+/// The method that a request asks for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// One that the peer's revision has.
+    Known(&'static MethodInfo),
+    /// One that no revision has, at a server that takes those.
+    Other,
+}
+
+impl Wanted {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Known(row) => row.name,
+            Self::Other => "",
+        }
+    }
+}
+
+impl<App: Spoken> Server<App> {
+    pub(super) fn request(
+        &self,
+        state: &mut State,
+        incoming: Incoming<'_>,
+        id: RequestId,
+        peer: Revision,
+    ) -> Handled {
+        let message = incoming.message;
+        let wanted = match self.wanted(state, message, &id, peer) {
+            Ok(wanted) => wanted,
+            Err(refusal) => return Handled::refused(Some(&id), &refusal),
+        };
+        if let Some(handled) = self.protocol_request(state, message, &id, wanted.name(), peer) {
+            return handled;
+        }
+        if let Err(refusal) = self.has_room(state, message) {
+            return Handled::refused(Some(&id), &refusal);
+        }
+        let session = state.session.as_deref().filter(|_| is_legacy(peer));
+        let mut pending = pending_of(incoming, id, wanted, peer, session);
+        let asks_back = self.asks_back(wanted, peer);
+        let is_retry = self.modern
+            && !is_legacy(peer)
+            && self.is_retry(message, incoming.principal, incoming.now);
+        if is_retry || (asks_back && !self.modern) {
+            pending.subject = message.params.map(Raw::to_json).as_ref().map(subject);
+        }
+        let carried = match (wanted, is_retry) {
+            (_, true) => {
+                let adapter = Adapter::MultiRoundTrip;
+                Err(Stopped::NeedsState(needs_state(adapter, wanted.name())))
+            }
+            (Wanted::Known(row), false) => self.params_in(row.name, message.params, peer, session),
+            (Wanted::Other, false) => {
+                let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
+                Ok((params, Vec::new()))
+            }
+        };
+        if let Ok((params, losses)) = &carried {
+            self.report(wanted.name(), peer, Some(&pending.id), losses);
+            let mut plugged = state.machines.iter().map(|machine| machine.adapter());
+            let keeps = asks_back
+                || wanted.name() == methods::SUBSCRIPTIONS_LISTEN
+                || plugged.any(|it| it != Adapter::Subscription);
+            pending.params = keeps.then(|| params.clone());
+        }
+        self.hand_over(state, incoming, pending, carried)
+    }
+
+    /// What a request asks for, if it may be asked for by this id.
+    fn wanted(
+        &self,
+        state: &State,
+        message: &Peeked<'_>,
+        id: &RequestId,
+        peer: Revision,
+    ) -> Result<Wanted, Box<Refusal>> {
+        let name = message.method.as_deref().unwrap_or_default();
+        let row = find_method(peer, name, Direction::ClientToServer, MethodKind::Request);
+        let wanted = match row {
+            Some(row) => Wanted::Known(row),
+            None if self.takes_others && known(name).is_none() => Wanted::Other,
+            None => return Err(errors::method_not_found(name, peer.era())),
+        };
+        match state.token_of(id) {
+            Some(_) => Err(errors::invalid_request(
+                "the id is that of a request which is not answered yet",
+            )),
+            None => Ok(wanted),
+        }
+    }
+
+    /// Whether one request more may wait for its answer.
+    fn has_room(&self, state: &State, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
+        if state.pending() >= self.limits.pending {
+            return Err(errors::too_many_pending(self.limits.pending));
+        }
+        let bytes = state.pending_bytes().saturating_add(message.text.len());
+        match bytes > self.limits.pending_bytes {
+            true => Err(errors::too_much_pending(self.limits.pending_bytes)),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the answer of the application may be that it wants to be told more.
+    fn asks_back(&self, wanted: Wanted, peer: Revision) -> bool {
+        let Wanted::Known(row) = wanted else {
+            return false;
+        };
+        let direction = Direction::ClientToServer;
+        let as_app_has_it = || find_method(App::REVISION, row.name, direction, MethodKind::Request);
+        row.input_required
+            || (self.modern
+                && is_legacy(peer)
+                && as_app_has_it().is_some_and(|row| row.input_required))
+    }
+
+    /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.
+    fn hand_over(
+        &self,
+        state: &mut State,
+        incoming: Incoming<'_>,
+        pending: Pending,
+        carried: Translated<Json>,
+    ) -> Handled {
+        let (method, peer) = (pending.method, pending.peer);
+        match carried {
+            Ok((params, _)) if pending.is_other => {
+                let name = incoming.message.method.as_deref().unwrap_or_default();
+                hand_over_other(state, pending, name, params)
+            }
+            Ok((params, losses)) => {
+                let token = state.add(pending);
+                let call = state.call(token, method, params, losses);
+                Handled {
+                    outputs: Vec::from_iter(call.map(Event::Call).map(Output::Event)),
+                    waits: true,
+                    ..Handled::default()
+                }
+            }
+            Err(Stopped::Swallowed(_)) => {
+                let refusal = errors::method_not_found(method, peer.era());
+                Handled::refused(Some(&pending.id), &refusal)
+            }
+            Err(Stopped::NeedsState(needs)) => self.adapt_request(state, incoming, pending, &needs),
+            Err(stopped) => {
+                let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
+                let status = errors::status(error.code.as_i64().unwrap_or_default(), peer.era());
+                Handled::refused(Some(&pending.id), &Refusal { error, status })
+            }
+        }
+    }
+
+    /// Hands a request to an adapter; without one it is refused.
+    fn adapt_request(
+        &self,
+        state: &mut State,
+        incoming: Incoming<'_>,
+        pending: Pending,
+        needs: &NeedsState,
+    ) -> Handled {
+        let (id, method, peer) = (pending.id.clone(), pending.method, pending.peer);
+        let params = incoming.message.params.map(Raw::to_json);
+        let token = state.add(Pending {
+            adapter: Some(needs.adapter),
+            ..pending
+        });
+        let told = Told::of(state, token, Some(params.unwrap_or_else(no_params)));
+        let occasion = told.as_ref().map(|told| Occasion::Request(told.about()));
+        if let Some(occasion) = occasion
+            && let Some(done) = self.run_machine(state, needs.adapter, occasion, incoming.now)
+        {
+            return Handled::adapted(done, true);
+        }
+        state.take(token);
+        let needs = NeedsAdapter::new(needs, method, peer);
+        let mut refusal = errors::method_not_found(method, peer.era());
+        refusal.error.message = needs.to_string();
+        let mut handled = Handled::refused(Some(&id), &refusal);
+        (handled.outputs).push(Output::Event(Event::NeedsAdapter(needs)));
+        handled
+    }
+}
+
+/// What is kept of a request until it is answered.
+fn pending_of(
+    incoming: Incoming<'_>,
+    id: RequestId,
+    wanted: Wanted,
+    peer: Revision,
+    session: Option<&Opened>,
+) -> Pending {
+    let Incoming {
+        message,
+        exchange,
+        in_batch,
+        principal,
+        now: _,
+    } = incoming;
+    let (caller, log_level) = match session {
+        Some(session) => (Arc::clone(&session.caller), session.log_level),
+        None => (Arc::new(client_of(message, peer)), level_of(message)),
+    };
+    Pending {
+        id,
+        method: wanted.name(),
+        peer,
+        exchange,
+        in_batch,
+        caller,
+        log_level,
+        progress_token: message.meta.progress_token.map(Raw::to_json),
+        params: None,
+        called: None,
+        adapter: None,
+        principal: principal.map(str::to_owned),
+        subject: None,
+        rounds: 0,
+        is_parked: false,
+        early: None,
+        is_acknowledged: false,
+        is_other: matches!(wanted, Wanted::Other),
+        bytes: message.text.len(),
+    }
+}
+
+/// Hands over a request of a method that no revision has.
+fn hand_over_other(state: &mut State, pending: Pending, method: &str, params: Json) -> Handled {
+    let (exchange, peer) = (pending.exchange, pending.peer);
+    let (caller, progress_token) = (Arc::clone(&pending.caller), pending.progress_token.clone());
+    let call = OtherCall {
+        id: pending.id.clone(),
+        token: state.add(pending),
+        exchange,
+        method: method.to_owned(),
+        params,
+        peer,
+        caller,
+        about: None,
+        progress_token,
+    };
+    Handled {
+        outputs: vec![Output::Event(Event::OtherCall(call))],
+        waits: true,
+        ..Handled::default()
+    }
+}
+
+/// What a modern request says of its client.
+fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
+    match peer.era() {
+        Era::Handshake => Caller::unknown(peer),
+        Era::PerRequest => Caller {
+            revision: peer,
+            info: message.meta.client_info.map(Raw::to_json),
+            capabilities: message.meta.client_capabilities.map(Raw::to_json),
+        },
+    }
+}
+
+fn level_of(message: &Peeked<'_>) -> Option<LogLevel> {
+    LogLevel::from_name(&message.meta.log_level?.as_str()?)
+}
