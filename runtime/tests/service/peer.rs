@@ -17,6 +17,8 @@ pub(crate) struct Peer {
     /// What it answers each question of the server.
     pub(crate) answers: Vec<Value>,
     pub(crate) asked: Vec<Value>,
+    /// What questions are called that come in results.
+    pub(crate) names: Vec<String>,
 }
 
 /// Every revision that a server can be spoken to in.
@@ -36,6 +38,7 @@ impl Peer {
             told: Vec::new(),
             answers: Vec::new(),
             asked: Vec::new(),
+            names: Vec::new(),
         };
         if revision.era() == Era::Handshake {
             let params = json!({
@@ -66,6 +69,7 @@ impl Peer {
             let mut responses = json!({});
             for (key, question) in result["inputRequests"].as_object().into_iter().flatten() {
                 self.asked.push(question.clone());
+                self.names.push(key.clone());
                 responses[key] = self.answers.remove(0);
             }
             params["inputResponses"] = responses;
