@@ -357,7 +357,7 @@ fn a_hundred_thousand_sessions_and_not_one_more() {
         true
     })
     .unwrap();
-    few.use_at("used", NOW);
+    few.use_by(&Owner::Unknown, "used", NOW);
     few.open(
         NewSession::new("unused", 2).with_bytes(10),
         NOW,
@@ -485,7 +485,7 @@ fn sessions_that_are_spared_do_not_stay_so_by_being_looked_at() {
                 |_| true,
             )
             .unwrap();
-        sessions.use_at(&number.to_string(), NOW);
+        sessions.use_by(&Owner::Unknown, &number.to_string(), NOW);
     }
     // Somebody knocks all the time: those that are open are in use for a minute, and no longer.
     for second in 0..60 {
@@ -524,11 +524,11 @@ fn whoever_opens_many_makes_room_among_its_own() {
     }
     assert_eq!(sessions.len(), 5);
     // Those that it uses stay before those that it does not; if all are in use, no more are opened.
-    sessions.use_at("flood-96", NOW);
+    sessions.use_by(&flood, "flood-96", NOW);
     let gone = open(&mut sessions, &flood, "flood-100", true).unwrap();
     assert_eq!(gone, ["flood-97"]);
     for id in ["flood-98", "flood-99", "flood-100"] {
-        sessions.use_at(id, NOW);
+        sessions.use_by(&flood, id, NOW);
     }
     let full = open(&mut sessions, &flood, "flood-101", true).unwrap_err();
     assert_eq!((full.limit, sessions.len()), (4, 5));

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use http_body_util::Full;
 use mcp_revisions::Limits;
-use mcp_revisions::http::{Options, Service};
+use mcp_revisions::http::{Options, Principal, Service};
 use serde_json::json;
 use tower::ServiceExt;
 
@@ -49,6 +51,40 @@ async fn sessions_are_required_known_and_ended() {
         StatusCode::NOT_FOUND,
         "ended"
     );
+}
+
+/// Whoever has got hold of the id of another's session has nothing: a layer named who opened it.
+#[tokio::test]
+async fn a_session_is_used_by_nobody_but_whoever_opened_it() {
+    let service = Service::new(server(), handlers::handle);
+    let send = |who: Option<&str>, mut request: Request<Full<Bytes>>| {
+        if let Some(who) = who {
+            request.extensions_mut().insert(Principal(who.to_owned()));
+        }
+        let service = service.clone();
+        async move { service.oneshot(request).await.unwrap() }
+    };
+    let opening = initialize("2025-11-25").request(Method::POST);
+    let opened = send(Some("alice"), opening).await;
+    let session = opened.headers()["mcp-session-id"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    let ways = [Method::POST, Method::GET, Method::DELETE];
+    let asked = |way: &Method| {
+        let post = Post::of(&call("add", json!({"a": 1, "b": 2})));
+        post.with("Mcp-Session-Id", &session).request(way.clone())
+    };
+    for who in [Some("mallory"), None] {
+        for way in &ways {
+            let answer = send(who, asked(way)).await;
+            assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{who:?} {way}");
+        }
+    }
+    for way in ways {
+        let answer = send(Some("alice"), asked(&way)).await;
+        assert!(answer.status().is_success(), "{way}");
+    }
 }
 
 #[tokio::test]

@@ -151,13 +151,17 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     pub(super) fn session(
         &self,
         headers: &HeaderMap,
+        who: &Owner,
     ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
         let Some(id) = text(headers, headers::SESSION_ID) else {
             let why = "Mcp-Session-Id is missing: open a session with `initialize`";
             return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
         };
         let now = self.start.elapsed();
-        let lane = self.sessions().use_at(id, now).map(|lane| Arc::clone(lane));
+        let lane = self
+            .sessions()
+            .use_by(who, id, now)
+            .map(|lane| Arc::clone(lane));
         lane.ok_or_else(|| {
             Box::new(refused(
                 StatusCode::NOT_FOUND,
@@ -167,8 +171,12 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// Ends the session that a request names.
-    pub(super) fn end_session(&self, headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
-        let lane = self.session(headers)?;
+    pub(super) fn end_session(
+        &self,
+        headers: &HeaderMap,
+        who: &Owner,
+    ) -> Result<(), Box<Response<Body>>> {
+        let lane = self.session(headers, who)?;
         let id = text(headers, headers::SESSION_ID).unwrap_or_default();
         self.sessions().end(id);
         lane.close();

@@ -78,8 +78,8 @@ impl std::fmt::Debug for Options {
 
 /// Who is behind a request, as an authorisation layer has found out: it puts this into the request's extensions.
 ///
-/// What a client has to hand back is sealed for it, so that nobody else can; and the sessions that it opens are its own,
-/// so that whoever opens too many makes room among them.
+/// What a client has to hand back is sealed for it, so that nobody else can; and the sessions that it opens are its own:
+/// nobody else is let in, and whoever opens too many makes room among them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Principal(pub String);
 

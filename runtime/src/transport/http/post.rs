@@ -94,7 +94,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             && self.options.sessions
             && self.server.served().has(Era::Handshake)
         {
-            return self.session(&parts.headers);
+            return self.session(&parts.headers, &owner(parts, None));
         }
         if let Some(message) = message.filter(|message| message.request_state.is_some())
             && let Some(ticket) = self

@@ -13,7 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
 use super::answers::{allowed, events, exposed, refusal, refused, status};
-use super::inner::Inner;
+use super::inner::{Inner, owner};
 use super::intake::Unread;
 use super::{Body, Options, text};
 use crate::serve::{Handler, route};
@@ -166,7 +166,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         match head.method {
             Method::POST => {}
             Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
-                return self.session_operation(&head.method, &head.headers);
+                return self.session_operation(&head);
             }
             _ => return self.wrong_method(),
         }
@@ -227,14 +227,15 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// GET opens the stream of a session, DELETE ends the session.
-    fn session_operation(&self, method: &Method, headers: &HeaderMap) -> Response<Body> {
-        if method == Method::DELETE {
-            return match self.end_session(headers) {
+    fn session_operation(&self, head: &Parts) -> Response<Body> {
+        let (headers, who) = (&head.headers, owner(head, None));
+        if head.method == Method::DELETE {
+            return match self.end_session(headers, &who) {
                 Ok(()) => status(StatusCode::NO_CONTENT),
                 Err(response) => *response,
             };
         }
-        let lane = match self.session(headers) {
+        let lane = match self.session(headers, &who) {
             Ok(lane) => lane,
             Err(response) => return *response,
         };

@@ -193,9 +193,15 @@ impl<T> Sessions<T> {
         Ok(gone)
     }
 
-    /// The session of an id, which is used by this; `None` is to be answered with status 404.
-    pub fn use_at(&mut self, id: &str, now: Duration) -> Option<&mut T> {
+    /// The session of an id, which `who` uses by this; `None` is to be answered with status 404.
+    ///
+    /// To know the id is not enough where its owner was named: to everybody else there is no such session.
+    pub fn use_by(&mut self, who: &Owner, id: &str, now: Duration) -> Option<&mut T> {
         let key = *self.keys.get(id)?;
+        let entry = self.entries.get(key.place())?;
+        if !entry.owner.lets_in(who) {
+            return None;
+        }
         self.touch(key, now);
         self.get_mut(id)
     }

@@ -28,4 +28,9 @@ impl Owner {
             address @ IpAddr::V4(_) => address,
         })
     }
+
+    /// Whether somebody may use what this one has opened: addresses change, and names do not.
+    pub(super) fn lets_in(&self, who: &Self) -> bool {
+        !matches!(self, Self::Principal(_)) || self == who
+    }
 }
