@@ -20,8 +20,11 @@ impl Open {
     #[must_use]
     pub fn of(spec: &Spec) -> Self {
         let mut open = Self::default();
-        let models = match Models::open(spec) {
-            Ok(models) => models,
+        let models = match Models::and_idle(spec) {
+            Ok((models, idle)) => {
+                open.problems = idle;
+                models
+            }
             Err(problems) => {
                 open.take(problems);
                 return open;

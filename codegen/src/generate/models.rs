@@ -62,11 +62,20 @@ impl<'s> Models<'s> {
     /// # Errors
     /// What cannot be typed, and every rule that matches nothing.
     pub fn open(spec: &'s Spec) -> Result<Self, Problems> {
+        let (models, idle) = Self::and_idle(spec)?;
+        Problems::check(idle)?;
+        Ok(models)
+    }
+
+    /// As [`Models::open`], with every rule that matches nothing beside the models.
+    ///
+    /// # Errors
+    /// What cannot be typed.
+    pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Problems> {
         let rules = Rules::read(&spec.rules)?;
         let models = Self::by(&rules, spec)?;
         // A rule can only be called useless once every revision has had a chance to use it.
-        Problems::check(rules.unused())?;
-        Ok(models)
+        Ok((models, rules.unused()))
     }
 
     /// Rules and doc lines that none of the revisions has use for, each an error with its line.
@@ -74,9 +83,7 @@ impl<'s> Models<'s> {
     /// # Errors
     /// What cannot be typed.
     pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Problems> {
-        let rules = Rules::read(&spec.rules)?;
-        let models = Self::by(&rules, spec)?;
-        let mut errors = rules.unused();
+        let (models, mut errors) = Self::and_idle(spec)?;
         errors.extend(models.unused_docs());
         Ok(errors)
     }

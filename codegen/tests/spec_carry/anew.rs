@@ -6,6 +6,10 @@
 use std::collections::BTreeSet;
 
 use mcp_codegen::Revision;
+use mcp_codegen::generate::Models;
+use mcp_codegen::open::Open;
+use mcp_codegen::shims::rules::{Action, PairRules};
+use mcp_codegen::shims::{Pair, Way};
 use mcp_codegen::spec::{Imported, Removed, Spec, sha256};
 
 use super::*;
@@ -86,14 +90,14 @@ fn later() -> Vec<String> {
 }
 
 #[test]
-fn what_is_open_after_an_import_is_what_was_removed() {
+fn an_import_gives_back_the_facts_that_were_removed() {
     std::thread::scope(|scope| {
         for id in later() {
             scope.spawn(move || {
                 let anew = anew(&id);
                 leaves_no_trace(&id, &anew.without);
                 gives_its_facts_back(&id, &anew);
-                is_open_as_removed(&id, &anew);
+                is_confirmed_as_removed(&id, &anew);
             });
         }
     });
@@ -154,7 +158,7 @@ fn gives_its_facts_back(id: &str, anew: &Anew) {
 }
 
 /// Each fact that was removed is to be confirmed, or is not said any more.
-fn is_open_as_removed(id: &str, anew: &Anew) {
+fn is_confirmed_as_removed(id: &str, anew: &Anew) {
     let Anew {
         removed,
         imported,
@@ -233,4 +237,215 @@ fn every_release_comes_back_byte_for_byte_once_its_decisions_are_restored() {
             });
         }
     });
+}
+
+/// Errata, names, methods and facts restored, and the decisions left out: what becomes of changes of the schema and of
+/// the prose, and the doc lines.
+fn without_decisions(anew: &Anew) -> BTreeMap<String, String> {
+    let mut files = anew.before.files().clone();
+    files.retain(|name, _| !removed_rules(anew).contains(&name.as_str()));
+    for name in ["docs.toml", "changes.toml"] {
+        files.insert(name.to_owned(), anew.after.files()[name].clone());
+    }
+    files
+}
+
+/// The files of conversions that went with a revision, and that its import does not bring back.
+fn removed_rules(anew: &Anew) -> Vec<&str> {
+    let files = anew.removed.files.iter().map(String::as_str);
+    let after = anew.after.files();
+    files
+        .filter(|name| name.starts_with("shims/") && !after.contains_key(*name))
+        .collect()
+}
+
+#[test]
+fn without_its_decisions_what_is_open_is_what_was_removed() {
+    std::thread::scope(|scope| {
+        for id in later() {
+            scope.spawn(move || {
+                let anew = anew(&id);
+                let bare = Directory::from_files(without_decisions(&anew));
+                let open = Open::of(&bare.spec().unwrap());
+                assert!(open.problems.is_empty(), "{id}: {:?}", open.problems);
+                changes_are_open_as_removed(&id, &anew, &open);
+                lines_are_open_as_removed(&id, &anew, &open);
+            });
+        }
+    });
+}
+
+/// Each place that is open is one that a removed rule speaks of, or lies in what one took as a whole on some way; and each place
+/// that a removed rule answers is open.
+fn changes_are_open_as_removed(id: &str, anew: &Anew, open: &Open) {
+    let spec = anew.before.spec().unwrap();
+    let models = Models::build(&spec).unwrap();
+    let mut converted: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut spoken: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut answered: BTreeSet<(String, String)> = BTreeSet::new();
+    for name in removed_rules(anew) {
+        let (old, new) = pair_of(name).split_once("..").unwrap();
+        let pair = Pair::new(old, new);
+        let rules = PairRules::of(&pair, &spec).unwrap();
+        let plan = models
+            .plan_pair(&spec, &pair, spec.rules.get(name))
+            .unwrap();
+        let [up, down] = Way::BOTH.map(|way| -> BTreeSet<String> {
+            let ends = plan.way(way).iter().flat_map(|one| [&one.from, &one.to]);
+            ends.map(|end| end.name().to_owned()).collect()
+        });
+        let pair = pair.to_string();
+        let both = up.intersection(&down);
+        converted.extend(both.map(|name| (pair.clone(), name.clone())));
+        let mut says = |place: &str, answers: bool| {
+            let row = (pair.clone(), place.to_owned());
+            if answers {
+                answered.insert(row.clone());
+            }
+            spoken.insert(row);
+        };
+        for rule in rules.rules() {
+            let actions = Way::BOTH.into_iter().filter_map(|way| rule.action(way));
+            // A function may do more than a difference of types asks for.
+            let asked = |action: &Action| !action.is_hook() && !matches!(action, Action::Custom(_));
+            let answers = actions.clone().any(asked);
+            for at in rule.at.all() {
+                says(at, answers);
+                for covered in &rule.covers {
+                    says(&format!("{at}.{covered}"), true);
+                }
+            }
+        }
+        let file: toml::Table = anew.before.files()[name].parse().unwrap();
+        let renames = file.get("rename").and_then(toml::Value::as_array);
+        for rename in renames.into_iter().flatten() {
+            // What holds both types has a variant for each, unless they are one.
+            for name in [&rename["old"], &rename["new"]] {
+                let name = name.as_str().unwrap();
+                let variant = name.strip_suffix("Reference").unwrap_or(name);
+                says(name, false);
+                says(&format!("*|{variant}"), false);
+            }
+        }
+        for rule in rules.methods() {
+            for name in rule.name.all() {
+                says(name, rule.action.is_some());
+            }
+        }
+        for rule in rules.errors() {
+            let single = rule.code.from == rule.code.to && rule.method.is_none();
+            says(&format!("error {}", rule.code.from), single);
+        }
+    }
+    let mut found = places(open);
+    assert_eq!(found.is_empty(), spoken.is_empty(), "{id}");
+    // What lies in a type that became another one is asked for once it is said that the two are one.
+    loop {
+        let next = places(&Open::of(&answered_so_far(anew, &found)));
+        let before = found.len();
+        found.extend(next);
+        if found.len() == before {
+            break;
+        }
+    }
+    for (pair, place) in &found {
+        let mut of = spoken.iter().filter(|(of, _)| pair.contains(of.as_str()));
+        let owner = place.split(['.', '|']).next().unwrap();
+        assert!(
+            of.any(|(_, at)| speaks_of(place, at))
+                || !converted
+                    .iter()
+                    .any(|(of, name)| pair.contains(of.as_str()) && name == owner),
+            "{id}: nothing that was removed answered {place} of {pair}"
+        );
+    }
+    for (pair, at) in &answered {
+        let mut of = found.iter().filter(|(of, _)| of.contains(pair.as_str()));
+        assert!(
+            of.any(|(_, place)| speaks_of(place, at)),
+            "{id}: {at} of {pair} was removed, and is not open"
+        );
+    }
+}
+
+/// The pairs and the places that are open.
+fn places(open: &Open) -> BTreeSet<(String, String)> {
+    let decisions = open.decisions.iter();
+    decisions
+        .map(|open| (open.scope.to_string(), open.place.clone()))
+        .collect()
+}
+
+/// The pair of a file of conversions.
+fn pair_of(file: &str) -> &str {
+    let name = file.strip_prefix("shims/").unwrap();
+    name.strip_suffix(".toml").unwrap()
+}
+
+/// Whether a rule about a place, or about `*` and the rest of one, is about this one.
+fn speaks_of(place: &str, pattern: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        Some(rest) => place.ends_with(rest),
+        None => place == pattern,
+    }
+}
+
+/// Without decisions, but for those that speak of what was found open, of which types are one, and of what adapters convert.
+fn answered_so_far(anew: &Anew, found: &BTreeSet<(String, String)>) -> Spec {
+    let mut files = without_decisions(anew);
+    for name in removed_rules(anew) {
+        let mut file: toml::Table = anew.before.files()[name].parse().unwrap();
+        for (kind, rows) in &mut file {
+            let Some(rows) = rows.as_array_mut() else {
+                continue;
+            };
+            let spoken = |row: &toml::Value| {
+                let at = ["at", "name", "code"].iter().find_map(|key| row.get(key));
+                let at = at.map(|at| at.as_array().cloned().unwrap_or_else(|| vec![at.clone()]));
+                at.into_iter().flatten().any(|at| {
+                    let at = at
+                        .as_str()
+                        .map_or_else(|| format!("error {at}"), str::to_owned);
+                    let mut found = found
+                        .iter()
+                        .filter(|(pair, _)| pair.contains(pair_of(name)));
+                    found.any(|(_, place)| speaks_of(place, &at))
+                })
+            };
+            rows.retain(|row| kind == "rename" || kind == "also" || spoken(row));
+            // What a rule relies on may not be there yet.
+            let rules = rows.iter_mut().filter(|_| kind == "rule");
+            for row in rules.filter_map(toml::Value::as_table_mut) {
+                row.remove("with");
+            }
+        }
+        files.insert(name.to_owned(), file.to_string());
+    }
+    Directory::from_files(files).spec().unwrap()
+}
+
+/// Each name without a doc line is one whose line was removed, and the other way round.
+fn lines_are_open_as_removed(id: &str, anew: &Anew, open: &Open) {
+    let lines = |directory: &Directory| -> BTreeSet<String> {
+        let sections: toml::Table = directory.files()["docs.toml"].parse().unwrap();
+        let mut lines = BTreeSet::new();
+        for (name, section) in &sections {
+            let like = section.get("like").and_then(toml::Value::as_str);
+            for of in [Some(name.as_str()), like].into_iter().flatten() {
+                let members = sections.get(of).and_then(|of| of.get("members"));
+                let members = members
+                    .and_then(toml::Value::as_table)
+                    .into_iter()
+                    .flatten();
+                lines.extend(members.map(|(member, _)| format!("{name}.{member}")));
+            }
+            lines.extend(section.get("doc").map(|_| name.clone()));
+        }
+        lines
+    };
+    let (before, after) = (lines(&anew.before), lines(&anew.after));
+    let removed: BTreeSet<&String> = before.difference(&after).collect();
+    let names = open.undocumented.iter().flat_map(|(_, names)| names);
+    let found: BTreeSet<&String> = names.collect();
+    assert_eq!(found, removed, "{id}");
 }
