@@ -79,12 +79,21 @@ pub(crate) fn completions(arguments: &Completions) -> Outcome {
 /// The manual page, in roff, with a section for each subcommand.
 pub(crate) fn page() -> anyhow::Result<Outcome> {
     let mut roff = Vec::new();
-    let command = Arguments::command();
-    clap_mangen::Man::new(command.clone()).render(&mut roff)?;
+    let mut command = Arguments::command();
+    // Subcommands learn what they are called in full.
+    command.build();
+    // What stands in the headings is one line; the revisions stand below.
+    let source = concat!("mcp-rev ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command.clone())
+        .source(source)
+        .render(&mut roff)?;
     for subcommand in command.get_subcommands() {
-        let name = format!("mcp-rev-{}", subcommand.get_name());
-        let page = clap_mangen::Man::new(subcommand.clone());
-        page.title(name).render(&mut roff)?;
+        if subcommand.get_name() == "help" {
+            continue;
+        }
+        clap_mangen::Man::new(subcommand.clone())
+            .source(source)
+            .render(&mut roff)?;
     }
     Ok(Outcome {
         text: String::from_utf8_lossy(&roff).into_owned(),

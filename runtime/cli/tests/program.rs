@@ -55,7 +55,19 @@ fn it_says_what_it_is() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(text(&["completions", shell]).contains("mcp-rev"));
     }
-    assert!(text(&["man"]).starts_with(".ie"));
+    let page = text(&["man"]);
+    assert!(page.starts_with(".ie"));
+    let headings: Vec<_> = page
+        .lines()
+        .filter(|line| line.starts_with(".TH "))
+        .collect();
+    assert!(headings.len() > 5, "{headings:?}");
+    let source = concat!("\"mcp-rev ", env!("CARGO_PKG_VERSION"), "\"");
+    for heading in headings {
+        assert!(heading.starts_with(".TH mcp-rev"), "{heading}");
+        assert!(heading.contains(source), "{heading}");
+    }
+    assert!(page.contains("\\fBmcp\\-rev check\\fR"), "{page}");
 }
 
 #[test]
