@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use mcp_revisions::Limits;
-use mcp_revisions::http::Service;
+use mcp_revisions::http::{PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Notice};
@@ -41,6 +41,61 @@ async fn a_flood_of_initialize_locks_nobody_out() {
         let sum = message(sum.to(&service).await).await;
         assert_eq!(sum["result"]["content"][0]["text"], "3");
     }
+}
+
+/// What a message of somebody whom a layer has named comes to.
+async fn send_as<H: Handler>(
+    service: &Service<mcp_revisions::V2025_11_25, H>,
+    who: &(impl Clone + Send + Sync + 'static),
+    message: Post,
+) -> http::Response<mcp_revisions::http::Body> {
+    let mut request = message.request(Method::POST);
+    request.extensions_mut().insert(who.clone());
+    service.clone().oneshot(request).await.unwrap()
+}
+
+/// How many of the sessions are left that somebody opens; each only says that it is there.
+async fn left_of<H: Handler>(
+    service: &Service<mcp_revisions::V2025_11_25, H>,
+    who: &(impl Clone + Send + Sync + 'static),
+    sessions: &[http::HeaderValue],
+) -> usize {
+    let mut left = 0;
+    for id in sessions {
+        let ping = Post::of(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+        let ping = ping.with("Mcp-Session-Id", id.to_str().unwrap());
+        let answer = send_as(service, who, ping).await;
+        left += usize::from(answer.status() == StatusCode::OK);
+    }
+    left
+}
+
+#[tokio::test]
+async fn who_floods_ends_its_own_sessions_and_nobody_elses() {
+    let limits = Limits {
+        owner_sessions: 4,
+        ..Limits::default()
+    };
+    let service = Service::new(server().with_limits(limits), handlers::handle);
+    let (quiet, flood) = ["quiet", "flood"]
+        .map(|name| Principal(name.to_owned()))
+        .into();
+    let (elsewhere, there) = ["192.0.2.1", "192.0.2.2"]
+        .map(|address| PeerAddress(address.parse().unwrap()))
+        .into();
+    let opened = |answer: http::Response<_>| answer.headers()["mcp-session-id"].clone();
+    let initialize = || initialize("2025-11-25");
+    let by_quiet = [opened(send_as(&service, &quiet, initialize()).await)];
+    let from_elsewhere = [opened(send_as(&service, &elsewhere, initialize()).await)];
+    let (mut by_flood, mut from_there) = (Vec::new(), Vec::new());
+    for _ in 0..20 {
+        by_flood.push(opened(send_as(&service, &flood, initialize()).await));
+        from_there.push(opened(send_as(&service, &there, initialize()).await));
+    }
+    assert_eq!(left_of(&service, &flood, &by_flood).await, 4);
+    assert_eq!(left_of(&service, &there, &from_there).await, 4);
+    assert_eq!(left_of(&service, &quiet, &by_quiet).await, 1);
+    assert_eq!(left_of(&service, &elsewhere, &from_elsewhere).await, 1);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::server::Call;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Notify, oneshot};
 use tower::ServiceExt;
 
@@ -90,6 +90,60 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
     assert!(!third.is_finished());
     held.pop();
     assert!(third.await.unwrap().contains("200 OK"));
+    serving.abort();
+}
+
+/// The id of a session that is opened from an address of this machine, or the answer to a ping in one.
+async fn from(source: [u8; 4], to: std::net::SocketAddr, session: Option<&str>) -> String {
+    let body = match session {
+        Some(_) => json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+        None => {
+            let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        }
+    };
+    let session = session.map_or(String::new(), |id| format!("Mcp-Session-Id: {id}\r\n"));
+    let body = body.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n{session}\
+         Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((source, 0).into()).unwrap();
+    let mut stream = socket.connect(to).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    let mut lines = text.lines();
+    let id = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));
+    id.map_or(text.clone(), str::to_owned)
+}
+
+// Other machines have one address of themselves alone.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_sends_from_elsewhere_keeps_its_session_through_a_flood() {
+    let (listener, address) = listening().await;
+    let limits = mcp_revisions::Limits {
+        owner_sessions: 2,
+        ..mcp_revisions::Limits::default()
+    };
+    let service = Service::new(server().with_limits(limits), handlers::handle);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let quiet = from([127, 0, 0, 2], address, None).await;
+    let mut flooded = Vec::new();
+    for _ in 0..10 {
+        flooded.push(from([127, 0, 0, 1], address, None).await);
+    }
+    let (first, last) = (&flooded[0], &flooded[9]);
+    for (id, status) in [(&quiet, "200"), (first, "404"), (last, "200")] {
+        let answer = from([127, 0, 0, 1], address, Some(id)).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+    }
     serving.abort();
 }
 

@@ -323,7 +323,12 @@ impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
                 });
             }
             Output::Event(Event::Cancelled(cancelled)) => {
-                self.calls.retain(|call| !in_lane(call, cancelled.token));
+                let gone = self.calls.extract_if(.., |it| in_lane(it, cancelled.token));
+                // A handler that is stopped waits for nothing any more.
+                let asks: Vec<Token> = gone.filter_map(|working| working.ask).collect();
+                for ask in asks {
+                    self.lanes[lane].cancel(ask, None, self.now);
+                }
             }
             Output::Event(Event::Parked { ticket, .. }) => {
                 self.names.push(ticket.to_string());

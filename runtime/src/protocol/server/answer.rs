@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, NeedsState};
+use mcp_registry::NeedsState;
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Kind, Map, Members, Reader};
 
@@ -61,21 +61,6 @@ impl<App: Spoken> Server<App> {
                 },
                 result: result.as_ref(),
             };
-            if let Some(output) = self.run_machine(state, adapter, occasion, now) {
-                return output;
-            }
-        }
-        if let Err(error) = &result
-            && error.code.as_i64() == Some(errors::URL_ELICITATION_REQUIRED)
-            && !self.modern
-            && !is_legacy(peer)
-            && let Some(told) = Told::of(state, token, None)
-        {
-            let occasion = Occasion::Result {
-                about: told.about(),
-                result: Err(error),
-            };
-            let adapter = Adapter::MultiRoundTrip;
             if let Some(output) = self.run_machine(state, adapter, occasion, now) {
                 return output;
             }
