@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# The same server of one small tool, of this project, of rmcp and of the TypeScript SDK, called over 64 connections in turn.
+# Needs node, npm and the registries, and builds below target/http-figures; to be run in a quiet moment:
+#   tests/peers/http/run.sh [SECONDS]
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+seconds=${1:-5}
+export CARGO_TARGET_DIR="$here/../../../target/http-figures"
+cargo build --quiet --release --manifest-path "$here/Cargo.toml"
+node="$CARGO_TARGET_DIR/node"
+mkdir -p "$node"
+[ -e "$node/package.json" ] || echo '{"private":true,"type":"module"}' > "$node/package.json"
+npm install --silent --no-audit --no-fund --prefix "$node" @modelcontextprotocol/sdk@1.32 zod@3
+cp "$here/typescript.mjs" "$node/"
+
+port=8400
+# One server at a time: the load and the server share the machine.
+measure() {
+    local name=$1 mode=$2 load=$3
+    shift 3
+    port=$((port + 1))
+    "$@" "$port" "$mode" &
+    local server=$!
+    trap 'kill "$server" 2>/dev/null || true' EXIT
+    for _ in $(seq 100); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
+        sleep 0.05
+    done
+    printf '%-11s %-10s %s\n' "$load" "$name" "$("$CARGO_TARGET_DIR/release/load" "$port" "$load" "$seconds")"
+    kill "$server"
+    wait "$server" 2>/dev/null || true
+}
+
+for round in 1 2 3; do
+    echo "round $round"
+    measure ours sessions sessions "$CARGO_TARGET_DIR/release/ours"
+    measure rmcp sessions sessions "$CARGO_TARGET_DIR/release/rmcp"
+    measure typescript sessions sessions node "$node/typescript.mjs"
+    measure ours stateless stateless "$CARGO_TARGET_DIR/release/ours"
+    measure rmcp stateless stateless "$CARGO_TARGET_DIR/release/rmcp"
+    measure typescript stateless stateless node "$node/typescript.mjs"
+    measure ours stateless modern "$CARGO_TARGET_DIR/release/ours"
+    measure rmcp stateless modern "$CARGO_TARGET_DIR/release/rmcp"
+done
