@@ -17,7 +17,7 @@ use mcp_codegen::render::text::TextOptions;
 use mcp_codegen::render::{markdown, text};
 use mcp_codegen::shims::open::UNDECIDED;
 use mcp_codegen::shims::rules::PairRules;
-use mcp_codegen::shims::{cover, cover_all};
+use mcp_codegen::shims::{Pair, cover, cover_all};
 use mcp_codegen::spec::Status;
 
 fn spec() -> Spec {
@@ -133,11 +133,13 @@ fn a_row_of_another_pair_is_not_covered() {
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
     let sources = Sources::read(&spec).unwrap();
-    let is_candidate = |row: &&mcp_codegen::Revision| row.status == Status::Candidate;
-    let candidate = &spec.revisions.iter().find(is_candidate).unwrap().id;
+    let is_candidate = |row: &mcp_codegen::Revision| row.status == Status::Candidate;
+    let at = spec.revisions.iter().position(is_candidate).unwrap();
+    let candidate = &spec.revisions[at].id;
     let models = Models::build(&spec).unwrap();
     let pairs = models.shim_pairs();
-    let hop = pairs.last().unwrap();
+    let before = |pair: &&Pair| spec.revisions[..at].iter().any(|row| row.id == pair.old);
+    let hop = pairs.iter().rfind(before).unwrap();
     let ends = [
         (&hop.old, candidate),
         (candidate, &hop.new),

@@ -14,6 +14,7 @@ use mcp_codegen::generate::Models;
 use mcp_codegen::model::{Shape, Union};
 use mcp_codegen::shims::plan::{Arm, Body, End};
 use mcp_codegen::shims::{Pair, Way};
+use mcp_codegen::spec::Status;
 use mcp_codegen::spec::rules::RuleFile;
 use serde_json::json;
 use twin::spec;
@@ -23,7 +24,7 @@ use twin::spec;
 fn unions_open_on_both_sides_carry_what_neither_knows() {
     let spec = spec();
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new("2026-07-28", "draft");
+    let pair = Pair::new(newest(&spec), "draft");
     let plan = models.plan_pair(&spec, &pair, RuleFile::default()).unwrap();
     let model = &models.get("draft").unwrap().model;
     let mut open = 0;
@@ -48,6 +49,13 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
     assert!(open >= 2, "{open} open unions");
 }
 
+/// The newest release.
+fn newest(spec: &Spec) -> String {
+    let mut newest_first = spec.revisions.iter().rev();
+    let newest = newest_first.find(|row| row.status == Status::Released);
+    newest.unwrap().id.clone()
+}
+
 /// The schema of a revision of the spec.
 fn schema<'s>(spec: &'s mut Spec, id: &str) -> &'s mut serde_json::Value {
     let mut all = spec.revisions.iter_mut();
@@ -57,13 +65,13 @@ fn schema<'s>(spec: &'s mut Spec, id: &str) -> &'s mut serde_json::Value {
 /// Three changes to a schema: a member that must be there, a choice and a method more.
 fn change(schema: &mut serde_json::Value) {
     let tool = schema.pointer_mut("/$defs/Tool").unwrap();
-    tool["properties"]["category"] = json!({ "type": "string" });
+    tool["properties"]["shelf"] = json!({ "type": "string" });
     tool["required"]
         .as_array_mut()
         .unwrap()
-        .push(json!("category"));
+        .push(json!("shelf"));
     let role = schema.pointer_mut("/$defs/Role/enum").unwrap();
-    role.as_array_mut().unwrap().push(json!("system"));
+    role.as_array_mut().unwrap().push(json!("narrator"));
     let request = json!({
         "type": "object",
         "properties": { "method": { "const": "notifications/weather" } },
@@ -82,13 +90,13 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     let mut spec = spec();
     change(schema(&mut spec, "draft"));
     let models = Models::build(&spec).unwrap();
-    let pair = Pair::new("2026-07-28", "draft");
+    let pair = Pair::new(newest(&spec), "draft");
     assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
     let plan = models.plan_pair(&spec, &pair, RuleFile::default()).unwrap();
     let places: Vec<&str> = plan.open.iter().map(|open| open.place.as_str()).collect();
     assert_eq!(
         places,
-        ["Role|system", "Tool.category", "notifications/weather"]
+        ["Role|narrator", "Tool.shelf", "notifications/weather"]
     );
     let rows: String = (plan.open.iter().map(|open| open.settle.stub.as_str())).collect();
     // As they are, they ask for what is missing: a reason each.
@@ -109,12 +117,13 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
 #[test]
 fn between_released_revisions_nothing_is_left_open() {
     let mut spec = spec();
-    change(schema(&mut spec, "2026-07-28"));
+    let newest = newest(&spec);
+    change(schema(&mut spec, &newest));
     let models = Models::build(&spec).unwrap();
     let error = models.plan_shims(&spec).unwrap_err().to_string();
     for (place, ways) in [
-        ("Tool.category: ", 2),
-        ("Role|system: ", 1),
+        ("Tool.shelf: ", 2),
+        ("Role|narrator: ", 1),
         ("notifications/weather: ", 0),
     ] {
         let lines: Vec<&str> = error.lines().filter(|line| line.contains(place)).collect();

@@ -175,14 +175,13 @@ fn only_the_spec_lists_the_revisions() {
             false => (3, WINDOW),
         };
         let text = written_by_people(&fs::read_to_string(&path).unwrap());
-        let Some(line) = list(&text, &negotiated, least, window) else {
-            continue;
-        };
-        match ON_PURPOSE.iter().find(|(file, _)| *file == name) {
-            Some((file, _)) => {
+        if let Some((file, _)) = ON_PURPOSE.iter().find(|(file, _)| *file == name) {
+            // Whoever names the published ones on purpose need not name the next one, too.
+            if list(&text, &negotiated, 3, WINDOW).is_some() {
                 excused.insert(*file);
             }
-            None => found.push(format!("{name}:{line}")),
+        } else if let Some(line) = list(&text, &negotiated, least, window) {
+            found.push(format!("{name}:{line}"));
         }
     }
     assert!(

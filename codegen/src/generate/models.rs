@@ -250,11 +250,12 @@ impl<'s> Models<'s> {
         self.revisions.iter().filter(converted).collect()
     }
 
-    /// The released revision that a draft is the same as.
+    /// The released revision that a draft is the same as: in its types, and in what its schema says beside them.
     fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
         self.revisions.iter().find(|other| {
             of.revision.status == Status::Draft
                 && other.revision.status != Status::Draft
+                && other.revision.schema == of.revision.schema
                 && other.model == of.model
         })
     }
