@@ -14,14 +14,15 @@ npm install --silent --no-audit --no-fund --prefix "$node" @modelcontextprotocol
 cp "$here/typescript.mjs" "$node/"
 
 port=8400
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 # One server at a time: the load and the server share the machine.
 measure() {
     local name=$1 mode=$2 load=$3
     shift 3
     port=$((port + 1))
     "$@" "$port" "$mode" &
-    local server=$!
-    trap 'kill "$server" 2>/dev/null || true' EXIT
+    server=$!
     for _ in $(seq 100); do
         (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
         sleep 0.05
@@ -29,6 +30,7 @@ measure() {
     printf '%-11s %-10s %s\n' "$load" "$name" "$("$CARGO_TARGET_DIR/release/load" "$port" "$load" "$seconds")"
     kill "$server"
     wait "$server" 2>/dev/null || true
+    server=
 }
 
 for round in 1 2 3; do
