@@ -9,12 +9,13 @@ use std::time::Duration;
 use mcp_registry::{Adapter, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
-use super::questions::{Question, allowed, known, may_ask_back, with_members, write};
+use super::questions::{Question, allowed, known, with_members, write};
 use super::seal::{Bound, Broken};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
 use crate::methods;
 use crate::protocol::Token;
+use crate::protocol::rows::may_ask_back;
 
 /// The calls that wait for their client to come again.
 #[derive(Debug, Default)]
@@ -106,7 +107,7 @@ impl Parking {
                 result: Err(error),
             }]
         };
-        let (Some(method), true) = (known(method), may_ask_back(about.method)) else {
+        let (Some(method), true) = (known(method), may_ask_back(about.peer, about.method)) else {
             let why = "a modern client can be asked while it calls a tool, reads a resource or gets a prompt";
             return refused(errors::internal(why).error);
         };

@@ -7,11 +7,6 @@ use super::declares;
 use crate::errors;
 use crate::protocol::Caller;
 
-/// Whether a revision has requests of that method that may be answered with `input_required`.
-pub(crate) fn may_ask_back(method: &str) -> bool {
-    rows(method).any(|row| row.input_required)
-}
-
 /// The rows of a method in the tables of all revisions, newest first.
 fn rows(method: &str) -> impl Iterator<Item = &'static MethodInfo> {
     let tables = Revision::NEGOTIATED

@@ -16,7 +16,7 @@ mod needs;
 pub(crate) mod params;
 mod profile;
 pub(crate) mod revisions;
-mod rows;
+pub(crate) mod rows;
 pub mod server;
 pub mod settle;
 pub(crate) mod translate;

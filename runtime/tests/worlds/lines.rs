@@ -1,19 +1,18 @@
 //! A world of two queues that deliver, lose and end, as over standard streams.
 
+use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::client::{Ask, Client};
-use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::server::{Call, Connection, Event, Output, Token};
+use mcp_revisions::client::Ask;
+use mcp_revisions::server::{Call, Connection, Event, Output};
 use mcp_revisions::{Server, Spoken};
-use serde_json::{Value, json};
 
+use crate::asker::Asker;
 use crate::search::World;
-use crate::talk::{Ends, SUBSCRIPTION, asks, result};
+use crate::talk::{Ends, result};
 
 /// What may happen next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,53 +41,29 @@ pub(crate) enum Move {
 /// A client and a server with two queues between them.
 pub(crate) struct Lines<'e, C: Spoken, S: Spoken> {
     ends: &'e Ends<C, S>,
-    client: Connection<Client<C>>,
+    asker: Asker<C, Move>,
     server: Connection<Server<S>>,
     to_server: VecDeque<String>,
     to_client: VecDeque<String>,
-    /// Whether each request on the wire claims a revision, by its id.
-    claims: BTreeMap<String, bool>,
-    asked: BTreeMap<Token, usize>,
-    answered: BTreeMap<Token, usize>,
     calls: Vec<(Call, bool)>,
-    questions: Vec<Token>,
-    /// What differs from one replay to the next, and means the same.
-    names: Vec<String>,
     now: Duration,
-    done: Vec<Move>,
-    /// Whether everything may happen again and again.
-    is_walk: bool,
 }
-
-/// How often something may be asked in a walk, and how often something may go wrong.
-const MOST: (usize, usize) = (12, 4);
 
 impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
     pub(crate) fn new(ends: &'e Ends<C, S>, is_walk: bool) -> Self {
         Self {
             ends,
-            client: Connection::<Client<C>>::new(Arc::clone(&ends.client)),
+            asker: Asker::new(ends, is_walk),
             server: Connection::<Server<S>>::new(Arc::clone(&ends.server)),
             to_server: VecDeque::new(),
             to_client: VecDeque::new(),
-            claims: BTreeMap::new(),
-            asked: BTreeMap::new(),
-            answered: BTreeMap::new(),
             calls: Vec::new(),
-            questions: Vec::new(),
-            names: Vec::new(),
             now: Duration::ZERO,
-            done: Vec::new(),
-            is_walk,
         }
     }
 
-    fn count(&self, is_it: impl Fn(&Move) -> bool) -> usize {
-        self.done.iter().filter(|done| is_it(done)).count()
-    }
-
     fn wake_at(&self) -> Option<Duration> {
-        let both = [self.client.wake_at(), self.server.wake_at()];
+        let both = [self.asker.client.wake_at(), self.server.wake_at()];
         both.into_iter().flatten().min()
     }
 
@@ -103,7 +78,7 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
     }
 
     fn end(&mut self) {
-        self.client.closed(self.now);
+        self.asker.client.closed(self.now);
         self.restart();
     }
 
@@ -117,29 +92,15 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
 
     fn pump(&mut self) {
         loop {
-            if let Some(output) = self.client.poll() {
+            if let Some(output) = self.asker.client.poll() {
                 match output {
                     Output::Send(post) => {
-                        let message: Value = serde_json::from_str(&post.text).unwrap();
-                        if message.get("method").is_some() && message.get("id").is_some() {
-                            let meta = &message["params"]["_meta"];
-                            let claims = !meta["io.modelcontextprotocol/protocolVersion"].is_null();
-                            self.claims.insert(message["id"].to_string(), claims);
-                        }
+                        self.asker.sends(&post);
                         self.to_server.push_back(post.text);
                     }
                     Output::Restart => self.restart(),
                     Output::Close(_) => {}
-                    Output::Event(Event::Answered(answered)) => {
-                        *self.answered.entry(answered.token).or_default() += 1;
-                        assert_eq!(self.answered[&answered.token], 1, "{:?}", self.done);
-                        assert!(self.asked.contains_key(&answered.token), "{:?}", self.done);
-                    }
-                    Output::Event(Event::Call(call)) => self.questions.push(call.token),
-                    Output::Event(Event::Cancelled(cancelled)) => {
-                        self.questions.retain(|token| *token != cancelled.token);
-                    }
-                    Output::Event(_) => {}
+                    Output::Event(event) => self.asker.hears(event),
                 }
                 continue;
             }
@@ -157,24 +118,9 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
                 Output::Event(Event::Cancelled(cancelled)) => {
                     self.calls.retain(|(call, _)| call.token != cancelled.token);
                 }
-                Output::Event(Event::Parked { ticket, .. }) => self.names.push(ticket.to_string()),
+                Output::Event(Event::Parked { ticket, .. }) => self.asker.is_named(ticket),
                 _ => {}
             }
-        }
-    }
-
-    /// An answer is in the revision of its request.
-    fn check(&mut self, text: &str) {
-        let message: Value = serde_json::from_str(text).unwrap();
-        if let Some(state) = message["result"]["requestState"].as_str() {
-            self.names.push(state.to_owned());
-        }
-        if let (Some(result), Some(claims)) = (
-            message.get("result"),
-            self.claims.get(&message["id"].to_string()),
-        ) {
-            let is_modern = result.get("resultType").is_some();
-            assert_eq!(is_modern, *claims, "{text} after {:?}", self.done);
         }
     }
 }
@@ -184,19 +130,16 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
 
     /// What may happen now: faults are few, so that there is something to go wrong.
     fn moves(&self) -> Vec<Move> {
-        let mut moves = Vec::new();
-        let never = |one: Move| self.is_walk || self.count(|done| *done == one) == 0;
-        let asks = self.count(|done| matches!(done, Move::Ask(_)));
-        if asks < MOST.0 {
-            moves.extend((0..3).map(Move::Ask).filter(|one| never(*one)));
-        }
-        let faults =
-            self.count(|done| matches!(done, Move::LoseToServer | Move::LoseToClient | Move::End));
-        let most = if self.is_walk { MOST.1 } else { 1 };
+        let never = |one: Move| self.asker.never(&one);
+        let mut moves: Vec<Move> = self.asker.may_ask(Move::Ask).collect();
+        let faults = self
+            .asker
+            .count(|done| matches!(done, Move::LoseToServer | Move::LoseToClient | Move::End));
+        let most = self.asker.most_faults();
         let mut add = |one, may: bool| moves.extend(may.then_some(one));
         add(
             Move::Cancel,
-            self.done.contains(&Move::Ask(0)) && never(Move::Cancel),
+            self.asker.done.contains(&Move::Ask(0)) && never(Move::Cancel),
         );
         add(Move::ToServer, !self.to_server.is_empty());
         add(Move::ToClient, !self.to_client.is_empty());
@@ -210,38 +153,33 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
         );
         add(Move::Handle, self.ready().is_some());
         add(Move::AskBack, self.curious().is_some());
-        add(Move::Reply, !self.questions.is_empty());
-        add(Move::Changed, !self.done.is_empty() && never(Move::Changed));
+        add(Move::Reply, !self.asker.questions.is_empty());
+        add(
+            Move::Changed,
+            !self.asker.done.is_empty() && never(Move::Changed),
+        );
         add(
             Move::Wake,
-            self.wake_at().is_some() && self.count(|done| *done == Move::Wake) < 2,
+            self.wake_at().is_some() && self.asker.count(|done| *done == Move::Wake) < 2,
         );
-        add(Move::End, !self.done.is_empty() && faults < most);
+        add(Move::End, !self.asker.done.is_empty() && faults < most);
         moves
     }
 
     fn make(&mut self, one: Move) {
-        self.done.push(one);
+        self.asker.done.push(one);
         let now = self.now;
         match one {
-            Move::Ask(index) => {
-                let (method, params) = asks::<C>()[index].clone();
-                let ask = Ask::new(method, Some(Json::from(params)));
-                let token = self.client.ask(ask, now).unwrap();
-                assert!(self.asked.insert(token, index).is_none());
-            }
-            Move::Cancel => {
-                let call = self.asked.iter().rfind(|(_, index)| **index == 0);
-                self.client.cancel(*call.unwrap().0, None, now);
-            }
+            Move::Ask(index) => self.asker.ask(index, now),
+            Move::Cancel => self.asker.cancel(now),
             Move::ToServer => {
                 let text = self.to_server.pop_front().unwrap();
                 self.server.receive(None, text.as_bytes(), now);
             }
             Move::ToClient => {
                 let text = self.to_client.pop_front().unwrap();
-                self.check(&text);
-                self.client.receive(None, text.as_bytes(), now);
+                self.asker.reached_by(&text);
+                self.asker.client.receive(None, text.as_bytes(), now);
             }
             Move::LoseToServer => drop(self.to_server.pop_front()),
             Move::LoseToClient => drop(self.to_client.pop_front()),
@@ -257,12 +195,7 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
                 // Whether it can be asked is not the point here.
                 let _ = self.server.ask(ask, now);
             }
-            Move::Reply => {
-                let question = self.questions.remove(0);
-                let _ = self
-                    .client
-                    .answer(question, Ok(Json::from(json!({"roots": []}))), now);
-            }
+            Move::Reply => self.asker.reply(now),
             Move::Changed => {
                 let to = mcp_revisions::server::To::Session;
                 let _ = self
@@ -271,7 +204,7 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
             }
             Move::Wake => {
                 self.now = self.wake_at().unwrap();
-                self.client.wake(self.now);
+                self.asker.client.wake(self.now);
                 self.server.wake(self.now);
             }
             Move::End => self.end(),
@@ -280,27 +213,26 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
     }
 
     fn print(&self) -> u64 {
-        let mut text = format!(
+        let text = format!(
             "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
-            self.client,
+            self.asker.client,
             self.server,
             self.to_server,
             self.to_client,
-            self.answered,
+            self.asker.answered,
             self.calls,
-            self.questions,
+            self.asker.questions,
             self.now,
         );
-        for (index, name) in self.names.iter().enumerate() {
-            text = text.replace(name, &format!("name {index}"));
-        }
-        let once = |one: Move| self.done.contains(&one);
+        let text = self.asker.without_names(text);
+        let once = |one: Move| self.asker.done.contains(&one);
         let faults = once(Move::LoseToServer) || once(Move::LoseToClient) || once(Move::End);
-        let wakes = self.count(|done| *done == Move::Wake);
+        let wakes = self.asker.count(|done| *done == Move::Wake);
         let mut hasher = DefaultHasher::new();
         (text, faults, wakes, once(Move::Cancel), once(Move::Changed)).hash(&mut hasher);
         for one in 0..3 {
-            self.asked
+            self.asker
+                .asked
                 .values()
                 .any(|index| *index == one)
                 .hash(&mut hasher);
@@ -309,56 +241,53 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
     }
 
     fn run_out(mut self) {
-        let lost = self.count(|done| matches!(done, Move::LoseToServer | Move::LoseToClient)) > 0;
+        let lost = self
+            .asker
+            .count(|done| matches!(done, Move::LoseToServer | Move::LoseToClient))
+            > 0;
         let mut steps = 0;
         loop {
             steps += 1;
-            assert!(steps < 1_000, "it goes on and on after {:?}", self.done);
+            assert!(
+                steps < 1_000,
+                "it goes on and on after {:?}",
+                self.asker.done
+            );
             let next = if !self.to_server.is_empty() {
                 Move::ToServer
             } else if !self.to_client.is_empty() {
                 Move::ToClient
             } else if self.ready().is_some() {
                 Move::Handle
-            } else if !self.questions.is_empty() {
+            } else if !self.asker.questions.is_empty() {
                 Move::Reply
             } else {
                 break;
             };
             self.make(next);
         }
-        let open: Vec<usize> = (self.asked.iter())
-            .filter(|(token, _)| !self.answered.contains_key(token))
-            .map(|(_, index)| *index)
-            .collect();
-        // Streams stay open, and what was lost may be waited for; all else has its answer.
-        let probes = self.client.verdict().is_none();
-        assert!(
-            lost || probes || open.iter().all(|index| *index == SUBSCRIPTION),
-            "no answer to {open:?} after {:?}\n{:?}",
-            self.done,
-            self.client,
-        );
+        // What was lost may be waited for.
+        let probes = self.asker.client.verdict().is_none();
+        if !lost && !probes {
+            self.asker.has_its_answers();
+        }
         self.server.closed(self.now);
         self.pump();
-        self.client.closed(self.now);
+        self.asker.client.closed(self.now);
         self.pump();
-        while self.client.pending() > 0 && steps < 2_000 {
+        while self.asker.client.pending() > 0 && steps < 2_000 {
             // It was about to ask a server that has ended by now.
             steps += 1;
-            self.client.closed(self.now);
+            self.asker.client.closed(self.now);
             self.pump();
         }
-        let tokens: Vec<_> = self.asked.keys().collect();
-        assert_eq!(
-            tokens,
-            self.answered.keys().collect::<Vec<_>>(),
-            "{:?}",
-            self.done
-        );
-        assert_eq!(self.client.pending(), 0, "{:?}", self.done);
+        self.asker.is_done();
         let left = (self.server.pending(), self.server.asked());
         // What it asked a client that lost it is dropped with the connection.
-        assert!(left == (0, 0) || lost, "{left:?} after {:?}", self.done);
+        assert!(
+            left == (0, 0) || lost,
+            "{left:?} after {:?}",
+            self.asker.done
+        );
     }
 }

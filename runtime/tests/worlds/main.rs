@@ -15,6 +15,7 @@
     reason = "a test says what it found and stops"
 )]
 
+mod asker;
 mod http;
 mod lines;
 mod search;

@@ -59,6 +59,20 @@ fn is_over(mut child: Child) {
     child.wait().unwrap();
 }
 
+/// A client at the standard streams of a bridge to what listens there.
+fn bridged(client: Revision, url: &str, options: &[&str]) -> Talk {
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--losses", "off"])
+        .args(options)
+        .arg(url)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    Talk::new(client, child)
+}
+
 /// Standard streams, HTTP and standard streams again: two bridges, one behind the other.
 #[test]
 fn a_server_is_reached_over_http() {
@@ -66,14 +80,7 @@ fn a_server_is_reached_over_http() {
         let (listener, port) = listening(*server);
         for client in Revision::NEGOTIATED {
             let url = format!("http://127.0.0.1:{port}/mcp");
-            let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-                .args(["bridge", "--losses", "off", "--header", "X-Test: 1", &url])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap();
-            let mut talk = Talk::new(*client, child);
+            let mut talk = bridged(*client, &url, &["--header", "X-Test: 1"]);
             let list = talk.ask(Ask::new("tools/list", None));
             let listed = value(&talk.answers(&[list])[&list]);
             assert_eq!(
@@ -111,14 +118,7 @@ fn a_bridge_that_listens_may_be_killed() {
     ] {
         let (mut listener, port) = listening(Revision::V2025_06_18);
         let url = format!("http://127.0.0.1:{port}/mcp");
-        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .args(["bridge", "--losses", "off", "--log", "off", &url])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut talk = Talk::new(client, child);
+        let mut talk = bridged(client, &url, &["--log", "off"]);
         let add = talk.tool("add");
         talk.answers(&[add]);
         let asked = ["ask", "progress", "sample"].map(|tool| talk.tool(tool));
@@ -216,16 +216,7 @@ fn each_client_has_a_server_of_its_own() {
     );
     // Sessions: what one has subscribed to, the other does not hear of.
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let session = || {
-        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .args(["bridge", "--losses", "off", "--log", "off", &url])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        Talk::new(Revision::V2025_11_25, child)
-    };
+    let session = || bridged(Revision::V2025_11_25, &url, &["--log", "off"]);
     let (mut first, mut second) = (session(), session());
     let uri = json!({ "uri": "file:///hello" });
     let subscribed = first.ask(Ask::new("resources/subscribe", Some(uri.into())));

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use mcp_registry::{Era, Loss, ProtocolRule, Revision};
-use mcp_wire::{
-    Direction, ErrorObject, Json, JsonObject, Map, MessageKind, MethodKind, Peeked, RawId, peek,
-};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, peek};
 
 use super::era::{Evidence, choose, supported};
 use super::output::{Failure, InputRequired, Retry};
@@ -16,7 +14,7 @@ use super::{Client, Pending, Purpose, Waiting};
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
 use crate::methods;
 use crate::protocol::ask::{no_error, outcome};
-use crate::protocol::rows::find_method;
+use crate::protocol::rows::may_ask_back;
 use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
 use crate::{RevisionSet, Spoken};
 
@@ -161,7 +159,7 @@ impl<App: Spoken> Connection<Client<App>> {
             let kind = member(result, "resultType").map(|kind| kind.read::<String>());
             match kind.as_ref().map(|kind| kind.as_deref()) {
                 Some(Ok("complete")) => {}
-                Some(Ok("input_required")) if asks_back(method, revision) => {
+                Some(Ok("input_required")) if may_ask_back(revision, method) => {
                     let answer = match self.input_required(&request, result, revision) {
                         Ok(input) if self.side.options.adapts => {
                             return self.ask_application(request, input, losses, now);
@@ -309,12 +307,6 @@ impl<App: Spoken> Connection<Client<App>> {
     pub(super) fn ignore(&mut self, what: Ignored) {
         self.tell(Event::Ignored(what));
     }
-}
-
-/// Whether what answers a method may ask for input first.
-fn asks_back(method: &str, revision: Revision) -> bool {
-    let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
-    find_method(revision, method, sender, kind).is_some_and(|row| row.input_required)
 }
 
 /// A result that does not say what it is, as one that says it is complete; none if it is no object.

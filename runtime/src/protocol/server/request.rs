@@ -17,7 +17,7 @@ use crate::adapters::seal::subject;
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
-use crate::protocol::rows::find_method;
+use crate::protocol::rows::{find_method, may_ask_back};
 use crate::protocol::{Caller, Event, LogLevel, NeedsAdapter, OtherCall, Output};
 
 /// The method that a request asks for.
@@ -128,12 +128,8 @@ impl<App: Spoken> Server<App> {
         let Wanted::Known(row) = wanted else {
             return false;
         };
-        let direction = Direction::ClientToServer;
-        let as_app_has_it = || find_method(App::REVISION, row.name, direction, MethodKind::Request);
         row.input_required
-            || (self.modern
-                && is_legacy(peer)
-                && as_app_has_it().is_some_and(|row| row.input_required))
+            || (self.modern && is_legacy(peer) && may_ask_back(App::REVISION, row.name))
     }
 
     /// Hands a request to the application in its own words; what cannot be said in them goes to an adapter, or back.

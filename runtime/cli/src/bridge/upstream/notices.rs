@@ -69,8 +69,8 @@ impl<App: Spoken> Task<App> {
             _ if is_known => None,
             // What no revision has is about who knows what: it goes in the only call that it can be meant for.
             _ => {
-                let is_stream = |method: &str| method == methods::SUBSCRIPTIONS_LISTEN;
-                let mut calls = calls.filter(|(_, call)| !is_stream(&call.asked.method));
+                let mut calls =
+                    calls.filter(|(_, call)| call.asked.method != methods::SUBSCRIPTIONS_LISTEN);
                 calls.next().filter(|_| calls.next().is_none())
             }
         };

@@ -13,7 +13,7 @@ use std::time::Duration;
 use slab::Slab;
 
 use crate::protocol::limits::Limits;
-use order::{Key, Link, Order};
+use order::{Key, Link, LinkOf, Order};
 pub use owner::Owner;
 
 /// Sessions by the id that the transport minted, of whatever the transport keeps their connections in.
@@ -189,7 +189,7 @@ impl<T> Sessions<T> {
         });
         self.keys.insert(id, key);
         self.owners.entry(owner).or_default().count += 1;
-        self.join(key);
+        self.step(key, Order::join);
         Ok(gone)
     }
 
@@ -278,7 +278,7 @@ impl<T> Sessions<T> {
     }
 
     fn remove(&mut self, key: Key) -> Option<T> {
-        self.leave(key);
+        self.step(key, Order::leave);
         let entry = self.entries.try_remove(key.place())?;
         self.keys.remove(&entry.id);
         self.bytes -= entry.bytes;
@@ -293,15 +293,20 @@ impl<T> Sessions<T> {
 
     /// It was used: it goes last.
     fn touch(&mut self, key: Key, now: Duration) {
-        self.leave(key);
+        self.step(key, Order::leave);
         if let Some(entry) = self.entries.get_mut(key.place()) {
             entry.was_used = true;
             entry.used_at = now;
-            self.join(key);
+            self.step(key, Order::join);
         }
     }
 
-    fn join(&mut self, key: Key) {
+    /// It joins or leaves the order of all, and that of its owner's.
+    fn step(
+        &mut self,
+        key: Key,
+        step: impl Fn(&mut Order, &mut Slab<Entry<T>>, Key, bool, LinkOf<Entry<T>>),
+    ) {
         let Self {
             entries,
             order,
@@ -312,26 +317,11 @@ impl<T> Sessions<T> {
             return;
         };
         let (was_used, owned) = (entry.was_used, owners.get_mut(&entry.owner));
-        order.join(entries, key, was_used, |entry| &mut entry.among_all);
+        step(order, entries, key, was_used, |entry| &mut entry.among_all);
         if let Some(owned) = owned {
-            (owned.order).join(entries, key, was_used, |entry| &mut entry.among_owned);
-        }
-    }
-
-    fn leave(&mut self, key: Key) {
-        let Self {
-            entries,
-            order,
-            owners,
-            ..
-        } = self;
-        let Some(entry) = entries.get(key.place()) else {
-            return;
-        };
-        let (was_used, owned) = (entry.was_used, owners.get_mut(&entry.owner));
-        order.leave(entries, key, was_used, |entry| &mut entry.among_all);
-        if let Some(owned) = owned {
-            (owned.order).leave(entries, key, was_used, |entry| &mut entry.among_owned);
+            step(&mut owned.order, entries, key, was_used, |entry| {
+                &mut entry.among_owned
+            });
         }
     }
 }

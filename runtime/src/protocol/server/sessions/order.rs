@@ -28,6 +28,9 @@ pub(super) struct Link {
     behind: Option<Key>,
 }
 
+/// Where something keeps who stands next to it in one of its lines.
+pub(super) type LinkOf<E> = fn(&mut E) -> &mut Link;
+
 /// A line: whoever joins it stands last.
 #[derive(Debug, Clone, Copy, Default)]
 struct Line {
@@ -36,7 +39,7 @@ struct Line {
 }
 
 impl Line {
-    fn join<E>(&mut self, all: &mut Slab<E>, key: Key, link: fn(&mut E) -> &mut Link) {
+    fn join<E>(&mut self, all: &mut Slab<E>, key: Key, link: LinkOf<E>) {
         let before = self.last.replace(key);
         match before.and_then(|before| all.get_mut(before.place())) {
             Some(entry) => link(entry).behind = Some(key),
@@ -50,7 +53,7 @@ impl Line {
         }
     }
 
-    fn leave<E>(&mut self, all: &mut Slab<E>, key: Key, link: fn(&mut E) -> &mut Link) {
+    fn leave<E>(&mut self, all: &mut Slab<E>, key: Key, link: LinkOf<E>) {
         let Some(entry) = all.get_mut(key.place()) else {
             return;
         };
@@ -87,13 +90,7 @@ impl Order {
         }
     }
 
-    pub(super) fn join<E>(
-        &mut self,
-        all: &mut Slab<E>,
-        key: Key,
-        was_used: bool,
-        link: fn(&mut E) -> &mut Link,
-    ) {
+    pub(super) fn join<E>(&mut self, all: &mut Slab<E>, key: Key, was_used: bool, link: LinkOf<E>) {
         self.line(was_used).join(all, key, link);
     }
 
@@ -102,7 +99,7 @@ impl Order {
         all: &mut Slab<E>,
         key: Key,
         was_used: bool,
-        link: fn(&mut E) -> &mut Link,
+        link: LinkOf<E>,
     ) {
         self.line(was_used).leave(all, key, link);
     }
