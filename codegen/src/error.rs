@@ -58,6 +58,8 @@ pub enum Error {
         line: usize,
         /// Which rule: its kind and its id.
         rule: Box<str>,
+        /// The revision of which it does not hold, where it may hold of others that it names.
+        revision: Option<Box<str>>,
         /// What is wrong with it, with what was expected and found.
         problem: Box<str>,
         /// Why the rule stands there, in the words of the file; may be empty.

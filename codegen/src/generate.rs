@@ -136,10 +136,7 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
     let ids = models.revisions.iter().map(|of| of.revision.id.as_str());
     let mut made: Vec<Result<Crate, Error>> = ids.map(|id| models.emit(id)).collect();
     match models.plan_shims(spec) {
-        Ok(plans) => made.extend([
-            models.emit_shims(&plans),
-            models.emit_registry(&plans, spec),
-        ]),
+        Ok(plans) => made.extend([models.emit_shims(&plans), models.emit_registry(&plans)]),
         Err(error) => problems.push(error),
     }
     for one in made {

@@ -34,7 +34,7 @@ impl Open {
             open.decisions.extend(of.decisions.iter().cloned());
         }
         for pair in models.shim_pairs() {
-            match models.plan_pair(spec, &pair, spec.rules.get(&pair.file())) {
+            match models.plan_pair(&pair, spec.rules.get(&pair.file())) {
                 Ok(plan) => open.decisions.extend(plan.open),
                 Err(error) => open.take(error.into()),
             }

@@ -25,7 +25,7 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
     let spec = spec();
     let models = Models::build(&spec).unwrap();
     let pair = Pair::new(newest(&spec), "draft");
-    let plan = models.plan_pair(&spec, &pair, RuleFile::default()).unwrap();
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
     let model = &models.get("draft").unwrap().model;
     let mut open = 0;
     for way in Way::BOTH {
@@ -92,7 +92,7 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     let models = Models::build(&spec).unwrap();
     let pair = Pair::new(newest(&spec), "draft");
     assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
-    let plan = models.plan_pair(&spec, &pair, RuleFile::default()).unwrap();
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
     let places: Vec<&str> = plan.open.iter().map(|open| open.place.as_str()).collect();
     assert_eq!(
         places,
@@ -101,16 +101,13 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     let rows: String = (plan.open.iter().map(|open| open.settle.stub.as_str())).collect();
     // As they are, they ask for what is missing: a reason each.
     let file = RuleFile::new(pair.file(), &*rows);
-    let asked = models
-        .plan_pair(&spec, &pair, file)
-        .unwrap_err()
-        .to_string();
+    let asked = models.plan_pair(&pair, file).unwrap_err().to_string();
     assert_eq!(asked.matches("it gives no reason").count(), 3, "{asked}");
     let filled = (rows.replace("reason = \"\"", "reason = \"x\""))
         .replace("source = \"\"", "source = \"x\"")
         .replace("input = '', output = ''", "input = '{}', output = '{}'");
     let file = RuleFile::new(pair.file(), filled);
-    let plan = models.plan_pair(&spec, &pair, file).unwrap();
+    let plan = models.plan_pair(&pair, file).unwrap();
     assert_eq!(plan.open, []);
 }
 

@@ -38,7 +38,7 @@ fn pair(spec: &Spec) -> Pair {
 
 fn planned(spec: &Spec, rules: RuleFile) -> PairPlan {
     let models = Models::build(spec).unwrap();
-    models.plan_pair(spec, &pair(spec), rules).unwrap()
+    models.plan_pair(&pair(spec), rules).unwrap()
 }
 
 /// What covers the rows of a kind.

@@ -60,7 +60,7 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
         for row in rows(&file.text) {
             count += 1;
             let text = format!("{}{}", &file.text[..row.start], &file.text[row.end..]);
-            match models.plan_pair(&spec, &pair, RuleFile::new(file.path.as_str(), text)) {
+            match models.plan_pair(&pair, RuleFile::new(file.path.as_str(), text)) {
                 Ok(_) => failures.push(format!("{name}: planned without {}", row.head)),
                 Err(error) => {
                     let told = error.to_string();
@@ -130,11 +130,10 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
         let line = before.lines().count() + 1;
         for row in useless {
             let text = format!("{before}{row}");
-            let error =
-                match models.plan_pair(&spec, &pair, RuleFile::new(file.path.as_str(), text)) {
-                    Ok(_) => panic!("{name}: planned with {row}"),
-                    Err(error) => error.to_string(),
-                };
+            let error = match models.plan_pair(&pair, RuleFile::new(file.path.as_str(), text)) {
+                Ok(_) => panic!("{name}: planned with {row}"),
+                Err(error) => error.to_string(),
+            };
             assert!(
                 error.contains(&format!("{}:{line}", file.path)),
                 "{name}, line {line}: {error}\n{row}"
@@ -196,7 +195,6 @@ fn a_rule_that_says_too_little_is_an_error() {
         let text = file.text.replacen(from, to, 1);
         let error = models
             .plan_pair(
-                &spec,
                 &models.shim_pairs()[0],
                 RuleFile::new(file.path.as_str(), text),
             )
@@ -226,7 +224,7 @@ fn a_rule_without_an_example_is_an_error() {
         let rules = file.text.matches("reason = ").count()
             - file.text.matches("[[also]]").count()
             - file.text.matches("[[rename]]").count();
-        let planned = models.plan_pair(&spec, &pair, file);
+        let planned = models.plan_pair(&pair, file);
         // A draft may have no rules yet; what it leaves open is listed, and no error.
         let error = planned.map_or_else(|error| error.to_string(), |_| String::new());
         let ids: std::collections::BTreeSet<&str> = (error.lines())
@@ -273,7 +271,7 @@ fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
         let text = format!("{}\n\n{row}{tail}", file.text.trim_end());
         let line = text.lines().count() - 2;
         let file = RuleFile::new(file.path.as_str(), text);
-        let error = models.plan_pair(&spec, pair, file).unwrap_err().to_string();
+        let error = models.plan_pair(pair, file).unwrap_err().to_string();
         let place = format!("{}:{line}: ", spec.rules.get(&pair.file()).path);
         assert!(error.starts_with(&place), "{place}: {error}");
         assert!(error.contains(told), "{told}: {error}");

@@ -44,6 +44,8 @@ pub struct Models<'s> {
     pub docs: Docs,
     /// What the schemas do not say.
     pub stated: ErrorRules,
+    /// What the prose changes between neighbours.
+    pub changes: Changes,
 }
 
 impl<'s> Models<'s> {
@@ -92,6 +94,7 @@ impl<'s> Models<'s> {
         let methods = MethodRules::read(spec)?;
         let docs = Docs::read(&spec.rules)?;
         let stated = ErrorRules::read(spec)?;
+        let changes = Changes::of(spec)?;
         let mut errors = Vec::new();
         let mut drafts = Vec::new();
         let nothing = BTreeMap::new();
@@ -125,6 +128,7 @@ impl<'s> Models<'s> {
             revisions,
             docs,
             stated,
+            changes,
         })
     }
 
@@ -189,12 +193,12 @@ impl<'s> Models<'s> {
         let pairs = self.shim_pairs();
         let files: Vec<String> = pairs.iter().map(Pair::file).collect();
         for (pair, name) in pairs.iter().zip(&files) {
-            match self.plan_pair(spec, pair, spec.rules.get(name)) {
+            match self.plan_pair(pair, spec.rules.get(name)) {
                 Ok(plan) => plans.push(plan),
                 Err(error) => errors.push(error),
             }
         }
-        errors.extend(Changes::of(spec)?.faults(&pairs));
+        errors.extend(self.changes.faults(&pairs));
         // Rules between revisions that are no neighbours would never be looked at.
         for (name, file) in spec.rules.iter() {
             if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
@@ -225,12 +229,11 @@ impl<'s> Models<'s> {
     ///
     /// # Errors
     /// As [`Models::plan_shims`].
-    pub fn plan_pair(&self, spec: &Spec, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
-        let codes = ErrorRules::read(spec)?;
+    pub fn plan_pair(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
-        let sent = [old, new].map(|of| sent(&codes, &of.revision.id));
+        let sent = [old, new].map(|of| sent(&self.stated, &of.revision.id));
         let [old_codes, new_codes] = &sent;
-        let (rules, unanswered) = PairRules::read(file)?.answering(&Changes::of(spec)?, pair);
+        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
         let Planned { plan, mut faults } =
             shims::plan(side(old, old_codes), side(new, new_codes), &rules);
         let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
@@ -359,8 +362,7 @@ impl<'s> Models<'s> {
     ///
     /// # Errors
     /// A list without a release.
-    pub fn emit_registry(&self, plans: &[PairPlan], spec: &Spec) -> Result<Crate, Error> {
-        let stated = ErrorRules::read(spec)?;
+    pub fn emit_registry(&self, plans: &[PairPlan]) -> Result<Crate, Error> {
         let shim_facts = self.shim_facts();
         let used = shims::used(plans, &shim_facts);
         let chain = self.chain();
@@ -380,7 +382,7 @@ impl<'s> Models<'s> {
             command: COMMAND.to_owned(),
             revisions: revisions.collect(),
             features: features(&self.links()),
-            stated: &stated,
+            stated: &self.stated,
             methods: self.methods().collect(),
         };
         Ok(Crate {

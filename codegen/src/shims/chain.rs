@@ -23,7 +23,6 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
         return;
     };
     let pairs = models.shim_pairs();
-    let changes = Changes::of(spec).unwrap_or_default();
     let mut hops: BTreeMap<usize, Option<Hop>> = BTreeMap::new();
     for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
         let place = |label: &str| Place::of(spec, &pairs, label);
@@ -37,7 +36,9 @@ pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
                 .or_insert_with(|| Hop::of(spec, sources, &models, &pairs[at]));
         }
         if converted {
-            let told = crossed.clone().flat_map(|at| prose(&changes, &pairs[at]));
+            let told = crossed
+                .clone()
+                .flat_map(|at| prose(&models.changes, &pairs[at]));
             diff.prose.extend(told);
         }
         let crossed: Option<Vec<&Hop>> = crossed.map(|at| hops.get(&at)?.as_ref()).collect();
@@ -120,7 +121,7 @@ struct Hop {
 impl Hop {
     fn of(spec: &Spec, sources: &Sources<'_>, models: &Models<'_>, pair: &Pair) -> Option<Self> {
         let file = spec.rules.get(&pair.file());
-        let plan = models.plan_pair(spec, pair, file).ok()?;
+        let plan = models.plan_pair(pair, file).ok()?;
         let diff = diff::between(sources, &pair.old, &pair.new, false).ok()?;
         let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
         let mut rules: BTreeMap<WirePlace, BTreeSet<String>> = BTreeMap::new();

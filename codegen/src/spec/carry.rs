@@ -9,7 +9,7 @@ use super::facts::{Fact, Held, Speaks, held, without};
 use super::revisions::{self, Row};
 use super::rules::RuleFile;
 use super::sheet::{self, Edit, at_line, key};
-use super::{Files, Spec, Status, errata, errata_file, revisions_file, schema_name};
+use super::{Files, Spec, Status, errata, errata_file, schema_name};
 use crate::{Error, docs};
 
 /// What came of an attempt to carry facts over.
@@ -330,21 +330,14 @@ fn taken_back(
     if complaints.is_empty() {
         return Ok(left);
     }
-    let rows = revisions::read(&revisions_file(root, files)?)?;
-    let others: Vec<&str> = rows
-        .iter()
-        .map(Row::id)
-        .filter(|other| *other != id)
-        .collect();
     for held in held(root, files, id)? {
         let path = format!("{root}/{}", held.file);
         let text = files.get(&held.file).map_or("", String::as_str);
         let entry = std::slice::from_ref(&held.entry);
         let here = complaints.iter().find(|complaint| {
             // A row of several revisions may be wrong about another one.
-            let named = |id: &str| complaint.problem.contains(&format!("`{id}`"));
-            let about =
-                held.speaks == Speaks::Belongs || named(id) || !others.iter().any(|id| named(id));
+            let of = complaint.revision.as_deref();
+            let about = held.speaks == Speaks::Belongs || of.is_none_or(|of| of == id);
             complaint.file == path && about && at_line(text, entry, complaint.line).is_some()
         });
         if let Some(complaint) = here.filter(|_| mine(&held.fact)) {

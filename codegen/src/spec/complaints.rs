@@ -8,6 +8,8 @@ use crate::{Error, Problems};
 pub(super) struct Complaint {
     pub(super) file: String,
     pub(super) line: usize,
+    /// The revision that it is about, where others of the line may be right.
+    pub(super) revision: Option<String>,
     pub(super) problem: String,
 }
 
@@ -28,6 +30,7 @@ pub(super) fn placed(errors: Vec<Error>) -> Vec<Complaint> {
         if let Error::Rule {
             file,
             line,
+            revision,
             problem,
             ..
         } = error
@@ -35,6 +38,7 @@ pub(super) fn placed(errors: Vec<Error>) -> Vec<Complaint> {
             found.push(Complaint {
                 file: file.to_string(),
                 line: *line,
+                revision: revision.as_deref().map(str::to_owned),
                 problem: problem.to_string(),
             });
         }

@@ -236,6 +236,7 @@ fn failure(file: &RuleFile, erratum: &Erratum, problem: String) -> Error {
         file: file.path.as_str().into(),
         line: erratum.line,
         rule: format!("erratum `{}`", erratum.id).into(),
+        revision: None,
         problem: problem.into(),
         reason: erratum.reason.as_str().into(),
         help: format!(

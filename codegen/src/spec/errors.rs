@@ -359,14 +359,21 @@ impl Check<'_> {
         };
         let without = self.spec.revisions.iter().filter(of_rule).find(lacks);
         if let Some(revision) = without {
-            let problem = format!("{} has no method `{method}`", revision.id);
-            self.fail(offset, label.to_owned(), problem);
+            let id = &revision.id;
+            let problem = format!("revision `{id}` has no method `{method}`");
+            self.fail_of(id, offset, label.to_owned(), problem);
         }
     }
 
     fn fail(&mut self, offset: usize, label: String, problem: String) {
         self.errors
             .push(self.file.error(offset, label, problem, "", ""));
+    }
+
+    /// It does not hold of one of the revisions that it names.
+    fn fail_of(&mut self, revision: &str, offset: usize, label: String, problem: String) {
+        self.errors
+            .push(self.file.error_of(revision, offset, label, problem));
     }
 
     fn row(
@@ -385,15 +392,12 @@ impl Check<'_> {
         }
         for id in revisions {
             if self.spec.revision(id).is_err() {
-                self.fail(offset, label.clone(), format!("no revision `{id}`"));
+                self.fail_of(id, offset, label.clone(), format!("no revision `{id}`"));
             }
             let said = (key.clone(), id.clone());
             if self.seen.contains(&said) {
-                self.fail(
-                    offset,
-                    label.clone(),
-                    format!("another row says it for revision `{id}`"),
-                );
+                let problem = format!("another row says it for revision `{id}`");
+                self.fail_of(id, offset, label.clone(), problem);
             }
             self.seen.push(said);
         }
@@ -421,7 +425,7 @@ impl Check<'_> {
                 }
                 None => format!("revision `{id}` has no definition `{definition}`"),
             };
-            self.fail(offset, label.clone(), problem);
+            self.fail_of(id, offset, label.clone(), problem);
         }
     }
 }

@@ -147,7 +147,10 @@ impl MethodRules {
             };
             for problem in rule.problems(spec, &rules.results) {
                 let label = format!("result of `{}`", rule.method);
-                errors.push(file.error(offset, label, problem, "", ""));
+                errors.push(match problem.revision {
+                    Some(revision) => file.error_of(&revision, offset, label, problem.says),
+                    None => file.error(offset, label, problem.says, "", ""),
+                });
             }
             rules.results.push(rule);
         }
@@ -307,6 +310,21 @@ impl MethodRules {
     }
 }
 
+/// What is wrong with a rule, and of which revision where others may be right.
+struct Problem {
+    revision: Option<String>,
+    says: String,
+}
+
+impl Problem {
+    fn of(revision: &str, says: String) -> Self {
+        Self {
+            revision: Some(revision.to_owned()),
+            says,
+        }
+    }
+}
+
 impl Rule {
     fn says(&self) -> ResultRule<'_> {
         ResultRule {
@@ -321,12 +339,12 @@ impl Rule {
             .is_none_or(|ids| ids.contains(&revision.id))
     }
 
-    fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<String> {
+    fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut matched = false;
         for id in self.revisions.iter().flatten() {
             if spec.revision(id).is_err() {
-                problems.push(format!("no revision `{id}`"));
+                problems.push(Problem::of(id, format!("no revision `{id}`")));
             }
         }
         for revision in spec
@@ -339,12 +357,12 @@ impl Rule {
             let request = requests(revision).remove(self.method.as_str());
             match request {
                 None if listed => {
-                    problems.push(format!("revision `{id}` has no request of that method"))
+                    let says = format!("revision `{id}` has no request of that method");
+                    problems.push(Problem::of(id, says));
                 }
                 Some(request) if listed && paired(revision, request).is_some() => {
-                    problems.push(format!(
-                        "the schema of revision `{id}` says itself what answers it"
-                    ));
+                    let says = format!("the schema of revision `{id}` says itself what answers it");
+                    problems.push(Problem::of(id, says));
                 }
                 Some(request) if paired(revision, request).is_none() => {
                     matched = true;
@@ -353,21 +371,26 @@ impl Rule {
                         .flatten()
                     {
                         if revision.definition(result).is_none() {
-                            problems.push(format!("revision `{id}` has no definition `{result}`"));
+                            let says = format!("revision `{id}` has no definition `{result}`");
+                            problems.push(Problem::of(id, says));
                         }
                     }
                     if before
                         .iter()
                         .any(|other| other.method == self.method && other.covers(revision))
                     {
-                        problems.push(format!("another rule says it for revision `{id}`"));
+                        let says = format!("another rule says it for revision `{id}`");
+                        problems.push(Problem::of(id, says));
                     }
                 }
                 _ => {}
             }
         }
         if !matched && problems.is_empty() {
-            problems.push("it matches nothing: no revision has that method without saying itself what answers it".into());
+            problems.push(Problem {
+                revision: None,
+                says: "it matches nothing: no revision has that method without saying itself what answers it".to_owned(),
+            });
         }
         problems
     }

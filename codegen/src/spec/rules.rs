@@ -61,9 +61,29 @@ impl RuleFile {
             file: self.path.as_str().into(),
             line: self.line_of(offset),
             rule: rule.into(),
+            revision: None,
             problem: problem.into(),
             reason: reason.into(),
             help: help.into(),
+        }
+    }
+
+    /// The same of a rule that does not hold of one of the revisions that it names.
+    pub(crate) fn error_of(
+        &self,
+        revision: &str,
+        offset: usize,
+        rule: impl Into<Box<str>>,
+        problem: impl Into<Box<str>>,
+    ) -> Error {
+        Error::Rule {
+            file: self.path.as_str().into(),
+            line: self.line_of(offset),
+            rule: rule.into(),
+            revision: Some(revision.into()),
+            problem: problem.into(),
+            reason: "".into(),
+            help: "".into(),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use mcp_codegen::docs::Docs;
 use mcp_codegen::generate::{Crate, Models, RevisionModel};
+use mcp_codegen::shims::changes::Changes;
 use mcp_codegen::shims::plan::{End, PairPlan};
 use mcp_codegen::shims::{Pair, Way};
 use mcp_codegen::spec::errors::ErrorRules;
@@ -192,12 +193,9 @@ fn all_changes_together_compile_and_hold_the_laws() {
             .collect(),
         docs: Docs::read(&maker.spec.rules).unwrap(),
         stated: ErrorRules::read(&maker.spec).unwrap(),
+        changes: Changes::default(),
     };
-    let plan = |pair| {
-        models
-            .plan_pair(&maker.spec, pair, RuleFile::default())
-            .unwrap()
-    };
+    let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();
     let plans: Vec<PairPlan> = pairs.iter().map(plan).collect();
     let mut workspace = Workspace::new("mutants");
     let mut uses = Vec::new();

@@ -286,9 +286,7 @@ fn changes_are_open_as_removed(id: &str, anew: &Anew, open: &Open) {
         let (old, new) = pair_of(name).split_once("..").unwrap();
         let pair = Pair::new(old, new);
         let rules = PairRules::of(&pair, &spec).unwrap();
-        let plan = models
-            .plan_pair(&spec, &pair, spec.rules.get(name))
-            .unwrap();
+        let plan = models.plan_pair(&pair, spec.rules.get(name)).unwrap();
         let [up, down] = Way::BOTH.map(|way| -> BTreeSet<String> {
             let ends = plan.way(way).iter().flat_map(|one| [&one.from, &one.to]);
             ends.map(|end| end.name().to_owned()).collect()

@@ -66,7 +66,7 @@ fn faults(root: &str, files: &Files, name: &str) -> Vec<Error> {
         PairRules::read(file.clone()).ok()?;
         let (old, new) = pair(name)?;
         let models = Models::open(&spec).ok()?;
-        models.plan_pair(&spec, &Pair::new(old, new), file).err()
+        models.plan_pair(&Pair::new(old, new), file).err()
     };
     planned().into_iter().collect()
 }
