@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use mcp_registry::{
     Context, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject,
 };
-use mcp_wire::{Direction, ErrorObject, Json, Packet};
-use serde_json::{Value, json};
+use mcp_wire::{Direction, ErrorObject, Json, Map, Packet};
+use serde_json::json;
 
 use crate::Outcome;
 use crate::revisions::stand_in;
@@ -245,43 +245,39 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
         Conversion::Rejected(_) => ("rejected", 6),
         Conversion::Swallowed(_) => ("swallowed", 6),
     };
-    let losses = conversion.losses().to_vec();
-    let mut row = json!({ "status": status });
-    let mut text = String::new();
-    let note;
+    let losses = conversion.losses();
+    let mut note: String = losses.iter().map(|loss| format!("{loss}\n")).collect();
+    let mut row = Map::default();
+    row.insert("status", Json::of(status));
+    let told: Vec<Map<Json>> = losses.iter().map(told).collect();
+    let mut value = None;
     match conversion {
-        Conversion::Exact(value)
-        | Conversion::Reversible(value, _)
-        | Conversion::Lossy(value, _) => {
-            set(&mut row, "losses", losses.iter().map(loss).collect());
-            note = losses.iter().map(|loss| format!("{loss}\n")).collect();
-            // The value goes in as it is: its bytes are the user's.
-            text = match as_json {
-                true => row
-                    .to_string()
-                    .replacen('{', &format!("{{\"value\":{},", value.text()), 1),
-                false => value.into_text(),
-            };
+        Conversion::Exact(it) | Conversion::Reversible(it, _) | Conversion::Lossy(it, _) => {
+            row.insert("losses", Json::of(&told));
+            row.insert("value", it.clone());
+            value = Some(it);
         }
         Conversion::NeedsState(needs) => {
             note = format!("{needs}\n");
-            set(&mut row, "adapter", needs.adapter.as_str().into());
-            stopped(&mut row, needs.rule, needs.hop, needs.pointer);
+            row.insert("adapter", Json::of(needs.adapter.as_str()));
+            stopped(&mut row, needs.rule, needs.hop, &needs.pointer);
         }
         Conversion::Rejected(rejected) => {
             note = format!("{rejected}\n");
-            set(&mut row, "code", rejected.error.code.as_i64().into());
-            set(&mut row, "message", rejected.error.message.into());
-            stopped(&mut row, rejected.rule, rejected.hop, rejected.pointer);
+            row.insert("code", Json::of(&rejected.error.code));
+            row.insert("message", Json::of(&rejected.error.message));
+            stopped(&mut row, rejected.rule, rejected.hop, &rejected.pointer);
         }
         Conversion::Swallowed(swallowed) => {
             note = format!("{swallowed}\n");
-            stopped(&mut row, swallowed.rule, swallowed.hop, swallowed.pointer);
+            stopped(&mut row, swallowed.rule, swallowed.hop, &swallowed.pointer);
         }
     }
-    if as_json && text.is_empty() {
-        text = row.to_string();
-    }
+    let mut text = match (as_json, value) {
+        (true, _) => mcp_wire::to_string(&row),
+        (false, Some(value)) => value.into_text(),
+        (false, None) => String::new(),
+    };
     if !text.is_empty() {
         text.push('\n');
     }
@@ -329,26 +325,15 @@ fn invalid(error: &mcp_wire::Error, cure: &str, as_json: bool) -> Outcome {
 }
 
 /// Whatever the outcome, it names rule, hop and place.
-fn stopped(row: &mut Value, rule: &str, hop: &str, pointer: String) {
-    set(row, "rule", rule.into());
-    set(row, "hop", hop.into());
-    set(row, "pointer", pointer.into());
+fn stopped(row: &mut Map<Json>, rule: &str, hop: &str, pointer: &str) {
+    row.insert("rule", Json::of(rule));
+    row.insert("hop", Json::of(hop));
+    row.insert("pointer", Json::of(pointer));
 }
 
-fn loss(loss: &Loss) -> Value {
-    let value = loss.value().and_then(|value| value.parse::<Value>().ok());
-    json!({
-        "pointer": loss.pointer(),
-        "hop": loss.hop,
-        "rule": loss.rule(),
-        "kind": loss.kind().as_str(),
-        "change": loss.change.as_str(),
-        "value": value,
-    })
-}
-
-fn set(row: &mut Value, name: &str, value: Value) {
-    if let Value::Object(row) = row {
-        row.insert(name.to_owned(), value);
-    }
+/// A loss with what stood there.
+fn told(loss: &Loss) -> Map<Json> {
+    let mut row = crate::loss::row(loss);
+    row.insert("value", Json::of(&loss.value()));
+    row
 }

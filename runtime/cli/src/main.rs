@@ -15,6 +15,7 @@ mod colour;
 mod compare;
 mod convert;
 mod embedded;
+mod loss;
 mod manual;
 mod message;
 mod report;

@@ -109,6 +109,12 @@ fn value_and_losses_are_one_object_if_asked_for() {
         "numbers keep their spelling: {}",
         run.out
     );
+    assert!(
+        run.out
+            .contains("\"change\":\"removed\",\"value\":{\"a\":1.50}"),
+        "those of a loss, too: {}",
+        run.out
+    );
     let row: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(row["status"], "lossy");
     assert_eq!(

@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 use mcp_registry::{Context, Loss, LossKind, Revision, Subject};
-use mcp_wire::{ErrorObject, Json, RequestId};
-use serde_json::{Value, json};
+use mcp_wire::{ErrorObject, Json, Map, RequestId};
 
 /// Where losses are told, and which of them are not put up with.
 pub(super) struct Losses {
@@ -56,24 +55,21 @@ impl Losses {
         }
         let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(to) = to.as_mut() else { return };
-        let id = request.map(Json::of);
-        let id = id.and_then(|id| id.parse::<Value>().ok());
+        let end = match end {
+            End::Client => "client",
+            End::Server => "server",
+        };
+        let about = [
+            ("end", Json::of(end)),
+            ("revision", Json::of(peer.id())),
+            ("method", Json::of(method)),
+            ("request", Json::of(&request)),
+        ];
         for loss in losses {
-            let mut row = json!({
-                "end": match end { End::Client => "client", End::Server => "server" },
-                "revision": peer.id(),
-                "method": method,
-                "request": id,
-                "pointer": loss.pointer(),
-                "hop": loss.hop,
-                "rule": loss.rule(),
-                "kind": loss.kind().as_str(),
-                "change": loss.change.as_str(),
-            })
-            .to_string();
-            row.push('\n');
+            let mut row: Map<Json> = about.iter().cloned().collect();
+            row.extend(crate::loss::row(loss));
             // A log that cannot be written stops no message.
-            let _ = to.write_all(row.as_bytes());
+            let _ = writeln!(to, "{}", mcp_wire::to_string(&row));
         }
     }
 

@@ -1,8 +1,9 @@
 //! What a talk would lose if its other end spoke another revision.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use mcp_registry::{Context, LossKind, Outcome, Policy, Revision, Session};
+use mcp_registry::{Adapter, Context, LossKind, Outcome, Policy, Revision, Session};
 use mcp_wire::{Message, Packet};
 
 use super::said::Said;
@@ -10,11 +11,35 @@ use super::talk::Talk;
 use crate::revisions::stand_in;
 use crate::whole::{self, About};
 
+/// What a rule costs a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cost {
+    /// A part of it.
+    Part(LossKind),
+    /// An adapter has to help.
+    Adapter(Adapter),
+    /// It is answered with an error.
+    Rejected,
+    /// Nobody is told.
+    Swallowed,
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Part(kind) => f.pad(kind.as_str()),
+            Self::Adapter(adapter) => f.pad(&format!("adapter {}", adapter.as_str())),
+            Self::Rejected => f.pad("rejected"),
+            Self::Swallowed => f.pad("swallowed"),
+        }
+    }
+}
+
 /// What one rule comes to in a talk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Loss {
-    /// `cosmetic`, `semantic`, `interaction`, `safety`; or `adapter NAME`, `rejected`, `swallowed`.
-    pub(crate) kind: String,
+    /// What the rule costs.
+    pub(crate) cost: Cost,
     /// How often.
     pub(crate) count: usize,
     /// The line of the first one.
@@ -85,10 +110,10 @@ impl Other {
         let method = said.method.clone().unwrap_or_default();
         for (_, outcome) in whole.messages {
             self.all += 1;
-            let mut adds = |hop: &str, rule: &str, kind: String, pointer: String| {
+            let mut adds = |hop: &str, rule: &str, cost: Cost, pointer: String| {
                 let row = self.losses.entry((hop.to_owned(), rule.to_owned()));
                 let row = row.or_insert_with(|| Loss {
-                    kind,
+                    cost,
                     count: 0,
                     line: said.line,
                     pointer,
@@ -100,34 +125,21 @@ impl Other {
                 Outcome::Exact(_) | Outcome::Reversible(..) => self.whole += 1,
                 Outcome::Lossy(_, losses) => {
                     for loss in losses {
-                        let kind = loss.kind();
-                        adds(
-                            loss.hop,
-                            loss.rule(),
-                            LossKind::as_str(kind).to_owned(),
-                            loss.pointer().to_string(),
-                        );
+                        let cost = Cost::Part(loss.kind());
+                        adds(loss.hop, loss.rule(), cost, loss.pointer());
                     }
                 }
                 Outcome::NeedsState(needs) => {
-                    let kind = format!("adapter {}", needs.adapter.as_str());
-                    adds(needs.hop, needs.rule, kind, needs.pointer);
+                    let cost = Cost::Adapter(needs.adapter);
+                    adds(needs.hop, needs.rule, cost, needs.pointer);
                 }
                 Outcome::Rejected(rejected) => {
-                    adds(
-                        rejected.hop,
-                        rejected.rule,
-                        "rejected".to_owned(),
-                        rejected.pointer,
-                    );
+                    let cost = Cost::Rejected;
+                    adds(rejected.hop, rejected.rule, cost, rejected.pointer);
                 }
                 Outcome::Swallowed(swallowed) => {
-                    adds(
-                        swallowed.hop,
-                        swallowed.rule,
-                        "swallowed".to_owned(),
-                        swallowed.pointer,
-                    );
+                    let cost = Cost::Swallowed;
+                    adds(swallowed.hop, swallowed.rule, cost, swallowed.pointer);
                 }
             }
         }

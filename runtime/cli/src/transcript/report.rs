@@ -137,7 +137,7 @@ impl Report<'_> {
         }
         for ((hop, rule), loss) in self.other.iter().flat_map(|other| &other.losses) {
             let row = json!({
-                "loss": loss.kind,
+                "loss": loss.cost.to_string(),
                 "hop": hop,
                 "rule": rule,
                 "count": loss.count,
@@ -193,7 +193,7 @@ fn with(other: &Other) -> String {
     );
     for ((hop, rule), loss) in losses {
         let Loss {
-            kind,
+            cost,
             count,
             line,
             pointer,
@@ -205,7 +205,7 @@ fn with(other: &Other) -> String {
         };
         let _ = writeln!(
             text,
-            "  {kind:11}  {count:>4} x {rule} ({hop}), first in line {line}, {method}{place}"
+            "  {cost:11}  {count:>4} x {rule} ({hop}), first in line {line}, {method}{place}"
         );
     }
     text
