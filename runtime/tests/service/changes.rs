@@ -1,8 +1,9 @@
 //! What changes on a router, as clients of every revision hear it.
 
-use mcp_revisions::service::Router;
 use mcp_revisions::service::router::Changes;
-use mcp_revisions::{Era, Revision};
+use mcp_revisions::service::{Router, Server};
+use mcp_revisions::words::Version;
+use mcp_revisions::{Era, Limits, Revision, newest};
 use serde_json::{Value, json};
 use tokio::io::duplex;
 
@@ -13,8 +14,14 @@ const UPDATED: &str = "notifications/resources/updated";
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 async fn peer(revision: Revision, router: Router) -> Peer {
+    limited(revision, router, Limits::default()).await
+}
+
+async fn limited(revision: Revision, router: Router, limits: Limits) -> Peer {
     let (near, far) = duplex(1 << 16);
-    let running = router.serve("example", "1").unwrap();
+    let server =
+        Server::new(&newest::Implementation::new("example", Version("1"))).with_limits(limits);
+    let running = router.serve_as(server).unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
@@ -79,6 +86,36 @@ async fn a_client_that_missed_something_hears_that_all_may_have_changed() {
     peer.hears(TOOLS).await;
     peer.hears(UPDATED).await;
     assert!(peer.told.is_empty(), "{:?}", peer.told);
+}
+
+#[tokio::test]
+async fn a_client_listens_to_as_many_resources_as_the_server_lets_it() {
+    let limits = Limits {
+        subscriptions: 1,
+        ..Limits::default()
+    };
+    for revision in revisions() {
+        let mut peer = limited(revision, router(&Changes::new()), limits).await;
+        let refused = match revision.era() {
+            Era::Handshake => {
+                let watched = |uri| ("resources/subscribe", json!({"uri": uri}));
+                let (method, params) = watched("example://a");
+                peer.call(method, params).await.unwrap();
+                let (method, params) = watched("example://b");
+                peer.call(method, params).await.unwrap_err()
+            }
+            Era::PerRequest => {
+                let both = json!({"resourceSubscriptions": ["example://a", "example://b"]});
+                let wanted = json!({"notifications": both});
+                peer.call("subscriptions/listen", wanted).await.unwrap_err()
+            }
+        };
+        let told = refused["message"].as_str().unwrap();
+        assert!(
+            told.contains("1 subscriptions are open"),
+            "{revision}: {refused}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,6 @@ use mcp_wire::{Json, Map};
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Cx, Error, Router};
-use crate::Limits;
 use crate::adapters::filter::Filter;
 
 /// How many changes are kept for a client that reads slowly; it is told less exactly of more.
@@ -84,7 +83,8 @@ impl Changes {
         let mut changes = self.sender.subscribe();
         let capabilities = Json::of(capabilities);
         let declares = |path: &[&str]| crate::adapters::declares(&capabilities, path);
-        let most = Limits::default().subscriptions;
+        // Who is gone listens to nothing.
+        let most = cx.session().limits().map_or(0, |it| it.subscriptions);
         let wanted = Filter::read(&Json::of(params), declares, most).map_err(|it| it.error)?;
         cx.notification(
             methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,

@@ -18,6 +18,8 @@ use std::sync::{Arc, Weak};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::oneshot;
 
+#[cfg(feature = "router")]
+use crate::Limits;
 use crate::protocol::{
     Answer, Answered, Call, Caller, Fate, Notice, OtherCall, OtherNotice, To, Token,
 };
@@ -132,6 +134,8 @@ pub(crate) trait Line: Send + Sync {
     fn handle(self: Arc<Self>) -> Session;
     /// Who has opened the session, or the stream of one that has none.
     fn caller(&self) -> Option<Arc<Caller>>;
+    #[cfg(feature = "router")]
+    fn limits(&self) -> Limits;
     #[cfg(feature = "http")]
     fn pause(&self, token: Token) -> bool;
 }
@@ -232,6 +236,12 @@ impl Session {
     #[must_use]
     pub fn caller(&self) -> Option<Arc<Caller>> {
         self.line.upgrade()?.caller()
+    }
+
+    /// The limits of its server; none once it is over.
+    #[cfg(feature = "router")]
+    pub(crate) fn limits(&self) -> Option<Limits> {
+        Some(self.line.upgrade()?.limits())
     }
 
     /// Whether the session is over.

@@ -7,6 +7,8 @@ use tokio::sync::oneshot;
 
 use super::Lane;
 use super::streams::Manner;
+#[cfg(feature = "router")]
+use crate::Limits;
 use crate::Spoken;
 use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
 use crate::transport::serve::route::Route;
@@ -64,6 +66,11 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
 
     fn caller(&self) -> Option<Arc<Caller>> {
         self.state().connection.opened_by()
+    }
+
+    #[cfg(feature = "router")]
+    fn limits(&self) -> Limits {
+        *self.state().connection.side().limits()
     }
 
     #[cfg(feature = "http")]
