@@ -8,8 +8,8 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Kind, Map, Members, Reader};
 
 use super::done::{Done, Outgoing};
-use super::machines::Told;
 use super::state::{Pending, State};
+use super::told::Told;
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
 use crate::adapters::Occasion;

@@ -1,65 +1,21 @@
 //! State machines at work: an occasion goes in, their steps are carried out.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw, RequestId};
+use mcp_wire::{ErrorObject, Json};
 
+use super::asked::unask;
 use super::done::{Done, Outgoing};
-use super::state::{Asked, AskedBy, Own, State};
+use super::state::{AskedBy, Own, State};
 use super::{Server, batch};
-use crate::adapters::seal::{Bound, Broken, subject};
-use crate::adapters::{self, About, Occasion, Step, World};
+use crate::adapters::{self, Occasion, Step, World};
 use crate::methods;
-use crate::protocol::revisions::{Spoken, is_legacy, known};
+use crate::protocol::revisions::{Spoken, is_legacy};
 use crate::protocol::translate::no_params;
-use crate::protocol::{Answered, Call, Caller, Cancelled, Event, Exchange, Fate, Token};
+use crate::protocol::{Answered, Call, Cancelled, Event, Exchange, Fate, Token};
 use crate::{errors, meta};
-
-/// What a machine is told of a request, taken out of the channel that the machine is in.
-pub(super) struct Told {
-    token: Token,
-    method: &'static str,
-    params: Json,
-    peer: Revision,
-    caller: Arc<Caller>,
-    principal: Option<String>,
-    subject: Option<String>,
-    rounds: u32,
-}
-
-impl Told {
-    /// What is known of a request; `params` are those that the application was called with, if none are given.
-    pub(super) fn of(state: &State, token: Token, params: Option<Json>) -> Option<Self> {
-        let pending = state.get(token)?;
-        let params = params.or_else(|| pending.params.clone());
-        Some(Self {
-            token,
-            method: pending.method,
-            params: params.unwrap_or_else(no_params),
-            peer: pending.peer,
-            caller: Arc::clone(&pending.caller),
-            principal: pending.principal.clone(),
-            subject: pending.subject.clone(),
-            rounds: pending.rounds,
-        })
-    }
-
-    pub(super) fn about(&self) -> About<'_> {
-        About {
-            token: self.token,
-            method: self.method,
-            params: &self.params,
-            peer: self.peer,
-            caller: &self.caller,
-            principal: self.principal.as_deref(),
-            subject: self.subject.as_deref(),
-            rounds: self.rounds,
-        }
-    }
-}
 
 impl<App: Spoken> Server<App> {
     /// Wakes the adapters whose time has come.
@@ -76,47 +32,6 @@ impl<App: Spoken> Server<App> {
             }
         }
         output
-    }
-
-    /// The ticket of a request that is made again, if it is one that this server sealed for it: over HTTP it belongs
-    /// to the channel in which [`Event::Parked`] named that ticket.
-    #[must_use]
-    pub fn ticket(
-        &self,
-        message: &Peeked<'_>,
-        principal: Option<&str>,
-        now: Duration,
-    ) -> Option<u64> {
-        let state = message.request_state.and_then(Raw::as_str)?;
-        let params = message.params?.to_json();
-        let subject = subject(&params);
-        let method = message.method.as_deref()?;
-        let bound = Bound {
-            method,
-            subject: &subject,
-            principal,
-        };
-        self.seal.open(&state, now, bound).ok()
-    }
-
-    /// Whether a request of a modern application's own era is made again for what this server has sealed: in time or not.
-    pub(super) fn is_retry(
-        &self,
-        message: &Peeked<'_>,
-        principal: Option<&str>,
-        now: Duration,
-    ) -> bool {
-        let Some(state) = message.request_state.and_then(Raw::as_str) else {
-            return false;
-        };
-        let params = message.params.map(Raw::to_json);
-        let subject = params.as_ref().map(subject).unwrap_or_default();
-        let bound = Bound {
-            method: message.method.as_deref().unwrap_or_default(),
-            subject: &subject,
-            principal,
-        };
-        self.seal.open(&state, now, bound) != Err(Broken::Forged)
     }
 
     /// Hands an occasion to the machine of an adapter; `None` if there is none, or it does not take it.
@@ -376,86 +291,4 @@ impl<App: Spoken> Server<App> {
         };
         batch::deliver(state, &pending, body, status)
     }
-
-    /// Sends the peer a request in its own words; `None` if too many wait for their answer.
-    pub(super) fn send_request(
-        &self,
-        state: &mut State,
-        by: AskedBy,
-        about: Option<Token>,
-        method: &str,
-        params: Option<&Json>,
-    ) -> Option<Outgoing> {
-        if state.asked.len() >= self.limits.pending {
-            return None;
-        }
-        let about = about.and_then(|token| state.get(token));
-        let exchange = about.map(|pending| pending.exchange);
-        let peer = about
-            .map(|pending| pending.peer)
-            .or(state.session_revision())?;
-        let id = state.next_ask();
-        state.asked.insert(
-            id,
-            Asked {
-                method: known(method),
-                by,
-                peer,
-                exchange,
-            },
-        );
-        let body = write::request(&RequestId::from(id), method, params.map(Json::text));
-        Some(Outgoing {
-            exchange,
-            last: false,
-            status: 200,
-            body,
-        })
-    }
-
-    /// The application does not wait any more for the answer to its request of this key: the peer is told so.
-    pub(super) fn forget(
-        &self,
-        state: &mut State,
-        key: u64,
-        reason: Option<&str>,
-        now: Duration,
-    ) -> Done {
-        let mut output = Done::of(Fate::Sent);
-        output.send_all(unask(state, AskedBy::Application(key), reason));
-        let adapter = Adapter::MultiRoundTrip;
-        if state
-            .machines
-            .iter()
-            .any(|machine| machine.adapter() == adapter)
-            && let Some(more) = self.run_machine(state, adapter, Occasion::Forgotten { key }, now)
-        {
-            output.join(more);
-        }
-        output
-    }
-}
-
-/// Takes back a request of the server, and tells the peer.
-fn unask(state: &mut State, by: AskedBy, reason: Option<&str>) -> Option<Outgoing> {
-    let id = state
-        .asked
-        .iter()
-        .find(|(_, asked)| asked.by == by)
-        .map(|(id, _)| *id)?;
-    let asked = state.asked.remove(&id)?;
-    let mut params: Map<Json> = Map::new();
-    params.insert("requestId", Json::from(id));
-    let reason = reason.unwrap_or("the answer is not waited for any more");
-    params.insert("reason", Json::of(reason));
-    let body = write::notification(
-        methods::NOTIFICATIONS_CANCELLED,
-        Some(Json::of(&params).text()),
-    );
-    Some(Outgoing {
-        exchange: asked.exchange,
-        last: false,
-        status: 200,
-        body,
-    })
 }

@@ -35,6 +35,7 @@
 //! a handshake opened lives in its own connection, and only messages of that session meet there.
 
 mod answer;
+mod asked;
 mod batch;
 mod connection;
 mod done;
@@ -45,8 +46,10 @@ mod notify;
 mod protocol;
 mod receive;
 mod request;
+mod sealed;
 mod sessions;
 mod state;
+mod told;
 mod translate;
 mod unasked;
 

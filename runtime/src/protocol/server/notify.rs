@@ -8,9 +8,9 @@ use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map, MethodKind, Reques
 
 use super::Server;
 use super::done::{Done, Outgoing};
-use super::machines::Told;
 use super::needs::needs;
 use super::state::{AskedBy, Pending, State};
+use super::told::Told;
 use super::translate::Stopped;
 use crate::adapters::Occasion;
 use crate::adapters::questions::allowed;

@@ -8,9 +8,9 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, MethodKind, Peeked, Raw
 use super::Server;
 use super::done::Handled;
 use super::incoming::Incoming;
-use super::machines::Told;
 use super::needs::needs_state;
 use super::state::{Opened, Pending, State};
+use super::told::Told;
 use super::translate::{Stopped, Translated, no_params};
 use crate::adapters::Occasion;
 use crate::adapters::seal::subject;
