@@ -5,6 +5,10 @@
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "generated code calls them all alike; those that end a conversion say when"
+)]
 
 #[cfg(feature = "v2025-11-25")]
 mod marks;

@@ -7,9 +7,6 @@ use mcp_convert::{Ruled, Stop};
 /// Audio for 2024-11-05, which has none: its kind and size, so that the reader knows that something was said.
 ///
 /// The text is for whom the audio was.
-///
-/// # Errors
-/// None.
 pub fn audio_to_text(
     block: new::AudioContent,
     cx: &mut Ruled<'_>,

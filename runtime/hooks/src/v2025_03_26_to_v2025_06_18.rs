@@ -10,9 +10,6 @@ use crate::marks::{WRAPPED, read_mark, unwrapped};
 /// A link for 2025-03-26, which has none: its name and URI, and what it says of itself.
 ///
 /// Never an embedded resource: that would need a read. The text is for whom the link was.
-///
-/// # Errors
-/// None.
 pub fn resource_link_to_text(
     link: new::ResourceLink,
     cx: &mut Ruled<'_>,
@@ -60,9 +57,6 @@ fn role(role: new::Role) -> old::Role {
 /// Structured content for 2025-03-26, which has none: as text, unless a text block says it already.
 ///
 /// What 2025-11-25 had to wrap into an object is said without the wrap.
-///
-/// # Errors
-/// None.
 pub fn structured_to_text(
     result: &mut new::CallToolResult,
     cx: &mut Ruled<'_>,
@@ -96,9 +90,6 @@ fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
 }
 
 /// The mark of an output schema goes with the schema.
-///
-/// # Errors
-/// None.
 pub fn drop_schema_mark(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if cx.policy() == Policy::Strict && tool.output_schema.is_some() {
         drop_mark(&mut tool.meta, cx);
@@ -126,9 +117,6 @@ fn drop_mark(meta: &mut Option<Map<Json>>, cx: &mut Ruled<'_>) {
 /// The title of a tool moves to its annotations, where 2025-03-26 has one.
 ///
 /// A title that stands there already gives way: 2025-06-18 shows it only where the tool has none of its own.
-///
-/// # Errors
-/// None.
 pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if cx.policy() == Policy::Carry {
         return Ok(());

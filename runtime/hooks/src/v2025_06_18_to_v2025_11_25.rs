@@ -11,9 +11,6 @@ use memchr::memmem::Finder;
 pub use crate::tasks::works_without_tasks;
 
 /// `enum` with `enumNames` keeps its spelling, which 2025-11-25 still reads.
-///
-/// # Errors
-/// None.
 pub fn enum_up(
     schema: old::EnumSchema,
     cx: &mut Ruled<'_>,
@@ -48,9 +45,6 @@ pub fn enum_up(
 }
 
 /// A choice without titles.
-///
-/// # Errors
-/// None.
 pub fn untitled_down(
     schema: new::UntitledSingleSelectEnumSchema,
     cx: &mut Ruled<'_>,
@@ -69,9 +63,6 @@ pub fn untitled_down(
 }
 
 /// A choice with titles: the same, spelled with `enumNames`, which is how it comes back.
-///
-/// # Errors
-/// None.
 pub fn titled_down(
     schema: new::TitledSingleSelectEnumSchema,
     cx: &mut Ruled<'_>,
@@ -102,9 +93,6 @@ pub fn titled_down(
 }
 
 /// The old spelling itself.
-///
-/// # Errors
-/// None.
 pub fn legacy_down(
     schema: new::LegacyTitledEnumSchema,
     cx: &mut Ruled<'_>,
@@ -135,9 +123,6 @@ fn enum_schema(
 }
 
 /// What a client can be asked. One that takes URLs alone must not look as if it took forms.
-///
-/// # Errors
-/// None.
 pub fn capability_down(
     capability: Option<new::ClientCapabilitiesElicitation>,
     cx: &mut Ruled<'_>,
@@ -162,9 +147,6 @@ pub fn capability_down(
 /// A message of N blocks becomes N messages of the same role, in order.
 ///
 /// Blocks about tools stay: they are rejected where they are converted.
-///
-/// # Errors
-/// None.
 pub fn split_messages(
     params: &mut new::CreateMessageRequestParams,
     cx: &mut Ruled<'_>,
@@ -213,9 +195,6 @@ pub fn split_messages(
 /// A result of one block is that block; one of text blocks is their text, line by line.
 ///
 /// Other mixtures stay, and are rejected where they are converted.
-///
-/// # Errors
-/// None.
 pub fn join_blocks(result: &mut new::CreateMessageResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     let new::SamplingContent::List(blocks) = &mut result.content else {
         return Ok(());
@@ -264,9 +243,6 @@ static WORDS: LazyLock<[Finder<'static>; 2]> =
 const DRAFT_07: &str = "\"http://json-schema.org/draft-07/schema#\"";
 
 /// Schemas that state no dialect, and that the one which 2025-11-25 takes for granted would read otherwise, state it.
-///
-/// # Errors
-/// None.
 pub fn state_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if let Some(schema) = stated(&tool.input_schema) {
         tool.input_schema = schema;

@@ -9,6 +9,7 @@ use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 
 use crate::methods;
 use crate::protocol::revisions::same;
+use crate::protocol::rows::find_method;
 
 /// Between whom texts go.
 #[derive(Debug, Clone, Copy)]
@@ -70,10 +71,7 @@ impl Translator {
             && needs.pointer.is_empty()
             && method != methods::NOTIFICATIONS_CANCELLED;
         let (from, to) = self.ends(way, peer);
-        let named = |revision: Revision| {
-            let mut rows = revision.methods().iter().filter(|row| row.name == method);
-            rows.find(|row| row.kind == MethodKind::Notification)
-        };
+        let named = |revision| find_method(revision, method, sender, MethodKind::Notification);
         let both = named(from).filter(|_| named(to).is_some());
         match both.and_then(|row| row.params) {
             Some(ty) if unasked => self.run(way, Subject::Type(ty), text, peer, session),

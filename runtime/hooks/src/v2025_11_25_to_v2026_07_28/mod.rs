@@ -18,9 +18,6 @@ pub use wrap::{
 const MOST_VALUES: usize = 100;
 
 /// More than 100 completion values are cut off, and said to be more.
-///
-/// # Errors
-/// None.
 pub fn truncate_values(
     completion: &mut mcp_2025_11_25::CompleteResultCompletion,
     cx: &mut Ruled<'_>,

@@ -6,9 +6,6 @@ use mcp_wire::{Extra, Json, JsonObject};
 use super::booleans;
 
 /// Properties of schemas that are `true` or `false` become the objects that say the same.
-///
-/// # Errors
-/// None.
 pub fn spell_out_booleans(tool: &mut mcp_2026_07_28::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if let Some(schema) = spelled_out(&tool.input_schema, "/inputSchema", cx) {
         tool.input_schema = schema;

@@ -13,9 +13,6 @@ use super::references::{Schema, moved};
 use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
 
 /// Structured content that is no object becomes an object that holds it as `result`, and is marked.
-///
-/// # Errors
-/// None.
 pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if let Some(meta) = &mut result.meta {
         drop_stray_mark(&mut meta.extra, cx);
@@ -33,9 +30,6 @@ pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) -> 
 }
 
 /// Undoes [`wrap_structured`], where its mark stands.
-///
-/// # Errors
-/// None.
 pub fn unwrap_structured(result: &mut new::CallToolResult, _: &mut Ruled<'_>) -> Result<(), Stop> {
     let Some(meta) = &mut result.meta else {
         return Ok(());
@@ -55,9 +49,6 @@ pub fn unwrap_structured(result: &mut new::CallToolResult, _: &mut Ruled<'_>) ->
 }
 
 /// [`wrap_structured`] for the result of a tool inside a sampling conversation.
-///
-/// # Errors
-/// None.
 pub fn wrap_structured_block(
     block: &mut new::ToolResultContent,
     cx: &mut Ruled<'_>,
@@ -80,9 +71,6 @@ pub fn wrap_structured_block(
 }
 
 /// Undoes [`wrap_structured_block`].
-///
-/// # Errors
-/// None.
 pub fn unwrap_structured_block(
     block: &mut new::ToolResultContent,
     _: &mut Ruled<'_>,
@@ -105,9 +93,6 @@ pub fn unwrap_structured_block(
 }
 
 /// Structured content as the object that 2025-11-25 demands; the hooks before it made it one.
-///
-/// # Errors
-/// None.
 pub fn structured_object(
     value: Option<Json>,
     cx: &mut Ruled<'_>,
@@ -141,9 +126,6 @@ fn drop_stray_mark(meta: &mut Map<Json>, cx: &mut Ruled<'_>) {
 }
 
 /// An output schema that takes anything but objects becomes one of objects: those that its values become.
-///
-/// # Errors
-/// None.
 pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
     if let Some(meta) = &mut tool.meta {
         drop_stray_mark(meta, cx);
@@ -174,9 +156,6 @@ pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<()
 }
 
 /// Undoes [`wrap_output_schema`], where its mark stands.
-///
-/// # Errors
-/// None.
 pub fn unwrap_output_schema(tool: &mut new::Tool, _: &mut Ruled<'_>) -> Result<(), Stop> {
     let (Some(meta), Some(_)) = (&mut tool.meta, &tool.output_schema) else {
         return Ok(());
