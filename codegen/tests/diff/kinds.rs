@@ -289,6 +289,28 @@ fn a_choice_that_is_put_in_front_is_one_added_choice() {
 }
 
 #[test]
+fn a_choice_with_another_tag_is_another_choice_however_alike_the_rest() {
+    let old = schema("2025-11-25");
+    let mut new = old.clone();
+    // All that is left of images is called video: the same members, the same name, one constant.
+    definition(&mut new, "ImageContent")["properties"]["type"]["const"] = json!("video");
+    let diff = diff_of(&old, &new);
+    assert_eq!(
+        kinds_of(&diff).into_iter().collect::<BTreeSet<_>>(),
+        BTreeSet::from([Kind::UnionMemberAdded, Kind::UnionMemberRemoved]),
+        "{:#?}",
+        diff.rows
+    );
+    let said: BTreeSet<String> = (diff.rows.iter().flat_map(|row| &row.paths))
+        .map(ToString::to_string)
+        .collect();
+    for tag in ["image", "video"] {
+        let path = format!("S2C prompts/get result $.messages[].content{{type={tag}}}");
+        assert!(said.contains(&path), "{path} in {said:#?}");
+    }
+}
+
+#[test]
 fn a_renamed_definition_is_a_rename() {
     let old = schema("2025-11-25");
     let new: Value =

@@ -86,6 +86,7 @@ fn agrees_with_serde_json_about_equality() {
         equal += usize::from(a == b);
         let pretty = Json::from_text(&serde_json::to_string_pretty(&a).unwrap()).unwrap();
         assert_eq!(pretty, Json::from(&a));
+        assert_eq!(Value::try_from(&pretty).unwrap(), a);
         assert_eq!(Value::try_from(pretty).unwrap(), a);
     }
     assert!(equal > 100);
