@@ -57,6 +57,34 @@ fn an_older_client_is_asked_by_a_request() {
 }
 
 #[test]
+fn what_a_result_asks_of_an_older_client_is_withdrawn_with_the_call() {
+    let server = server::<V2026_07_28>();
+    let mut channel = open(&server, "2025-06-18");
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let asks = r#"{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list"}}}"#;
+    let asks = Json::from_text(asks).unwrap();
+    let asked = text_of(&server.answer(&mut channel, call.token, Ok(asks), NOW));
+    assert_eq!(asked["method"], "roots/list");
+    let cancel =
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let received = server.receive(&mut channel, None, cancel, NOW);
+    // Nobody has to answer any more, nobody is waited for, and what is answered all the same calls nobody.
+    let withdrawn: Value = serde_json::from_str(&received.send[0].body).unwrap();
+    assert_eq!(
+        (&withdrawn["method"], &withdrawn["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &asked["id"])
+    );
+    assert_eq!(
+        (channel.asked(), channel.pending(), channel.wake_at()),
+        (0, 0, None)
+    );
+    let late = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": []}});
+    let received = server.receive(&mut channel, None, late.to_string().as_bytes(), NOW);
+    assert_eq!(calls(&received), []);
+}
+
+#[test]
 fn a_client_of_the_same_revision_is_asked_in_a_result_and_comes_again() {
     let server = server::<V2026_07_28>();
     let mut channel = Channel::new();

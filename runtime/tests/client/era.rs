@@ -281,6 +281,26 @@ fn the_version_that_both_speak_is_taken() {
 }
 
 #[test]
+fn a_handshake_that_is_refused_says_why_and_what_would_have_been_spoken() {
+    let cases = [
+        (Value::Null, "the server refused `initialize`: no (-32602)"),
+        (
+            json!({"supported": ["2099-01-01"]}),
+            "no revision in common with the server, which speaks 2099-01-01",
+        ),
+    ];
+    for (data, said) in cases {
+        let mut client = client(Channel::Stdio);
+        let (_, id) = probed(&mut client);
+        say(&mut client, &error(&id, -32601, Value::Null));
+        let (_, initialize) = hear(&mut client).only();
+        say(&mut client, &error(&initialize["id"], -32602, data));
+        let failure = hear(&mut client).answer().unwrap_err();
+        assert!(failure.starts_with(said), "{failure}");
+    }
+}
+
+#[test]
 fn a_version_that_is_refused_and_named_all_the_same_is_tried_once_more() {
     let mut client = client(Channel::Stdio);
     let (_, id) = probed(&mut client);

@@ -130,3 +130,18 @@ fn a_call_that_is_given_up_meanwhile_is_not_sent_again() {
     // What was learned is known.
     assert_eq!(region(&call(&mut client).1), Some("eu"));
 }
+
+#[test]
+fn a_list_without_an_end_is_left_after_a_hundred_pages() {
+    let mut client = modern();
+    let (_, post, message) = call(&mut client);
+    let (mut list, mut listing) = refuse(&mut client, &post, &message).only();
+    let mut pages = 0;
+    while listing["method"] == "tools/list" {
+        pages += 1;
+        let page = page(&listing, &[tool()], Some("more"));
+        (list, listing) = answer(&mut client, &list, 200, &page).only();
+    }
+    // The call goes out with what was learned so far.
+    assert_eq!((pages, region(&list)), (100, Some("eu")));
+}

@@ -7,7 +7,10 @@ use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use mcp_revisions::Limits;
 use mcp_revisions::http::{Options, Principal, Service};
-use serde_json::json;
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::serve::Peer;
+use mcp_revisions::server::Call;
+use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::{Post, body, call, handlers, initialize, message, open, server};
@@ -51,6 +54,30 @@ async fn sessions_are_required_known_and_ended() {
         StatusCode::NOT_FOUND,
         "ended"
     );
+}
+
+#[tokio::test]
+async fn handlers_see_the_request_that_a_call_came_in() {
+    let seen = |_: Call, peer: Peer| async move {
+        let tenant = peer.headers().and_then(|headers| headers.get("x-tenant"));
+        let said = json!([
+            peer.session_id(),
+            tenant.map(|tenant| tenant.to_str().unwrap()),
+            peer.extension::<Principal>().map(|who| who.0.clone()),
+        ]);
+        let text = json!({"type": "text", "text": said.to_string()});
+        Ok(Json::from(json!({"content": [text]})))
+    };
+    let service = Service::new(server(), seen);
+    let session = open(&service, "2025-06-18").await;
+    let call = Post::of(&call("add", json!({})))
+        .with("Mcp-Session-Id", &session)
+        .with("X-Tenant", "ours")
+        .to(&service)
+        .await;
+    let text = message(call).await["result"]["content"][0]["text"].take();
+    let said: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+    assert_eq!(said, json!([session, "ours", null]));
 }
 
 /// Whoever has got hold of the id of another's session has nothing: a layer named who opened it.

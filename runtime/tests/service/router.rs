@@ -102,6 +102,9 @@ fn router() -> Router {
                 .filter(|name| name.starts_with(&typed))
                 .collect::<Vec<_>>()
         })
+        .completion("users://{id}/profile", "id", |typed: String| async move {
+            vec![format!("{typed}2")]
+        })
 }
 
 async fn peer(revision: mcp_revisions::Revision) -> Peer {
@@ -300,6 +303,19 @@ async fn prompts_are_filled_in_and_completed() {
         assert_eq!(none.unwrap()["completion"]["values"], json!([]));
         let unknown = peer.call("completion/complete", of("part", "name")).await;
         assert_eq!(unknown.unwrap_err()["code"], -32602, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn variables_of_templates_are_completed_and_those_of_unknown_ones_refused() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let of = |uri: &str| json!({"ref": {"type": "ref/resource", "uri": uri}, "argument": {"name": "id", "value": "4"}});
+        let known = peer.call("completion/complete", of("users://{id}/profile"));
+        let values = known.await.unwrap()["completion"]["values"].take();
+        assert_eq!(values, json!(["42"]), "{revision}");
+        let unknown = peer.call("completion/complete", of("users://{id}"));
+        assert_eq!(unknown.await.unwrap_err()["code"], -32602, "{revision}");
     }
 }
 

@@ -73,7 +73,8 @@ async fn handle(seen: Seen, request: Request) -> Response {
                     let event = format!("id: 2\ndata: {}\n\n", log("second"));
                     answer(200, "text/event-stream", event)
                 }
-                _ => answer(405, "text/plain", ""),
+                // What a proxy says once it has had enough.
+                _ => answer(200, "text/html", "<p>Log in again</p>"),
             }
         }
         "DELETE" => {
@@ -141,6 +142,16 @@ async fn a_session_is_opened_listened_to_and_ended() {
     let all = tokio::time::timeout(patience, ears.all.notified()).await;
     // What is said unasked is heard, and goes on where the stream broke.
     all.unwrap();
+    // A page in place of the stream ends it: it is not asked for again and again.
+    let gets = || {
+        let seen = seen.lock().unwrap();
+        seen.iter().filter(|one| one.starts_with("GET")).count()
+    };
+    while gets() < 3 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(gets(), 3);
     client.close().await.unwrap();
     assert_eq!(*ears.heard.lock().unwrap(), ["first", "second"]);
     let seen = seen.lock().unwrap();
