@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, Fate, Notice};
+use mcp_revisions::server::{Answer, Call, Event, Fate, Notice};
 use mcp_revisions::{Limits, V2025_11_25, V2026_07_28, stdio};
 use serde_json::{Value, json};
 use support::{NOW, body, calls, claim, get, open, server, text_of};
@@ -116,13 +116,49 @@ fn a_parked_call_is_given_up_when_its_client_does_not_come_again() {
     );
     let output = server.tick(&mut channel, end);
     assert!(
-        matches!(
-            output.events.as_slice(),
-            [mcp_revisions::server::Event::Cancelled(_)]
-        ),
+        matches!(output.events.as_slice(), [Event::Cancelled(_)]),
         "{output:?}"
     );
     assert_eq!((channel.pending(), channel.wake_at()), (0, None));
+}
+
+#[test]
+fn a_handler_that_asks_again_and_again_is_told_that_it_was_enough() {
+    let limits = Limits {
+        rounds: 3,
+        ..Limits::default()
+    };
+    let server = server::<V2025_11_25>().with_limits(limits);
+    let mut channel = support::Channel::new();
+    let call = |id: u32, params: Value| {
+        let text = claim("tools/call", params).replace(r#""id":7"#, &format!(r#""id":{id}"#));
+        text.replace(
+            r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#,
+        )
+    };
+    let first = call(0, json!({"name": "t"}));
+    let token = calls(&server.receive(&mut channel, None, first.as_bytes(), NOW))[0].token;
+    for round in 1..=3 {
+        let (_, asked) = server.ask(&mut channel, Some(token), "roots/list", None, NOW);
+        let asked = text_of(&asked)["result"].take();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let (name, _) = asked["inputRequests"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .next()
+            .unwrap();
+        let answers = json!({name: {"roots": []}});
+        let again =
+            json!({"name": "t", "requestState": asked["requestState"], "inputResponses": answers});
+        server.receive(&mut channel, None, call(round, again).as_bytes(), NOW);
+    }
+    let (_, refused) = server.ask(&mut channel, Some(token), "roots/list", None, NOW);
+    let [Event::Answered(answered)] = refused.events.as_slice() else {
+        panic!("{refused:?}")
+    };
+    assert!(matches!(answered.answer, Answer::Error(_)), "{answered:?}");
 }
 
 /// Panics at whatever it is told, and answers whatever it is asked.

@@ -299,6 +299,20 @@ fn what_a_listen_request_is_told_bears_its_id() {
 }
 
 #[test]
+fn changes_are_listened_to_once_however_often_a_client_says_that_it_is_initialized() {
+    let profile = profile_text(r#"{"tools":{"listChanged":true}}"#);
+    let server = Server::<V2026_07_28>::new(profile).unwrap();
+    let mut channel = Channel::new();
+    get(&server, &mut channel, &support::initialize("2025-06-18"));
+    let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let called = calls(&server.receive(&mut channel, None, note, NOW));
+    assert_eq!(called.len(), 1);
+    assert_eq!(called[0].method, "subscriptions/listen");
+    let again = server.receive(&mut channel, None, note, NOW);
+    assert_eq!(again.events, [Event::Initialized]);
+}
+
+#[test]
 fn nothing_but_logs_before_the_client_is_initialized() {
     let server = server::<V2025_11_25>();
     let mut channel = Channel::new();

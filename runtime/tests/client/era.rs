@@ -301,6 +301,22 @@ fn a_handshake_that_is_refused_says_why_and_what_would_have_been_spoken() {
 }
 
 #[test]
+fn a_server_that_was_silent_and_then_wants_no_handshake_is_spoken_to_in_its_revision() {
+    let mut client =
+        open::<V2025_11_25>(options(Channel::Stdio).with_probe_timeout(Duration::from_secs(3)));
+    probed(&mut client);
+    client.wake(client.wake_at().unwrap());
+    let (_, initialize) = hear(&mut client).only();
+    assert_eq!(initialize["method"], "initialize");
+    let refused = json!({"supported": [newest()]});
+    say(&mut client, &error(&initialize["id"], -32022, refused));
+    let (_, list) = hear(&mut client).only();
+    assert_eq!(list["method"], "tools/list");
+    let claim = &list["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
+    assert_eq!(claim, newest());
+}
+
+#[test]
 fn a_version_that_is_refused_and_named_all_the_same_is_tried_once_more() {
     let mut client = client(Channel::Stdio);
     let (_, id) = probed(&mut client);

@@ -293,6 +293,10 @@ fn notifications_of_the_application_go_where_the_revision_has_them() {
         hear(&mut old).methods(),
         ["notifications/roots/list_changed"]
     );
+    // Params that are given, and empty, are said as they are.
+    let empty = Json::from(json!({}));
+    old.notify(To::Session, changed, Some(&empty), NOW);
+    assert_eq!(hear(&mut old).only().1["params"], json!({}));
     let mut new = settled("2026-07-28");
     let fate = new.notify(To::Session, changed, None, NOW).fate;
     assert_eq!(fate, Fate::Swallowed("roots-changed"));

@@ -145,3 +145,38 @@ fn a_list_without_an_end_is_left_after_a_hundred_pages() {
     // The call goes out with what was learned so far.
     assert_eq!((pages, region(&list)), (100, Some("eu")));
 }
+
+#[test]
+fn a_connection_that_ends_meanwhile_ends_the_calls_that_wait_for_the_list() {
+    let mut client = modern();
+    let (token, post, message) = call(&mut client);
+    refuse(&mut client, &post, &message).only();
+    client.closed(NOW);
+    let answers = hear(&mut client).answers();
+    assert_eq!((answers.len(), answers[0].0), (1, token));
+    let failure = answers[0].1.read::<Json>().unwrap_err();
+    assert_eq!(failure, "the connection ended before the answer");
+    assert_eq!(client.pending(), 0);
+}
+
+#[test]
+fn the_headers_of_ten_thousand_tools_are_known_and_no_more() {
+    let mut client = modern();
+    client.ask(Ask::new("tools/list", None), NOW).unwrap();
+    let (list, listing) = hear(&mut client).only();
+    let tools = (0..=10_000).map(|at| {
+        let mut tool = tool();
+        tool["name"] = json!(format!("tool-{at}"));
+        tool
+    });
+    let page = page(&listing, &tools.collect::<Vec<_>>(), None);
+    assert!(answer(&mut client, &list, 200, &page).answer().is_ok());
+    let mut known = |name: &str| {
+        let params = json!({"name": name, "arguments": {"region": "eu"}});
+        let ask = Ask::new("tools/call", Some(Json::from(params)));
+        client.ask(ask, NOW).unwrap();
+        region(&hear(&mut client).only().0).is_some()
+    };
+    assert!(known("tool-0") && known("tool-9999"));
+    assert!(!known("tool-10000"));
+}

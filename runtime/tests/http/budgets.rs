@@ -1,6 +1,7 @@
 //! What all clients together may take up, whatever each of them does alone.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -141,4 +142,22 @@ async fn a_list_of_tools_that_came_too_late_is_asked_for_again_soon() {
     assert_eq!(message(refused).await["error"]["code"], -32020);
     let agrees = call().with("Mcp-Param-Region", "eu").to(&service).await;
     assert_eq!(agrees.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn handlers_list_their_tools_once_for_the_calls_of_a_minute() {
+    let lists = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&lists);
+    let handler = move |call: Call, _: Peer| {
+        if call.method == "tools/list" {
+            seen.fetch_add(1, Ordering::Relaxed);
+        }
+        async move { Ok(Json::from(json!({"tools": [], "content": []}))) }
+    };
+    let service = Service::new(server(), handler);
+    for _ in 0..3 {
+        let call = Post::modern("tools/call", json!({"name": "t"}));
+        assert_eq!(call.to(&service).await.status(), StatusCode::OK);
+    }
+    assert_eq!(lists.load(Ordering::Relaxed), 1);
 }
