@@ -295,7 +295,8 @@ fn notifications_of_the_application_go_where_the_revision_has_them() {
     );
     // Params that are given, and empty, are said as they are.
     let empty = Json::from(json!({}));
-    old.notify(To::Session, changed, Some(&empty), NOW);
+    let said = old.notify(To::Session, changed, Some(&empty), NOW);
+    assert_eq!(said.fate, Fate::Sent);
     assert_eq!(hear(&mut old).only().1["params"], json!({}));
     let mut new = settled("2026-07-28");
     let fate = new.notify(To::Session, changed, None, NOW).fate;
