@@ -14,7 +14,7 @@ pub struct Limits {
     /// Requests of one connection that are not answered yet, in each direction.
     pub pending: usize,
     /// Bytes of those requests of the peer, all together; handlers and adapters have copies of what they work on, so that
-    /// three to four times as much is taken up.
+    /// three to four times as much is taken up. Of notifications that typed handlers are at, as much once more.
     pub pending_bytes: usize,
     /// Bytes of an id, a progress token or a URI that is kept.
     pub name_bytes: usize,

@@ -10,6 +10,7 @@ pub mod client;
 #[cfg(any(feature = "http", feature = "stdio"))]
 mod context;
 mod error;
+mod room;
 #[cfg(feature = "router")]
 pub mod router;
 #[cfg(feature = "schemars")]

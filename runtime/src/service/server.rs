@@ -8,6 +8,7 @@ use mcp_registry::Spoken;
 use mcp_wire::service::{ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map, MethodKind};
 
+use super::room::Room;
 use super::{Cx, Error};
 use crate::serve::{Handler, Peer, Session};
 use crate::server::{Call, Notice, Profile, ProfileError};
@@ -127,6 +128,7 @@ impl<App: Spoken> Server<App> {
             server: server.serving(self.served).with_limits(self.limits),
             handlers: Typed {
                 handlers: Arc::new(handlers),
+                room: Room::of(&self.limits),
                 app: PhantomData,
             },
         })
@@ -277,6 +279,8 @@ impl<App, H> std::fmt::Debug for Running<App, H> {
 /// Typed handlers as those of the endpoint, which only knows methods and JSON.
 pub struct Typed<App, H> {
     handlers: Arc<H>,
+    /// For the notifications that they are at.
+    room: Room,
     app: PhantomData<fn() -> App>,
 }
 
@@ -304,8 +308,12 @@ where
     }
 
     fn notice(&self, notice: Notice, session: Session) {
+        let Some(room) = self.room.take(&notice) else {
+            return;
+        };
         let handlers = Arc::clone(&self.handlers);
         tokio::spawn(async move {
+            let _room = room;
             let cx = Cx::notice(notice.peer, session);
             // Nobody waits for what becomes of a notification that cannot be read.
             let _ = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::notification(

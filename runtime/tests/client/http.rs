@@ -1,7 +1,7 @@
 //! Over HTTP: headers, sessions, streams, and statuses without a message.
 
 use mcp_revisions::client::{Ask, Channel, Event, Exchange, Ignored, Post, To, Verdict};
-use mcp_revisions::{Revision, V2025_11_25};
+use mcp_revisions::{Limits, Revision, V2025_11_25};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -436,4 +436,33 @@ fn headers_repeat_what_the_tools_were_seen_to_ask_for() {
         let (send, _) = hear(&mut client).only();
         assert_eq!(header(&send, "Mcp-Param-Region"), expected);
     }
+}
+
+#[test]
+fn a_server_that_ends_no_post_is_answered_so_often_and_no_more() {
+    let options = options(Channel::Http).with_limits(Limits {
+        pending: 3,
+        ..Limits::default()
+    });
+    let mut client = open::<V2025_11_25>(options);
+    client.connect(NOW).unwrap();
+    let (send, _) = hear(&mut client).only();
+    client.answered(send.exchange, 400, None, Some(b""), NOW);
+    shake_hands(&mut client, "2025-11-25", Some("s"));
+    let ping = |client: &mut End<V2025_11_25>, id: usize| {
+        let text = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
+        client.receive(None, text.as_bytes(), NOW);
+        hear(client)
+    };
+    let open: Vec<Post> = (0..3).map(|id| ping(&mut client, id).only().0).collect();
+    let ignored = [Event::Ignored(Ignored::Request("ping".to_owned()))];
+    for id in 3..10 {
+        let heard = ping(&mut client, id);
+        assert!(heard.sent.is_empty() && heard.events == ignored, "{id}");
+    }
+    // One that it takes makes room for another.
+    client.answered(open[0].exchange, 202, None, Some(b""), NOW);
+    hear(&mut client);
+    assert_eq!(ping(&mut client, 10).only().1["id"], 10);
+    assert!(ping(&mut client, 11).sent.is_empty());
 }

@@ -9,7 +9,7 @@ use mcp_revisions::newest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::server::LogLevel;
 use mcp_revisions::service::client::{ClientCx, Progress};
 use mcp_revisions::service::{Client, Cx, Error, Router, Server};
-use mcp_revisions::{Era, Newest, Revision, RevisionSet};
+use mcp_revisions::{Era, Limits, Newest, Revision, RevisionSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
@@ -267,4 +267,129 @@ async fn a_client_of_the_handshake_era_needs_no_newer_server() {
         .unwrap();
     assert_eq!(result.content.len(), 1);
     client.close().await.unwrap();
+}
+
+/// Notes a log message whenever it is let.
+#[derive(Clone, Default)]
+struct Careful {
+    lets: Arc<Notify>,
+    heard: Arc<Mutex<Vec<i64>>>,
+}
+
+impl ClientHandlers<ClientCx<Newest>> for Careful {
+    async fn logging_message(
+        &self,
+        params: mcp::LoggingMessageNotificationParams,
+        _: ClientCx<Newest>,
+    ) {
+        self.lets.notified().await;
+        let number: i64 = params.data.parse().unwrap();
+        assert!(number != 2, "a handler may fail");
+        self.heard.lock().unwrap().push(number);
+    }
+}
+
+/// Answers `initialize`, and each other request after as many log messages.
+async fn chatters(stream: tokio::io::DuplexStream, messages: i64) {
+    let (input, mut output) = split(stream);
+    let mut lines = BufReader::new(input).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        let message: Value = serde_json::from_str(&line).unwrap();
+        let Some(id) = message.get("id") else {
+            continue;
+        };
+        let result = match message["method"].as_str().unwrap() {
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}, "logging": {}},
+                "serverInfo": {"name": "chatters", "version": "1"},
+            }),
+            _ => {
+                for number in 0..messages {
+                    let params = json!({"level": "info", "data": number});
+                    let told = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
+                    output
+                        .write_all(format!("{told}\n").as_bytes())
+                        .await
+                        .unwrap();
+                }
+                json!({"tools": []})
+            }
+        };
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+        output
+            .write_all(format!("{answer}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
+    let (near, far) = duplex(1 << 16);
+    tokio::spawn(chatters(far, 100));
+    let careful = Careful::default();
+    let (input, output) = split(near);
+    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    let client = Client::new(&info)
+        .with_revisions([Revision::V2025_11_25].into_iter().collect())
+        .with_limits(Limits {
+            pending_bytes: 10 << 10,
+            ..Limits::default()
+        })
+        .with_handlers(careful.clone())
+        .lines(input, output);
+    // The call does not wait for what is noted, and a handler that fails takes nothing else with it.
+    client.list_tools(None).await.unwrap();
+    for _ in 0..100 {
+        careful.lets.notify_one();
+        tokio::task::yield_now().await;
+    }
+    while careful.heard.lock().unwrap().len() < 8 {
+        careful.lets.notify_one();
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(*careful.heard.lock().unwrap(), [0, 1, 3, 4, 5, 6, 7, 8]);
+}
+
+/// Pings without end, until nobody takes them any more; how many were taken.
+async fn pings(output: &mut (impl tokio::io::AsyncWrite + Unpin), most: usize) -> usize {
+    for number in 0..most {
+        let ping = json!({"jsonrpc": "2.0", "id": number, "method": "ping"});
+        let line = format!("{ping}\n");
+        let sent = output.write_all(line.as_bytes());
+        if tokio::time::timeout(Duration::from_millis(500), sent)
+            .await
+            .is_err()
+        {
+            return number;
+        }
+    }
+    most
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
+    let (near, far) = duplex(1 << 10);
+    let (input, output) = split(near);
+    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    let client = Client::new(&info)
+        .with_revisions([Revision::V2025_11_25].into_iter().collect())
+        .with_limits(Limits {
+            message_bytes: 4 << 10,
+            ..Limits::default()
+        })
+        .lines(input, output);
+    let call = tokio::spawn(async move { client.list_tools(None).await });
+    let (input, mut output) = split(far);
+    let taken = pings(&mut output, 100_000).await;
+    // What is in the streams, what waits to be heard, and the answers of four kibibytes.
+    assert!((100..500).contains(&taken), "{taken}");
+    // Once it takes them, all goes on.
+    let mut lines = BufReader::new(input).lines();
+    let all = tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    assert_eq!(pings(&mut output, 2_000).await, 2_000);
+    drop(output);
+    call.abort();
+    all.abort();
 }

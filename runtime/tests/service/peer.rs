@@ -58,6 +58,12 @@ impl Peer {
         self.out.write_all(line.as_bytes()).await.unwrap();
     }
 
+    /// Sends a notification without params.
+    pub(crate) async fn says(&mut self, method: &str) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method}))
+            .await;
+    }
+
     /// Calls a method, and answers what the server asks meanwhile, however its era asks.
     pub(crate) async fn call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let mut params = params;

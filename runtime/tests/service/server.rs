@@ -1,7 +1,10 @@
 //! Handlers of the generated traits, of one revision, behind any transport.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use mcp_revisions::service::{Cx, Error, Server};
-use mcp_revisions::{V2025_06_18, v2025_06_18 as mcp};
+use mcp_revisions::{Limits, Revision, V2025_06_18, v2025_06_18 as mcp};
 use serde_json::json;
 use tokio::io::duplex;
 
@@ -35,6 +38,29 @@ impl mcp::ServerHandlers<Cx<V2025_06_18>> for Watched {
     }
 }
 
+/// A server that never comes to an end with what it takes note of.
+#[derive(Clone, Default)]
+struct Slow(Arc<AtomicUsize>);
+
+impl mcp::ServerHandlers<Cx<V2025_06_18>> for Slow {
+    async fn list_tools(
+        &self,
+        _: mcp::ListToolsRequestParams,
+        _: Cx<V2025_06_18>,
+    ) -> Result<mcp::ListToolsResult, Error> {
+        Ok(mcp::ListToolsResult::new(Vec::new()))
+    }
+
+    async fn roots_list_changed(
+        &self,
+        _: mcp::RootsListChangedNotificationParams,
+        _: Cx<V2025_06_18>,
+    ) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        std::future::pending().await
+    }
+}
+
 fn info() -> mcp::Implementation {
     mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0.0"))
 }
@@ -60,6 +86,30 @@ async fn handlers_of_one_revision_serve_every_peer() {
 }
 
 #[tokio::test]
+async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
+    let (near, far) = duplex(1 << 16);
+    let slow = Slow::default();
+    let limits = Limits {
+        pending_bytes: 10 << 10,
+        ..Limits::default()
+    };
+    let server = Server::<V2025_06_18>::new(&info()).with_limits(limits);
+    let running = server.serve(slow.clone()).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let mut peer = Peer::connect(Revision::V2025_06_18, near).await;
+    for _ in 0..100 {
+        peer.says("notifications/roots/list_changed").await;
+    }
+    // Calls are answered all the while.
+    peer.call("tools/list", json!({})).await.unwrap();
+    // Each takes up a little more than a kibibyte.
+    assert_eq!(slow.0.load(Ordering::Relaxed), 9);
+}
+
+#[tokio::test]
 async fn capabilities_are_what_is_implemented() {
     let (near, far) = duplex(1 << 16);
     let running = Server::<V2025_06_18>::new(&info()).serve(Watched).unwrap();
@@ -67,7 +117,7 @@ async fn capabilities_are_what_is_implemented() {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
     });
-    let newest = mcp_revisions::Revision::NEWEST;
+    let newest = Revision::NEWEST;
     let mut peer = Peer::connect(newest, near).await;
     let found = peer.call("server/discover", json!({})).await.unwrap();
     assert_eq!(

@@ -25,7 +25,7 @@ pub struct Options {
     pub(super) profile: Profile,
     pub(super) revisions: RevisionSet,
     pub(super) policy: Policy,
-    pub(super) limits: Limits,
+    pub(crate) limits: Limits,
     pub(super) probe_timeout: Duration,
     pub(super) verdict: Option<Verdict>,
     pub(super) adapts: bool,

@@ -31,6 +31,9 @@ impl<App: Spoken> Connection<Client<App>> {
             }
             _ => self.spoken(),
         };
+        if self.heeds_no_answer() {
+            return self.ignore(Ignored::Request(method.to_owned()));
+        }
         if method == methods::PING {
             return self.post_answer(&id, Ok(empty_object()), revision);
         }
@@ -97,6 +100,12 @@ impl<App: Spoken> Connection<Client<App>> {
                 self.post_answer(&id, Err(error), revision);
             }
         }
+    }
+
+    /// Whether the server has taken none of too many answers: over HTTP each is a POST that it has to end.
+    fn heeds_no_answer(&self) -> bool {
+        let (open, most) = (&self.state.exchanges, self.side.options.limits.pending);
+        open.len() >= most && open.values().filter(|of| of.is_none()).count() >= most
     }
 
     /// The revision that is spoken, or would be with a handshake.

@@ -1,7 +1,6 @@
 //! The task behind a client's handles: it moves what the connection wants sent, what comes, and the time.
 
 use std::collections::HashMap;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -9,16 +8,18 @@ use std::time::{Duration, Instant};
 use mcp_registry::Spoken;
 use mcp_wire::service::{ClientSide, Serves};
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 
-use super::{Client, ClientCx, How, Log, Progress, Tell, closed};
+use super::notices::{Around, note};
+use super::{ClientCx, Log, Progress, Tell, closed};
 use crate::client::{
     Answer, Ask, Call, Client as Side, Connection, Event, Failure, Fate, Notice, Options, Output,
     Profile, ServerFacts, To, Token,
 };
 use crate::methods;
 use crate::service::Error;
+use crate::service::room::Room;
 use crate::transport::client::{Carrier, Incoming};
 
 /// What a handle wants done.
@@ -88,13 +89,15 @@ struct Driver<App: Spoken, H> {
     connection: Connection<Side<App>>,
     carrier: Carrier,
     handlers: Arc<H>,
-    /// Handles alone keep the connection.
-    commands: mpsc::WeakUnboundedSender<Command>,
+    around: Around,
     facts: watch::Sender<Option<ServerFacts>>,
     waiting: HashMap<Token, Waiting>,
     tokens: HashMap<u64, Token>,
     /// Questions of the server that are being answered.
     answering: HashMap<Token, AbortHandle>,
+    /// What the handlers take note of, one after the other.
+    noted: mpsc::UnboundedSender<(Notice, OwnedSemaphorePermit)>,
+    room: Room,
     start: Instant,
     /// Whether the other end is gone.
     over: bool,
@@ -121,12 +124,25 @@ where
 {
     let (commands, wanted) = mpsc::unbounded_channel();
     let (facts, known) = watch::channel(None);
+    let (noted, notices) = mpsc::unbounded_channel();
+    let around = Around {
+        commands: commands.downgrade(),
+        facts: known.clone(),
+    };
+    let room = Room::of(&options.limits);
+    tokio::spawn(note::<App, H>(
+        Arc::clone(&handlers),
+        around.clone(),
+        notices,
+    ));
     let driver = Driver::<App, H> {
         connection: Connection::new(Side::<App>::new(options)),
         carrier,
         handlers,
-        commands: commands.downgrade(),
+        around,
         facts,
+        noted,
+        room,
         waiting: HashMap::new(),
         tokens: HashMap::new(),
         answering: HashMap::new(),
@@ -318,18 +334,8 @@ where
         }
     }
 
-    fn cx(&self) -> Option<ClientCx<App>> {
-        let client = Client {
-            commands: self.commands.upgrade()?,
-            facts: self.facts.subscribe(),
-            how: How::default(),
-            app: PhantomData,
-        };
-        Some(ClientCx { client })
-    }
-
     fn question(&mut self, call: Call) {
-        let (Some(cx), Some(commands)) = (self.cx(), self.commands.upgrade()) else {
+        let (Some(cx), Some(commands)) = (self.around.cx(), self.around.commands.upgrade()) else {
             return;
         };
         let handlers = Arc::clone(&self.handlers);
@@ -361,16 +367,9 @@ where
         if notice.method == methods::NOTIFICATIONS_MESSAGE && self.logged(&notice) {
             return;
         }
-        let Some(cx) = self.cx() else { return };
-        let handlers = Arc::clone(&self.handlers);
-        tokio::spawn(async move {
-            let (method, params) = (notice.method, &notice.params);
-            // Nobody waits for what becomes of a notification that cannot be read.
-            let _ = <App::Protocol as Serves<ClientSide, H, _>>::notification(
-                &handlers, method, params, cx,
-            )
-            .await;
-        });
+        if let Some(room) = self.room.take(&notice) {
+            let _ = self.noted.send((notice, room));
+        }
     }
 }
 

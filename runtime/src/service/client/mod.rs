@@ -18,6 +18,7 @@
 //! ```
 
 mod driver;
+mod notices;
 mod options;
 mod updates;
 

@@ -1,0 +1,29 @@
+//! How much of what handlers only take note of waits for them: whoever tells them faster than they note it is not noted.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::Limits;
+use crate::protocol::Notice;
+
+/// What a notification takes up besides its params.
+const EACH: usize = 1 << 10;
+
+/// Room for the notifications that handlers are at, as for the requests of a peer ([`Limits::pending_bytes`]).
+#[derive(Debug)]
+pub(super) struct Room(Arc<Semaphore>);
+
+impl Room {
+    pub(super) fn of(limits: &Limits) -> Self {
+        let bytes = limits.pending_bytes.min(Semaphore::MAX_PERMITS);
+        Self(Arc::new(Semaphore::new(bytes)))
+    }
+
+    /// Room for one more, until what this gives is dropped; none if there is none.
+    pub(super) fn take(&self, notice: &Notice) -> Option<OwnedSemaphorePermit> {
+        let bytes = notice.params.text().len().saturating_add(EACH);
+        let bytes = u32::try_from(bytes).ok()?;
+        Arc::clone(&self.0).try_acquire_many_owned(bytes).ok()
+    }
+}
