@@ -1,7 +1,8 @@
 //! Every rule shows what it comes to, and it comes to that.
 //!
 //! An example of `spec/shims/` goes through the real conversion, and a judge of another hand says that both of its
-//! texts are what they are said to be.
+//! texts are what they are said to be. Both are compared as what generated code promises: members in any order, numbers
+//! as they are spelled.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,6 +23,7 @@ use mcp_registry::{
 };
 use mcp_tests::judge::Judge;
 use mcp_tests::root;
+use mcp_tests::text::same;
 use mcp_wire::{Direction, ErrorObject, Json};
 
 #[test]
@@ -138,7 +140,11 @@ fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
         Ending::Rejected(code) => format!("rejected {code}"),
         Ending::Swallowed => "swallowed".to_owned(),
     };
-    if ending != expected {
+    let as_said = match sample.ending {
+        Ending::Value(output) => same(&ending, output),
+        _ => ending == expected,
+    };
+    if !as_said {
         return Err(format!(
             "{}: expected {expected}, found {ending}",
             sample.input
