@@ -87,6 +87,45 @@ fn lists_without_order_are_sorted_and_the_others_are_not() {
     assert_eq!(schema["properties"]["d"]["default"], json!(["z", "y"]));
 }
 
+/// `"a" | "b"` is written as an `enum` by one tool and as constants by the next.
+#[test]
+fn strings_to_choose_from_have_one_spelling() {
+    let is = |text: &str| json!({"type": "string", "const": text});
+    let either = json!({"type": "string", "enum": ["a", "b"]});
+    for choices in [
+        json!({"anyOf": [is("b"), is("a")]}),
+        json!({"oneOf": [{"const": "a", "title": "A"}, {"const": "b", "title": "B"}]}),
+        json!({"type": "string", "anyOf": [{"const": "a"}, {"enum": ["b"]}]}),
+    ] {
+        assert_eq!(definition(choices), either);
+    }
+    assert_eq!(
+        definition(json!({"default": "a", "anyOf": [is("a"), is("b")]})),
+        json!({"type": "string", "enum": ["a", "b"], "default": "a"})
+    );
+    // Among others, they are one choice.
+    let object = json!({"type": "object"});
+    assert_eq!(
+        definition(json!({"anyOf": [object, is("b"), {"type": "null"}, is("a")]})),
+        json!({"anyOf": [object, either, {"type": "null"}]})
+    );
+    // Beside any string they say nothing.
+    let any = json!({"type": "string"});
+    assert_eq!(definition(json!({"anyOf": [is("a"), any]})), any);
+    // What says something else stays: more about the string, one of two that are the same, another value, another word
+    // beside them, exactly one of which neither can be.
+    for kept in [
+        json!({"anyOf": [is("a"), {"type": "string", "const": "b", "deprecated": true}]}),
+        json!({"anyOf": [is("a"), is("a")]}),
+        json!({"anyOf": [is("a"), {"const": 1}]}),
+        json!({"anyOf": [is("a"), is("b")], "type": "object"}),
+        json!({"oneOf": [is("a"), any]}),
+        json!({"anyOf": [is("a")]}),
+    ] {
+        assert_eq!(definition(kept.clone()), kept);
+    }
+}
+
 #[test]
 fn definitions_become_defs_in_places_and_in_references() {
     let upstream = json!({

@@ -2,7 +2,7 @@
 //!
 //! Prose goes (`description`, `title`, `examples`, `$comment` where they are annotations, not where they name members),
 //! keys are sorted, and so are the lists whose order says nothing (`required`, `enum`, a list-valued `type`);
-//! `definitions` becomes `$defs`; the dialect is 2020-12.
+//! `definitions` becomes `$defs`, choices that are fixed strings become `enum`; the dialect is 2020-12.
 //! A keyword that would change its meaning on the way from one dialect to the other is an error: it is never translated by guess.
 //! Keywords unknown here are kept as they are: which keywords a schema may use is decided where the schema is loaded.
 
@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::json::shown;
 use crate::{Error, pointer};
 
+mod choices;
 mod reference;
 mod text;
 
@@ -235,6 +236,7 @@ impl Walk<'_> {
                 }
             }
         }
+        choices::joined(&mut canonical);
         Ok(canonical.into())
     }
 
