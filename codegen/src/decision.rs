@@ -50,6 +50,8 @@ pub enum Question {
     Name,
     /// A schema that says something no type can hold.
     Shape,
+    /// An error code of which nothing says what it means.
+    Code,
     /// A change between neighbours that no rule covers.
     Change,
 }
@@ -81,6 +83,7 @@ impl Question {
             Self::Union => "union",
             Self::Name => "name",
             Self::Shape => "shape",
+            Self::Code => "code",
             Self::Change => "change",
         }
     }

@@ -114,12 +114,17 @@ impl<'s> Models<'s> {
         for (revision, scope, draft) in drafts {
             match join::joined(draft, &scope, rules, &areas) {
                 Ok(Built {
-                    model, decisions, ..
-                }) => revisions.push(RevisionModel {
-                    revision,
                     model,
-                    decisions,
-                }),
+                    mut decisions,
+                    ..
+                }) => {
+                    decisions.extend(stated.open(revision));
+                    revisions.push(RevisionModel {
+                        revision,
+                        model,
+                        decisions,
+                    });
+                }
                 Err(error) => errors.push(error),
             }
         }
@@ -231,7 +236,7 @@ impl<'s> Models<'s> {
     /// As [`Models::plan_shims`].
     pub fn plan_pair(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
         let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
-        let sent = [old, new].map(|of| sent(&self.stated, &of.revision.id));
+        let sent = [old, new].map(|of| sent(&self.stated, of.revision));
         let [old_codes, new_codes] = &sent;
         let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
         let Planned { plan, mut faults } =
@@ -448,13 +453,14 @@ fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> 
     }
 }
 
-/// The error codes that a peer of a revision may send.
-fn sent(codes: &ErrorRules, revision: &str) -> Vec<(i64, String)> {
-    let sent = codes
-        .errors
-        .iter()
-        .filter(|error| error.send && error.revisions.iter().any(|id| id == revision));
-    sent.map(|error| (error.code, error.name.clone())).collect()
+/// The error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
+fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
+    let said = (codes.errors.iter())
+        .filter(|error| error.send && error.revisions.contains(&revision.id))
+        .map(|error| (error.code, error.name.clone()));
+    let unlisted = codes.unlisted(revision).into_iter();
+    said.chain(unlisted.map(|(code, name)| (code, name.to_owned())))
+        .collect()
 }
 
 fn facts(revision: &Revision, stated: &ErrorRules) -> CrateFacts {

@@ -9,6 +9,8 @@ use toml::Spanned;
 use super::rules::RuleFile;
 use super::{Revision, Spec, Status};
 use crate::Error;
+use crate::decision::{Decision, Question, Scope, Settle};
+use crate::pointer::escaped;
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +161,43 @@ impl ErrorRules {
         methods
             .map(|(method, rule)| (method.clone(), rule.meaning.clone()))
             .collect()
+    }
+
+    /// The codes that the schema of a revision carries and no row speaks of, each once, with its definition.
+    #[must_use]
+    pub fn unlisted<'r>(&self, revision: &'r Revision) -> Vec<(i64, &'r str)> {
+        let listed = |code: i64| {
+            (self.errors.iter()).any(|row| row.code == code && row.revisions.contains(&revision.id))
+        };
+        let of_each = (revision.definitions())
+            .flat_map(|(name, schema)| codes(schema).into_iter().map(move |code| (code, name)));
+        let mut unlisted: Vec<(i64, &str)> = Vec::new();
+        for (code, name) in of_each.filter(|(code, _)| !listed(*code)) {
+            if !unlisted.iter().any(|(known, _)| *known == code) {
+                unlisted.push((code, name));
+            }
+        }
+        unlisted
+    }
+
+    /// What has to be said of these codes.
+    pub(crate) fn open(&self, revision: &Revision) -> Vec<Decision> {
+        let of = |(code, name): (i64, &str)| Decision {
+            scope: Scope::Revision(revision.id.clone()),
+            place: format!("/$defs/{}", escaped(name)),
+            question: Question::Code,
+            open: format!("nothing says what its code {code} means"),
+            answer: "a peer may send it".to_owned(),
+            settle: Settle {
+                file: Self::FILE.to_owned(),
+                stub: format!(
+                    "[[error]]\ncode = {code}\nname = {:?}\nrevisions = [{:?}]\nmeaning = \"\"\ndefinition = {name:?}\npage = \"schema/{{revision}}/schema.ts\"\n",
+                    name.strip_suffix("Error").unwrap_or(name),
+                    revision.id
+                ),
+            },
+        };
+        self.unlisted(revision).into_iter().map(of).collect()
     }
 
     /// The name of the file below the spec directory.
@@ -417,7 +456,7 @@ impl Check<'_> {
             };
             let found = revision
                 .definition(definition)
-                .map(|definition| states_code(definition, code));
+                .map(|definition| codes(definition).contains(&code));
             let problem = match found {
                 Some(true) => continue,
                 Some(false) => {
@@ -430,20 +469,16 @@ impl Check<'_> {
     }
 }
 
-/// Whether `code` has that constant value, directly or in the parts of an `allOf`, in the definition or its `error`.
-fn states_code(schema: &Value, code: i64) -> bool {
-    let stated = schema
-        .pointer("/properties/code/const")
-        .and_then(Value::as_i64)
-        == Some(code);
+/// The constant values of `code`, directly or in the parts of an `allOf`, in the definition or its `error`.
+fn codes(schema: &Value) -> Vec<i64> {
     let parts = schema
         .get("allOf")
         .and_then(Value::as_array)
         .into_iter()
         .flatten();
-    stated
-        || schema
-            .pointer("/properties/error")
-            .is_some_and(|error| states_code(error, code))
-        || parts.into_iter().any(|part| states_code(part, code))
+    let within = parts.chain(schema.pointer("/properties/error"));
+    let stated = schema.pointer("/properties/code/const");
+    (stated.and_then(Value::as_i64).into_iter())
+        .chain(within.flat_map(codes))
+        .collect()
 }
