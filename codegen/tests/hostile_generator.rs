@@ -266,24 +266,30 @@ fn all_of_that_never_ends() {
 #[test]
 fn a_union_that_nothing_decides_names_the_rule_to_write() {
     let both = |b: Value, c: Value| json!({"A": {"anyOf": [reference("B"), reference("C")]}, "B": b, "C": c});
-    let rule = "help: to settle it, add to spec/unions.toml:\n    [[union]]\n    at = \"A\"";
+    // Members can decide where each variant names some.
+    let members = "help: to settle it, add to spec/unions.toml:\n    [[union]]\n    at = \"A\"";
+    let opaque = "help: to settle it, add to spec/shapes.toml:\n    [[shape]]\n    at = \"A\"\n    as = \"json\"";
     let same = object(&[("a", string())], &[]);
-    for (definitions, says) in [
+    for (definitions, says, rule) in [
         (
             both(same.clone(), same),
             "`B`, `C` with no member that only one of them knows",
+            members,
         ),
         (
             both(string(), string()),
-            "`B`, `C` that are all a JSON [String]",
+            "`B`, `C` that may each be a string",
+            opaque,
         ),
         (
             json!({"A": {"anyOf": [{}, string()]}}),
-            "that are all a JSON",
+            "any JSON, a string that may each be a string",
+            opaque,
         ),
         (
             json!({"A": {"anyOf": [{"type": "object"}, {"type": "object", "additionalProperties": string()}]}}),
-            "with no member that only one of them knows",
+            "any object, a map to a string with no member that only one of them knows",
+            opaque,
         ),
         // The steps of a path are joined with dots.
         (
@@ -292,6 +298,7 @@ fn a_union_that_nothing_decides_names_the_rule_to_write() {
                 object(&[("c.d", string())], &["c.d"]),
             ),
             "with no member that only one of them knows",
+            members,
         ),
     ] {
         refused_at(&definitions, "/$defs/A", says);
@@ -302,7 +309,7 @@ fn a_union_that_nothing_decides_names_the_rule_to_write() {
         {"type": "array", "items": string()},
         {"type": "array", "items": {"type": "string", "enum": ["a"]}},
     ]}});
-    refused_at(&lists, "/$defs/A", rule);
+    refused_at(&lists, "/$defs/A", opaque);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 mod twin;
 
 use mcp_codegen::Spec;
+use mcp_codegen::decision::{Decision, Question};
 use mcp_codegen::generate::Models;
 use mcp_codegen::model::{Shape, Union};
 use mcp_codegen::shims::plan::{Arm, Body, End};
@@ -127,4 +128,125 @@ fn between_released_revisions_nothing_is_left_open() {
         assert_eq!(lines.len(), 1, "{place} is said once: {error}");
         assert_eq!(lines[0].matches("on the way").count(), ways, "{}", lines[0]);
     }
+}
+
+/// What is open between the newest release and a draft that differs by a change.
+fn open_after(change: impl FnOnce(&mut serde_json::Value)) -> Vec<(String, String)> {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let open = plan.open.into_iter();
+    open.map(|one| (one.place, format!("{}; {}", one.open, one.answer)))
+        .collect()
+}
+
+/// What a schema calls a choice is its own business: on the wire it is its tag.
+#[test]
+fn a_choice_by_another_name_is_the_one_of_its_tag() {
+    let renamed = |tag: &'static str| {
+        move |schema: &mut serde_json::Value| {
+            let text = schema.to_string();
+            let text = text.replace("\"#/$defs/ResourceLink\"", "\"#/$defs/LinkedResource\"");
+            *schema = serde_json::from_str(&text).unwrap();
+            let definitions = schema["$defs"].as_object_mut().unwrap();
+            let mut link = definitions.remove("ResourceLink").unwrap();
+            link["properties"]["type"]["const"] = json!(tag);
+            definitions.insert("LinkedResource".to_owned(), link);
+        }
+    };
+    assert_eq!(open_after(renamed("resource_link")), []);
+    let places: Vec<String> = (open_after(renamed("link")).into_iter())
+        .map(|(place, _)| place)
+        .collect();
+    let wanted = ["ContentBlock|Link", "ContentBlock|ResourceLink"];
+    assert_eq!(places, wanted, "another tag is another choice");
+}
+
+/// Choices under another name are taken one by one.
+#[test]
+fn choices_by_another_name_are_the_choices_that_they_were() {
+    let open = open_after(|schema| {
+        schema["$defs"]["Theme"] = schema["$defs"]["Icon"]["properties"]["theme"].take();
+        schema["$defs"]["Icon"]["properties"]["theme"] = json!({ "$ref": "#/$defs/Theme" });
+        schema["$defs"]["Theme"]["enum"] = json!(["dark", "dim", "light"]);
+        schema["$defs"]["ToolBlock"] = schema["$defs"]["ContentBlock"].clone();
+        schema["$defs"]["CallToolResult"]["properties"]["content"]["items"] =
+            json!({ "$ref": "#/$defs/ToolBlock" });
+    });
+    let places: Vec<&str> = open.iter().map(|(place, _)| place.as_str()).collect();
+    assert_eq!(places, ["Theme|dim"]);
+}
+
+/// Where the new type holds what the old one did, only the way back is a question.
+#[test]
+fn a_type_that_widens_asks_for_nothing_on_the_way_there() {
+    let text = json!({ "type": "string" });
+    let rich = json!({ "type": "object", "properties": { "text": text }, "required": ["text"] });
+    for (place, wider) in [
+        ("Prompt.description", json!({ "anyOf": [text, rich] })),
+        ("Resource.size", json!({ "type": "number" })),
+        ("Icon.theme", text.clone()),
+        (
+            "Icon.sizes",
+            json!({ "type": "array", "items": { "type": ["integer", "string"] } }),
+        ),
+    ] {
+        let (name, member) = place.split_once('.').unwrap();
+        let open = open_after(|schema| schema["$defs"][name]["properties"][member] = wider.clone());
+        let [(at, said)] = open.as_slice() else {
+            panic!("{place}: {open:?}");
+        };
+        assert_eq!(at, place);
+        assert!(!said.contains("on the way up"), "{said}");
+        assert!(said.contains("on the way down"), "{said}");
+        let answer = "the value is read again, and lost if it does not fit";
+        assert!(said.ends_with(answer), "{said}");
+    }
+}
+
+/// A code that the schema brings along is sent, whether somebody has said what it means or not.
+#[test]
+fn an_error_code_of_the_schema_is_asked_for_and_not_passed_on() {
+    let mut files = twin::directory().files().clone();
+    let schema = files.get_mut("draft/schema.json").unwrap();
+    let mut changed: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let code = json!({ "properties": { "code": { "type": "integer", "const": -32023 } } });
+    changed["$defs"]["RateLimitedError"] = json!({
+        "type": "object",
+        "properties": { "error": { "allOf": [{ "$ref": "#/$defs/Error" }, code] } },
+    });
+    *schema = changed.to_string();
+    let spec = Spec::from_files(files.clone()).unwrap();
+    let asked = codes(&spec);
+    let [decision] = asked.as_slice() else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(decision.place, "/$defs/RateLimitedError");
+    let planned = |spec: &Spec| {
+        let models = Models::build(spec).unwrap();
+        let pair = Pair::new(newest(spec), "draft");
+        models.plan_pair(&pair, RuleFile::default()).unwrap()
+    };
+    let open = planned(&spec).open;
+    assert_eq!(open.len(), 1, "{open:?}");
+    assert_eq!(open[0].place, "error -32023");
+    // The row that it proposes settles it, and the code is still asked for between the neighbours.
+    let row = &decision.settle.stub;
+    let row = row.replace("meaning = \"\"", "meaning = \"Too many requests.\"");
+    let rows = files.get_mut(&decision.settle.file).unwrap();
+    rows.push_str(&format!("\n{row}"));
+    let spec = Spec::from_files(files).unwrap();
+    assert_eq!(codes(&spec), []);
+    assert_eq!(planned(&spec).open.len(), 1);
+}
+
+/// What is open of the codes of the draft.
+fn codes(spec: &Spec) -> Vec<Decision> {
+    let models = Models::build(spec).unwrap();
+    let decisions = models.get("draft").unwrap().decisions.iter();
+    let of_codes = decisions.filter(|one| one.question == Question::Code);
+    of_codes.cloned().collect()
 }

@@ -27,6 +27,21 @@ pub enum Kind {
     Null,
 }
 
+impl Kind {
+    /// A value of it, as people say it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Object => "an object",
+            Self::Array => "a list",
+            Self::String => "a string",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+        }
+    }
+}
+
 /// A decision, or a question and what follows from its answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -151,9 +151,16 @@ impl<'s> Builder<'s> {
         let said = sorted(said);
         let stands_for = sorted(runtime.stands_for.iter().copied().map(scalar).collect());
         if said != stands_for {
+            let words = |types: &[Ty]| match types {
+                [] => "something else".to_owned(),
+                types => (types.iter().map(Ty::to_string).collect::<Vec<_>>()).join(" or "),
+            };
             let problem = format!(
-                "it stands for {stands_for:?}, and {}#{} says {said:?}",
-                self.schema.file, node.pointer
+                "it stands for {}, and {}#{} says {}",
+                words(&stands_for),
+                self.schema.file,
+                node.pointer,
+                words(&said)
             );
             return Err(self.rules.runtime_error(definition, &problem));
         }

@@ -28,6 +28,7 @@ use crate::spec::methods::MethodRules;
 
 pub(crate) use cycles::cycles;
 pub(crate) use finite::ranks;
+pub(crate) use open::opaque_rule;
 pub use ty::{Direction, Method, MethodKind, Presence, Rest, Ty};
 
 /// One revision: what its schema defines, and its methods.

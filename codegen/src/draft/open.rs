@@ -65,11 +65,16 @@ impl Unfit {
             question: Question::Shape,
             open: format!("expected {expected}, found {found}"),
             answer: format!("`{place}` is any JSON, kept as text"),
-            settle: Settle {
-                file: "shapes.toml".to_owned(),
-                stub: format!("[[shape]]\nat = {place:?}\nas = \"json\"\nreason = \"\"\n"),
-            },
+            settle: opaque_rule(place),
         }
+    }
+}
+
+/// The rule by which a place is read as opaque JSON.
+pub(crate) fn opaque_rule(place: &str) -> Settle {
+    Settle {
+        file: "shapes.toml".to_owned(),
+        stub: format!("[[shape]]\nat = {place:?}\nas = \"json\"\nreason = \"\"\n"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a draft and a model say in the same words: types of values, presence of members, methods.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -54,6 +56,25 @@ impl Ty {
             Self::Named(name) => Some(name),
             Self::Nullable(inner) => inner.by_value(),
             _ => None,
+        }
+    }
+}
+
+/// As people say it.
+impl fmt::Display for Ty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::String => f.write_str("a string"),
+            Self::Boolean => f.write_str("a boolean"),
+            Self::Integer => f.write_str("an integer"),
+            Self::Number => f.write_str("a number"),
+            Self::Json => f.write_str("any JSON"),
+            Self::JsonObject => f.write_str("any object"),
+            Self::JsonArray => f.write_str("any list"),
+            Self::Nullable(inner) => write!(f, "{inner} or null"),
+            Self::Array(inner) => write!(f, "a list of {inner}"),
+            Self::Map(inner) => write!(f, "a map to {inner}"),
+            Self::Named(name) | Self::Runtime(name, _) => write!(f, "`{name}`"),
         }
     }
 }

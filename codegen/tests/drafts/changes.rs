@@ -304,7 +304,7 @@ pub(crate) const MESSAGES: &[Change] = &[
         Refusal(&[
             "spec/names.toml:",
             "runtime type `RequestId`",
-            "says [String]",
+            "says a string",
         ]),
     ),
 ];

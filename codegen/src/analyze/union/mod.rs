@@ -11,7 +11,7 @@ use super::plan::{Case, Kind, KindCase, Opaque, Plan};
 use super::profile::Profile;
 use crate::Error;
 use crate::decision::{Decision, Question, Scope, Settle};
-use crate::draft::{Def, Draft, Shape, Ty, Union};
+use crate::draft::{Def, Draft, Shape, Ty, Union, opaque_rule};
 use crate::rules::{Decide, PresentRow, Rules};
 
 /// How the unions of a draft are read.
@@ -68,28 +68,32 @@ pub(crate) fn plans(draft: &Draft, scope: &Scope, rules: &Rules) -> Result<Plans
 
 /// A union that its schema leaves open.
 fn open(draft: &Draft, scope: &Scope, def: &Def, union: &Union, problem: &str) -> Decision {
-    let row = |ty: &Ty| {
-        let variant = match ty {
-            Ty::Named(name) => draft.get(name).map_or(name.as_str(), |def| &def.doc_key),
-            _ => "",
-        };
-        format!("{{ variant = {variant:?}, member = \"\" }}")
-    };
-    let rows: Vec<String> = union.types.iter().map(row).collect();
     let at = &def.doc_key;
-    Decision {
-        scope: scope.clone(),
-        place: def.at(),
-        question: Question::Union,
-        open: format!("expected a union whose variants can be told apart, found {problem}"),
-        answer: format!("`{at}` is any JSON, kept as text"),
-        settle: Settle {
+    // Members decide where every variant has some; what else could tell the variants apart was tried.
+    let row = |ty: &Ty| match ty {
+        Ty::Named(name) => (draft.get(name))
+            .filter(|def| matches!(def.shape, Shape::Object(_)))
+            .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key)),
+        _ => None,
+    };
+    let rows: Option<Vec<String>> = union.types.iter().map(row).collect();
+    let settle = match rows {
+        Some(rows) => Settle {
             file: "unions.toml".to_owned(),
             stub: format!(
                 "[[union]]\nat = {at:?}\ndecide = {{ present = [{}] }}\nreason = \"\"\n",
                 rows.join(", ")
             ),
         },
+        None => opaque_rule(at),
+    };
+    Decision {
+        scope: scope.clone(),
+        place: def.at(),
+        question: Question::Union,
+        open: format!("expected a union whose variants can be told apart, found {problem}"),
+        answer: format!("`{at}` is any JSON, kept as text"),
+        settle,
     }
 }
 
@@ -175,8 +179,7 @@ fn ruled_rows(
         }
     }
     if let Some(index) = open.first() {
-        let name = named(&union.types[*index]);
-        return Err(format!("no row for the variant {name}"));
+        return Err(format!("no row for the variant {}", union.types[*index]));
     }
     Ok(Plan::Present { cases, otherwise })
 }
@@ -231,9 +234,11 @@ impl<'d> Decider<'d> {
                 _ => match variants.as_slice() {
                     [only] => Plan::Take(*only),
                     several => {
+                        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
                         return Err(format!(
-                            "{} that are all a JSON {kinds:?}",
-                            self.names(several)
+                            "{} that may each be {}",
+                            self.names(several),
+                            kinds.join(" or ")
                         ));
                     }
                 },
@@ -406,15 +411,7 @@ impl<'d> Decider<'d> {
     }
 
     fn names(&self, variants: &[usize]) -> String {
-        let name = |index: &usize| named(&self.types[*index]);
+        let name = |index: &usize| self.types[*index].to_string();
         variants.iter().map(name).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// A variant, as complaints name it.
-fn named(ty: &Ty) -> String {
-    match ty {
-        Ty::Named(name) => format!("`{name}`"),
-        ty => format!("{ty:?}"),
     }
 }

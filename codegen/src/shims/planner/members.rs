@@ -140,7 +140,7 @@ impl<'m> Planner<'m> {
     }
 
     /// A member whose type became another one: dropped where a rule says so, else its text is read again where nothing
-    /// in it could need a rule.
+    /// in it could need a rule. A type that holds whatever the old one did asks for no rule.
     fn recast_member(
         &mut self,
         [source, target]: [&Member; 2],
@@ -148,9 +148,11 @@ impl<'m> Planner<'m> {
         place: &str,
         problem: &str,
     ) -> Source {
-        let opaque = matches!(self.hop.to.resolve(&target.ty), Ty::Json);
-        let plain = words::is_plain(self.hop.from, &source.ty)
-            && (opaque || words::is_plain(self.hop.to, &target.ty));
+        let Hop { from, to, .. } = self.hop;
+        let opaque = matches!(to.resolve(&target.ty), Ty::Json);
+        let plain =
+            words::is_plain(from, &source.ty) && (opaque || words::is_plain(to, &target.ty));
+        let scalar = words::is_scalar(from, &source.ty) || words::is_scalar(to, &target.ty);
         let [_, may_lack] = recast.optional;
         let drops = |action: &Action| *action == Action::Drop;
         let question = "that a value of another type is dropped";
@@ -158,11 +160,14 @@ impl<'m> Planner<'m> {
             let rule = rule.id.clone();
             return Source::Lost(Recast { rule, ..recast });
         }
+        if words::widens((from, &source.ty), (to, &target.ty)) {
+            return Source::Reread(recast);
+        }
         let (otherwise, action) = match may_lack {
             true => ("lost", "\"drop\""),
             false => ("refused", "{ custom = \"\" }"),
         };
-        match plain {
+        match plain || scalar {
             true => {
                 let answer = format!("the value is read again, and {otherwise} if it does not fit");
                 self.finds(place, problem, &answer, "{ custom = \"\" }");
@@ -204,7 +209,7 @@ impl<'m> Planner<'m> {
             None if offered => self.unfilled(target, place),
             None => {
                 let [before, now] = self.hop.ids;
-                let ty = words::ty(&target.ty);
+                let ty = &target.ty;
                 let open =
                     format!("it is {ty}, required in {now}, and {before} has no such member");
                 self.filled(target, place, &open)
@@ -277,7 +282,7 @@ impl<'m> Planner<'m> {
             None if offered => plan,
             None => {
                 let [before, now] = self.hop.ids;
-                let (ty, presence) = (words::ty(&source.ty), words::presence(&source.presence));
+                let (ty, presence) = (&source.ty, words::presence(&source.presence));
                 // What the way back fills in goes without saying.
                 let default = words::default(self.hop.from, source);
                 if let (Presence::Required, Some(value)) = (&source.presence, default) {
@@ -308,7 +313,7 @@ impl<'m> Planner<'m> {
                 boxed: target.boxed,
             };
         }
-        let open = format!("it was always {constant}, and is {}", words::ty(&target.ty));
+        let open = format!("it was always {constant}, and is {}", target.ty);
         if target.presence == Presence::Optional {
             self.finds(place, &open, "it is left out", "\"drop\"");
             return Source::Adopt {
@@ -347,7 +352,7 @@ impl<'m> Planner<'m> {
         } else {
             let was = match &source.presence {
                 Presence::Constant(old) => format!("always {old}"),
-                presence => format!("{}, {}", words::ty(&source.ty), words::presence(presence)),
+                presence => format!("{}, {}", source.ty, words::presence(presence)),
             };
             let open = format!("it was {was}, and is always {constant}");
             let answer = "another value becomes that one, and is recorded";

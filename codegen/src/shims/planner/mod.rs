@@ -312,7 +312,6 @@ impl<'m> Planner<'m> {
             (Ty::JsonObject | Ty::JsonArray, Ty::Json) => Step::Widen,
             (a, b) if a == b => Step::Move,
             (a, b) => {
-                let [a, b] = [a, b].map(words::ty);
                 return Err(format!("it was {a}, and is {b}"));
             }
         })
@@ -326,8 +325,8 @@ impl<'m> Planner<'m> {
         Step::Call { from, to }
     }
 
-    /// Whether two types that stand at the same place can be converted: they are one in two
-    /// revisions, both are objects, or one is a variant of the other.
+    /// Whether two types that stand at the same place can be converted: they are one in two revisions, both are
+    /// objects, or choices that have one in common, or one is a variant of the other.
     fn belong_together(&self, from: &str, to: &str) -> bool {
         let Hop {
             from: source,
@@ -338,7 +337,17 @@ impl<'m> Planner<'m> {
             Some(Shape::Union(union)) => Some(union),
             _ => None,
         };
-        self.is_one(from, to)
+        let shape = |model: &'m Model, name: &str| model.get(name).map(|def| &def.shape);
+        let share = match (shape(source, from), shape(target, to)) {
+            (Some(Shape::StringEnum(old)), Some(Shape::StringEnum(new))) => {
+                old.iter().any(|value| new.contains(value))
+            }
+            (Some(Shape::Union(old)), Some(Shape::Union(new))) => (old.variants.iter())
+                .any(|variant| self.counterpart(&variant.ty, old, new).is_some()),
+            _ => false,
+        };
+        share
+            || self.is_one(from, to)
             || (self.is_object(source, from) && self.is_object(target, to))
             || union(target, to).is_some_and(|union| self.is_held(union, from))
             || union(source, from).is_some_and(|union| self.holds(source, union, to))

@@ -3,7 +3,7 @@
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Body, FieldPlan, Fitted, Hook, Kept, RestPlan};
 use super::super::rules::Action;
-use super::{Hop, Planner, hook, words};
+use super::{Hop, Planner, hook};
 use crate::model::{Member, Object, Presence, Rest, Shape, Ty, TypeDef};
 
 impl<'m> Planner<'m> {
@@ -152,7 +152,7 @@ impl<'m> Planner<'m> {
             return plan;
         }
         let open = match b {
-            Some(ty) => format!("unknown members are {} there", words::ty(ty)),
+            Some(ty) => format!("unknown members are {} there", ty),
             None => "there are no unknown members".to_owned(),
         };
         let open = format!("in {} {open}", self.hop.ids[1]);

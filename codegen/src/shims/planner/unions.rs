@@ -1,10 +1,12 @@
 //! What becomes of each variant of a union.
 
+use serde_json::Value;
+
 use super::super::open::{Row, UNDECIDED};
 use super::super::plan::{Arm, ArmPlan, Body, End, Step};
 use super::super::rules::{Action, Reject};
 use super::{Planner, REFUSED, hook, rejection};
-use crate::model::{Ty, TypeDef, Union};
+use crate::model::{Model, Presence, Shape, Ty, TypeDef, Union, Variant};
 
 impl<'m> Planner<'m> {
     /// A type that became one variant of a union.
@@ -39,7 +41,7 @@ impl<'m> Planner<'m> {
         let mut arms = Vec::new();
         for variant in &union.variants {
             let place = format!("{}|{}", def.doc_key, variant.name);
-            let arm = match self.same_arm(&variant.ty, target) {
+            let arm = match self.same_arm(&variant.ty, union, target) {
                 Some(arm) => arm,
                 None => {
                     let held = match &variant.ty {
@@ -114,7 +116,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    fn same_arm(&mut self, ty: &Ty, target: Result<&Union, &str>) -> Option<Arm> {
+    fn same_arm(&mut self, ty: &Ty, source: &Union, target: Result<&Union, &str>) -> Option<Arm> {
         match target {
             Err(name) => {
                 let Ty::Named(own) = self.hop.from.resolve(ty) else {
@@ -132,16 +134,7 @@ impl<'m> Planner<'m> {
                 })
             }
             Ok(target) => {
-                let variant = target.variants.iter().find(|variant| {
-                    match (self.hop.from.resolve(ty), self.hop.to.resolve(&variant.ty)) {
-                        (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
-                        (Ty::Array(a), Ty::Array(b)) => match (&**a, &**b) {
-                            (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
-                            (a, b) => a == b,
-                        },
-                        (a, b) => a == b,
-                    }
-                })?;
+                let variant = self.counterpart(ty, source, target)?;
                 let step = self.step(ty, &variant.ty).ok()?;
                 Some(Arm::Same {
                     variant: Some(variant.name.clone()),
@@ -151,4 +144,82 @@ impl<'m> Planner<'m> {
             }
         }
     }
+
+    /// The variant of the target that a type is, of a union of the source: the one of its name, else the one of its tag.
+    pub(super) fn counterpart<'u>(
+        &self,
+        ty: &Ty,
+        source: &Union,
+        target: &'u Union,
+    ) -> Option<&'u Variant> {
+        let mut variants = target.variants.iter();
+        let named = variants.find(|variant| self.is_same(ty, &variant.ty));
+        named.or_else(|| self.of_tag(ty, source, target))
+    }
+
+    fn is_same(&self, from: &Ty, to: &Ty) -> bool {
+        match (self.hop.from.resolve(from), self.hop.to.resolve(to)) {
+            (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
+            (Ty::Array(a), Ty::Array(b)) => match (&**a, &**b) {
+                (Ty::Named(a), Ty::Named(b)) => self.is_one(a, b),
+                (a, b) => a == b,
+            },
+            (a, b) => a == b,
+        }
+    }
+
+    /// Of the variants that no name pairs, the only one that bears a tag of the type, if the type is its only one, too.
+    ///
+    /// So the way back leads to where the value came from.
+    fn of_tag<'u>(&self, ty: &Ty, source: &Union, target: &'u Union) -> Option<&'u Variant> {
+        let new = target.variants.iter().filter(|new| {
+            let mut old = source.variants.iter();
+            !old.any(|old| self.is_same(&old.ty, &new.ty))
+        });
+        let mut mates = new.filter(|new| self.shares_tag(ty, &new.ty));
+        let (only, None) = (mates.next()?, mates.next()) else {
+            return None;
+        };
+        let old = source.variants.iter().filter(|old| {
+            let mut new = target.variants.iter();
+            !new.any(|new| self.is_same(&old.ty, &new.ty))
+        });
+        let back = old.filter(|old| self.shares_tag(&old.ty, &only.ty));
+        (back.count() == 1).then_some(only)
+    }
+
+    /// Whether a member always holds the same in both, and none always holds something else.
+    fn shares_tag(&self, from: &Ty, to: &Ty) -> bool {
+        let mut shares = false;
+        for (wire, value) in constants(self.hop.from, from) {
+            match constant(self.hop.to, to, wire) {
+                Some(other) if other == value => shares = true,
+                Some(_) => return false,
+                None => {}
+            }
+        }
+        shares
+    }
+}
+
+/// What a member of an object always holds.
+fn constant<'m>(model: &'m Model, ty: &'m Ty, wire: &str) -> Option<&'m Value> {
+    let mut constants = constants(model, ty);
+    constants.find_map(|(member, value)| (member == wire).then_some(value))
+}
+
+/// The members of an object that always hold one value, and that value.
+fn constants<'m>(model: &'m Model, ty: &'m Ty) -> impl Iterator<Item = (&'m str, &'m Value)> {
+    let object = match model.resolve(ty) {
+        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+            Some(Shape::Object(object)) => Some(object),
+            _ => None,
+        },
+        _ => None,
+    };
+    let members = object.into_iter().flat_map(|object| &object.members);
+    members.filter_map(|member| match &member.presence {
+        Presence::Constant(value) => Some((member.wire.as_str(), value)),
+        _ => None,
+    })
 }

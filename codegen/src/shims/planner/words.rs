@@ -4,24 +4,6 @@ use serde_json::Value;
 
 use crate::model::{Member, Model, Presence, Shape, Ty};
 
-/// A type as people say it.
-pub(super) fn ty(ty: &Ty) -> String {
-    match ty {
-        Ty::String => "a string".to_owned(),
-        Ty::Boolean => "a boolean".to_owned(),
-        Ty::Integer => "an integer".to_owned(),
-        Ty::Number => "a number".to_owned(),
-        Ty::Json => "any JSON".to_owned(),
-        Ty::JsonObject => "any object".to_owned(),
-        Ty::JsonArray => "any list".to_owned(),
-        Ty::Nullable(inner) => format!("{} or null", self::ty(inner)),
-        Ty::Array(inner) => format!("a list of {}", self::ty(inner)),
-        Ty::Map(inner) => format!("a map to {}", self::ty(inner)),
-        Ty::Named(name) => format!("`{name}`"),
-        Ty::Runtime(path, _) => format!("`{path}`"),
-    }
-}
-
 /// A presence as people say it.
 pub(super) fn presence(presence: &Presence) -> String {
     match presence {
@@ -44,6 +26,90 @@ pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
         },
         Ty::Array(inner) | Ty::Map(inner) | Ty::Nullable(inner) => is_plain(model, inner),
         _ => true,
+    }
+}
+
+/// How many types of a schema are looked through for the sake of one.
+const MAX_WITHIN: usize = 16;
+
+/// Whether a text of the type is made of scalars and lists of them: whatever reads it, nothing in it needs a rule.
+pub(super) fn is_scalar(model: &Model, ty: &Ty) -> bool {
+    is_scalar_within(model, ty, MAX_WITHIN)
+}
+
+fn is_scalar_within(model: &Model, ty: &Ty, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
+    match model.resolve(ty) {
+        Ty::String | Ty::Boolean | Ty::Integer | Ty::Number => true,
+        Ty::Array(inner) | Ty::Nullable(inner) => is_scalar_within(model, inner, depth),
+        Ty::Runtime(_, types) => types.iter().all(|ty| is_scalar_within(model, ty, depth)),
+        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+            Some(Shape::StringEnum(_) | Shape::Newtype(_)) => true,
+            Some(Shape::Union(union)) => {
+                let mut variants = union.variants.iter();
+                !union.open && variants.all(|variant| is_scalar_within(model, &variant.ty, depth))
+            }
+            _ => false,
+        },
+        Ty::Json | Ty::JsonObject | Ty::JsonArray | Ty::Map(_) => false,
+    }
+}
+
+/// Whether every scalar of one type is a value of the other: it widened, and nothing is lost.
+pub(super) fn widens(from: (&Model, &Ty), to: (&Model, &Ty)) -> bool {
+    widens_within(from, to, MAX_WITHIN)
+}
+
+fn widens_within((source, ty): (&Model, &Ty), (target, to): (&Model, &Ty), depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
+    let within = |ty: &Ty, to: &Ty| widens_within((source, ty), (target, to), depth);
+    let held = |ty: &Ty, shape: Option<&Shape>| match shape {
+        Some(Shape::Union(union)) if !union.open => {
+            (union.variants.iter()).any(|variant| within(ty, &variant.ty))
+        }
+        _ => false,
+    };
+    match (bare(source, ty), bare(target, to)) {
+        (Ty::Nullable(from), Ty::Nullable(to)) | (Ty::Array(from), Ty::Array(to)) => {
+            within(from, to)
+        }
+        (from, Ty::Nullable(to)) => within(from, to),
+        (from @ Ty::Named(name), Ty::Named(other)) => {
+            match (shape(source, name), shape(target, other)) {
+                (Some(Shape::StringEnum(values)), Some(Shape::StringEnum(more))) => {
+                    values.iter().all(|value| more.contains(value))
+                }
+                (Some(Shape::StringEnum(_)), shape) => held(from, shape),
+                _ => false,
+            }
+        }
+        (Ty::Named(name), Ty::String) => {
+            matches!(shape(source, name), Some(Shape::StringEnum(_)))
+        }
+        (from, Ty::Named(other)) => held(from, shape(target, other)),
+        (Ty::Integer, Ty::Number) => true,
+        (from, to) => {
+            from == to && matches!(from, Ty::String | Ty::Boolean | Ty::Integer | Ty::Number)
+        }
+    }
+}
+
+fn shape<'m>(model: &'m Model, name: &str) -> Option<&'m Shape> {
+    model.get(name).map(|def| &def.shape)
+}
+
+/// What a type is without the names that stand around it.
+fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
+    match model.resolve(ty) {
+        named @ Ty::Named(name) => match shape(model, name) {
+            Some(Shape::Newtype(inner)) => inner,
+            _ => named,
+        },
+        ty => ty,
     }
 }
 
