@@ -380,11 +380,15 @@ async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
             ..Limits::default()
         })
         .lines(input, output);
-    let call = tokio::spawn(async move { client.list_tools(None).await });
+    let first = client.clone();
+    let call = tokio::spawn(async move { first.list_tools(None).await });
     let (input, mut output) = split(far);
     let taken = pings(&mut output, 100_000).await;
     // What is in the streams, what waits to be heard, and the answers of four kibibytes.
     assert!((100..500).contains(&taken), "{taken}");
+    // Nor is it asked anything more.
+    let refused = client.list_tools(None).await;
+    assert!(matches!(refused, Err(Error::Transport(_))), "{refused:?}");
     // Once it takes them, all goes on.
     let mut lines = BufReader::new(input).lines();
     let all = tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });

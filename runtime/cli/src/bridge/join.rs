@@ -45,13 +45,10 @@ impl Join {
         let (method, began) = (asked.method.clone(), Instant::now());
         let answered = server.ask(asked).await;
         let took = began.elapsed();
-        match answered {
-            Some(answered) => {
-                debug!(method, ?took, "answered");
-                Ok(answered)
-            }
-            None => Err(errors::internal("the server has ended").error),
+        if answered.is_ok() {
+            debug!(method, ?took, "answered");
         }
+        answered
     }
 
     /// Does something with the server of a client that waits for no answer.

@@ -138,6 +138,11 @@ impl Line {
         self.carrier.send(post);
     }
 
+    /// Whether the server has taken so much of what it was sent that it may be sent more.
+    pub(super) fn has_room(&self) -> bool {
+        self.carrier.has_room()
+    }
+
     /// What comes next. It may be given up at any point.
     pub(super) async fn next(&mut self) -> Incoming {
         let came = self.carrier.next().await;

@@ -205,6 +205,9 @@ where
 
     fn command(&mut self, command: Command, now: Duration) {
         match command {
+            Command::Call { call, .. } if !self.has_room() => {
+                let _ = call.answer.send(Err(takes_nothing()));
+            }
             Command::Call { key, call } => self.call(key, *call, now),
             Command::Cancel { key } => {
                 if let Some(token) = self.tokens.remove(&key) {
@@ -212,6 +215,9 @@ where
                     let reason = "the answer is not waited for any more";
                     self.connection.cancel(token, Some(reason), now);
                 }
+            }
+            Command::Notify { done, .. } if !self.has_room() => {
+                let _ = done.send(Err(takes_nothing()));
             }
             Command::Notify {
                 method,
@@ -234,6 +240,11 @@ where
             }
             Command::Close { .. } => {}
         }
+    }
+
+    /// Whether the server may be sent more; one that is gone is not sent anything.
+    fn has_room(&self) -> bool {
+        self.over || self.carrier.has_room()
     }
 
     fn call(&mut self, key: u64, call: Wanted, now: Duration) {
@@ -390,6 +401,10 @@ impl<App: Spoken, H> Driver<App, H> {
         }
         wanted
     }
+}
+
+fn takes_nothing() -> Error {
+    Error::Transport("the server takes nothing of what it is sent".to_owned())
 }
 
 fn outcome(answer: Answer) -> Result<Json, Error> {

@@ -63,9 +63,13 @@ impl Lines {
         let _ = self.texts.send(text);
     }
 
+    /// Whether the server has taken so much of what it was sent that it may be sent more.
+    pub(super) fn has_room(&self) -> bool {
+        self.untaken.bytes.load(Ordering::Relaxed) <= self.limit || self.texts.is_closed()
+    }
+
     pub(super) async fn next(&mut self) -> Incoming {
-        let is_full = || self.untaken.bytes.load(Ordering::Relaxed) > self.limit;
-        while is_full() && !self.texts.is_closed() {
+        while !self.has_room() {
             self.untaken.less.notified().await;
         }
         self.heard.recv().await.unwrap_or(Incoming::Closed)

@@ -100,6 +100,19 @@ impl Carrier {
         }
     }
 
+    /// Whether the server has taken so much of what it was sent that it may be sent more: who sends it more all the
+    /// same keeps that.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        match &self.0 {
+            Kind::Lines(lines) => lines.has_room(),
+            #[cfg(feature = "client-stdio")]
+            Kind::Child(child) => child.lines.has_room(),
+            #[cfg(feature = "client-http")]
+            Kind::Http(http) => http.has_room(),
+        }
+    }
+
     /// Nothing more is wanted in answer to this.
     pub fn close(&mut self, exchange: Exchange) {
         match &mut self.0 {

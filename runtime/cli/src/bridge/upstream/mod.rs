@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mcp_registry::{Era, Policy, Revision, Spoken, WithSpoken};
-use mcp_revisions::RevisionSet;
 use mcp_revisions::client::{Answered, Ask, Client, Connection, ServerFacts, Token, Verdict};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions::server::Caller;
+use mcp_revisions::{RevisionSet, errors};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tracing::info;
@@ -37,7 +37,7 @@ enum Command {
     /// Ask the server something, on behalf of a client.
     Ask {
         asked: Box<Asked>,
-        answer: oneshot::Sender<Answered>,
+        answer: oneshot::Sender<Result<Answered, ErrorObject>>,
     },
     /// The client does not want the answer any more.
     GiveUp(u64),
@@ -159,7 +159,11 @@ impl Upstream {
     }
 
     /// Asks the server something; given up if it is not waited for.
-    pub(super) async fn ask(&self, asked: Asked) -> Option<Answered> {
+    ///
+    /// # Errors
+    /// A server that has ended, or takes nothing of what it is sent.
+    pub(super) async fn ask(&self, asked: Asked) -> Result<Answered, ErrorObject> {
+        let ended = || errors::internal("the server has ended").error;
         // Such a server does not say in whose work it asks, and such a client can be asked in the result of that call
         // alone: as long as the one is out, no other is sent that might be meant. One that takes long holds up nobody
         // for ever; what cannot be told apart then is refused.
@@ -176,12 +180,14 @@ impl Upstream {
             asked: Box::new(Asked { number, ..asked }),
             answer,
         };
-        self.commands.send(asked).await.ok()?;
+        if self.commands.send(asked).await.is_err() {
+            return Err(ended());
+        }
         let mut given_up = GiveUp {
             commands: &self.commands,
             number: Some(number),
         };
-        let answered = waits.await.ok();
+        let answered = waits.await.unwrap_or_else(|_| Err(ended()));
         given_up.number = None;
         answered
     }

@@ -7,7 +7,9 @@ use std::time::Instant;
 use mcp_registry::{Era, Spoken};
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Answered, Client, Connection, Event, Output, To, Token};
+use mcp_revisions::errors;
 use mcp_revisions::serve::Session;
+use mcp_wire::ErrorObject;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::AbortHandle;
 use tracing::{debug, warn};
@@ -20,7 +22,7 @@ use crate::bridge::wire::Line;
 /// A call of a client that waits for the server.
 pub(super) struct Waiting {
     pub(super) asked: Box<Asked>,
-    answer: oneshot::Sender<Answered>,
+    answer: oneshot::Sender<Result<Answered, ErrorObject>>,
 }
 
 pub(super) struct Task<App: Spoken> {
@@ -108,8 +110,13 @@ impl<App: Spoken> Task<App> {
         let now = self.start.elapsed();
         match command {
             Command::Ask { asked, answer } => {
-                if self.line.is_none() {
+                let Some(line) = &self.line else {
                     // The one who waits is told by the end of the channel.
+                    return;
+                };
+                if !line.has_room() {
+                    let error = errors::internal("the server takes nothing of what it is sent");
+                    let _ = answer.send(Err(error.error));
                     return;
                 }
                 // Whoever calls in a session can be told things, even before word of its opening has come.
@@ -126,6 +133,9 @@ impl<App: Spoken> Task<App> {
                     self.calls.remove(&token);
                     self.connection.cancel(token, None, now);
                 }
+            }
+            Command::Notify(method, _) if !self.line.as_ref().is_some_and(Line::has_room) => {
+                debug!(method, "not told to a server that takes nothing");
             }
             Command::Notify(method, params) => {
                 let said = self
@@ -183,7 +193,7 @@ impl<App: Spoken> Task<App> {
                 if let Some(Waiting { asked, answer }) = self.calls.remove(&answered.token) {
                     self.numbers.remove(&asked.number);
                     // Whoever asked may be gone.
-                    let _ = answer.send(answered);
+                    let _ = answer.send(Ok(answered));
                 }
             }
             Event::Call(call) => self.question(call),
