@@ -289,6 +289,17 @@ fn a_choice_that_is_put_in_front_is_one_added_choice() {
 }
 
 #[test]
+fn fixed_values_that_become_any_text_are_wider_and_the_other_way_round_narrower() {
+    let old = schema("2025-11-25");
+    let mut new = old.clone();
+    let level = definition(&mut new, "LoggingLevel").as_object_mut();
+    level.unwrap().remove("enum");
+    let path = "C2S logging/setLevel params $.level";
+    only_row(&diff_of(&old, &new), Kind::TypeWidened, path);
+    only_row(&diff_of(&new, &old), Kind::TypeNarrowed, path);
+}
+
+#[test]
 fn a_choice_with_another_tag_is_another_choice_however_alike_the_rest() {
     let old = schema("2025-11-25");
     let mut new = old.clone();

@@ -1,7 +1,8 @@
 //! `diff.toml`: levels that are set, rows that are set aside, and rules that match nothing.
 
 use mcp_codegen::diff::{Baseline, Filter, Kind, Level, Sources, between, compare};
-use mcp_codegen::render::{github, json};
+use mcp_codegen::render::text::TextOptions;
+use mcp_codegen::render::{github, json, text};
 use mcp_codegen::{Error, Spec};
 
 use super::{sources, spec_files};
@@ -57,6 +58,9 @@ fn an_ignored_row_is_set_aside_with_its_reason() {
         (1, "Known.")
     );
     assert_eq!(diff.ignored[0].row.paths[0].to_string(), path);
+    let told = |diff| text::render(diff, TextOptions::default());
+    assert!(told(&diff).contains("; 1 set aside\n") && told(&diff).contains("\nset aside\n"));
+    assert!(!told(&all).contains("set aside"));
     let by_id = format!(
         "[[ignore]]\nbetween = [\"*\", \"{}\"]\nfingerprint = \"{}\"\nreason = \"Known.\"\n",
         TWO[1], diff.ignored[0].row.fingerprint

@@ -75,6 +75,32 @@ fn a_talk_without_faults_is_told_and_passes() {
 }
 
 #[test]
+fn members_that_no_revision_names_are_told_wherever_they_stand() {
+    // Under another name of a type, and in a value of a map.
+    let talk = r#"
+> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}}
+< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
+> {"jsonrpc":"2.0","method":"notifications/initialized"}
+> {"jsonrpc":"2.0","id":2,"method":"ping"}
+< {"jsonrpc":"2.0","id":2,"result":{"odd":1}}
+< {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"boolean","odd":1}}}}}
+> {"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}"#;
+    let (text, code) = transcript(&[], talk.trim_start());
+    assert_eq!(code, 0, "{text}");
+    for member in ["AnyResult.odd", "BooleanSchema.odd"] {
+        let line = format!("unknown member     1 x {member}\n");
+        assert!(text.contains(&line), "{text}");
+    }
+}
+
+#[test]
+fn a_file_without_messages_is_of_no_revision() {
+    let (text, code) = transcript(&[], "");
+    let told = "0 messages, no revision\nnothing found\n";
+    assert_eq!((text.as_str(), code), (told, 0));
+}
+
+#[test]
 fn an_id_may_come_again_once_it_is_answered_where_the_revision_lets_it() {
     let asked = r#"> {"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let told = r#"< {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}}"#;

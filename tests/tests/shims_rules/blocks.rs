@@ -71,6 +71,26 @@ fn calls_of_tools_in_sampling_are_refused() {
 }
 
 #[test]
+fn blocks_of_a_sampled_answer_are_joined_and_one_in_a_list_loses_its_list_alone() {
+    let a = r#"{"type":"text","text":"a"}"#;
+    let b = r#"{"type":"text","text":"b"}"#;
+    for (blocks, text, kind) in [
+        (a.to_owned(), "a", Cosmetic),
+        (format!("{a},{b}"), "a\\nb", Semantic),
+    ] {
+        let newer = format!(r#"{{"role":"assistant","model":"m","content":[{blocks}]}}"#);
+        let older = format!(
+            r#"{{"role":"assistant","model":"m","content":{{"type":"text","text":"{text}"}}}}"#
+        );
+        says(
+            &of_type("CreateMessageResult", V2025_11_25, V2025_06_18, &newer),
+            &older,
+            &[("sampling-join", "/content", kind, Replaced)],
+        );
+    }
+}
+
+#[test]
 fn one_message_of_several_blocks_becomes_several_messages_in_order() {
     let text = r#"{"maxTokens":1,"messages":[
         {"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"},{"type":"image","data":"","mimeType":"image/png"}],"x":1},

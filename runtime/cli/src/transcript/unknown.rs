@@ -129,11 +129,8 @@ fn take(plan: &Plan, value: &Value) -> Option<usize> {
         Plan::Take(at) => Some(*at),
         Plan::Kind(cases) => {
             let kind = kind(value);
-            // What is read as a number may be one without a fraction.
-            let fits = |kinds: &[Kind]| {
-                kinds.contains(&kind) || (kind == Kind::Integer && kinds.contains(&Kind::Number))
-            };
-            take(&cases.iter().find(|case| fits(&case.kinds))?.plan, value)
+            let case = cases.iter().find(|case| case.kinds.contains(&kind))?;
+            take(&case.plan, value)
         }
         Plan::Tag {
             member,

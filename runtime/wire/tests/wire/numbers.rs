@@ -179,6 +179,7 @@ fn converts_within_range() {
     assert_eq!(to_string(&Integer::from(u64::MAX)), "18446744073709551615");
     assert_eq!(to_string(&Integer::from(i64::MIN)), "-9223372036854775808");
     assert_eq!(Integer::from(7_u8), 7);
+    assert_eq!(to_string(&Number::from(Integer::from(-7))), "-7");
     assert_eq!(number("1e400").as_f64(), f64::INFINITY);
     assert_eq!(number("0.1").as_f64(), 0.1);
 }

@@ -1,6 +1,6 @@
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::Extra;
+use mcp_wire::{Extra, JsonObject};
 
 /// `Answer`, which has no doc line yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub struct Long {
     /// No doc line yet.
     pub a: Option<String>,
     /// No doc line yet.
-    pub b: Option<String>,
+    pub b: Option<JsonObject>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
@@ -50,7 +50,7 @@ impl Long {
 
     /// Sets `b`.
     #[must_use]
-    pub fn with_b(mut self, b: impl Into<String>) -> Self {
+    pub fn with_b(mut self, b: impl Into<JsonObject>) -> Self {
         self.b = Some(b.into());
         self
     }

@@ -67,7 +67,7 @@ impl Decode for Outcome {
     }
 
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static PATHS: Paths = Paths::new("Outcome", &[&["b"]]);
+        static PATHS: Paths = Paths::new("Outcome", &[&["b", "next"]]);
         let present = reader.present(&PATHS)?;
         if present.has(0) {
             *self = Self::Long(Decode::blank())
