@@ -1,4 +1,4 @@
-//! A draft beside the newest release: what is planned between the two.
+//! A draft beside the newest release: what is planned between the two, and whether peers are spoken to in it.
 
 #![allow(
     clippy::unwrap_used,
@@ -249,4 +249,27 @@ fn codes(spec: &Spec) -> Vec<Decision> {
     let decisions = models.get("draft").unwrap().decisions.iter();
     let of_codes = decisions.filter(|one| one.question == Question::Code);
     of_codes.cloned().collect()
+}
+
+#[test]
+fn a_draft_is_negotiated_where_no_release_has_its_wire_string() {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let as_released = spec.revisions.last().unwrap().wire.clone();
+    for (wire, is_negotiated) in [(as_released.as_str(), false), ("2099-01-01", true)] {
+        wire.clone_into(&mut spec.revisions.last_mut().unwrap().wire);
+        let models = Models::build(&spec).unwrap();
+        let plans = models.plan_shims(&spec).unwrap();
+        let registry = models.emit_registry(&plans).unwrap();
+        let (path, text) = (registry.files.iter())
+            .find(|(_, text)| text.contains("pub const NEGOTIATED"))
+            .unwrap();
+        let (_, list) = text.split_once("pub const NEGOTIATED").unwrap();
+        let (list, _) = list.split_once("];").unwrap();
+        assert_eq!(
+            list.contains("Self::Draft"),
+            is_negotiated,
+            "{path}: {list}"
+        );
+    }
 }

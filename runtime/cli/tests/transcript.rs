@@ -76,7 +76,7 @@ fn a_talk_without_faults_is_told_and_passes() {
 
 #[test]
 fn members_that_no_revision_names_are_told_wherever_they_stand() {
-    // Under another name of a type, and in a value of a map.
+    // In a result that is any other, in a value of a map, and in one of a map that goes by another name.
     let talk = r#"
 > {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}}
 < {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
@@ -91,6 +91,9 @@ fn members_that_no_revision_names_are_told_wherever_they_stand() {
         let line = format!("unknown member     1 x {member}\n");
         assert!(text.contains(&line), "{text}");
     }
+    let answered = r#"> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","inputResponses":{"a":{"action":"decline","odd":1}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let (text, _) = transcript(&[], answered);
+    assert!(text.contains("1 x ElicitResult.odd\n"), "{text}");
 }
 
 #[test]

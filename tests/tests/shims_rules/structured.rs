@@ -53,6 +53,30 @@ fn somebody_elses_key_of_that_name_is_left_alone() {
 }
 
 #[test]
+fn a_mark_that_no_conversion_made_goes_so_that_it_is_not_undone_on_the_way_back() {
+    let mark = r#""mcp-revisions/wrapped":{"schema":{"type":"null"}},"#;
+    let newer = r#"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"_meta":{MARK"com.example/key":1}}"#;
+    let without = newer.replace("MARK", "");
+    let down = of_type(
+        "Tool",
+        V2026_07_28,
+        V2025_11_25,
+        &newer.replace("MARK", mark),
+    );
+    let place = "/_meta/mcp-revisions~1wrapped";
+    says(
+        &down,
+        &without,
+        &[("output-schema-root", place, Cosmetic, Removed)],
+    );
+    says(
+        &of_type("Tool", V2025_11_25, V2026_07_28, &without),
+        &without,
+        &[],
+    );
+}
+
+#[test]
 fn structured_content_becomes_text_for_those_who_have_none() {
     let text = r#"{"content":[],"structuredContent":{"a":1.0}}"#;
     let down = of_type("CallToolResult", V2025_06_18, V2025_03_26, text);

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -105,6 +107,35 @@ fn a_server_is_reached_over_http() {
         }
         is_over(listener);
     }
+}
+
+#[test]
+fn headers_of_the_command_line_reach_the_server() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--log", "off", "--header", "X-Tenant: ours", &url])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    writeln!(input, "{opening}").unwrap();
+    let (tell, told) = channel();
+    thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+        tell.send(head).unwrap();
+    });
+    let head = told.recv_timeout(Duration::from_secs(20));
+    is_over(child);
+    let head = head.unwrap();
+    let there = (head.iter()).any(|line| line.eq_ignore_ascii_case("X-Tenant: ours"));
+    assert!(there, "{head:?}");
 }
 
 /// The bridge that listens is killed among calls: those who wait for it get an end, and its servers end by themselves.
