@@ -11,10 +11,12 @@ mod twin;
 
 use mcp_codegen::Spec;
 use mcp_codegen::decision::{Decision, Question};
+use mcp_codegen::diff::{self, Kind, Sources};
 use mcp_codegen::generate::Models;
 use mcp_codegen::model::{Shape, Union};
+use mcp_codegen::shims::open::UNDECIDED;
 use mcp_codegen::shims::plan::{Arm, Body, End};
-use mcp_codegen::shims::{Pair, Way};
+use mcp_codegen::shims::{Pair, Way, cover};
 use mcp_codegen::spec::Status;
 use mcp_codegen::spec::rules::RuleFile;
 use serde_json::json;
@@ -272,4 +274,30 @@ fn a_draft_is_negotiated_where_no_release_has_its_wire_string() {
             "{path}: {list}"
         );
     }
+}
+
+/// A diff names what the plan asks for: a value more is no question of types.
+#[test]
+fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
+    let mut spec = spec();
+    let draft = schema(&mut spec, "draft");
+    draft["$defs"]["Role"]["enum"] = json!(["assistant", "system", "user"]);
+    draft["$defs"]["Prompt"]["properties"]["description"] =
+        json!({ "type": ["integer", "string"] });
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
+    let plan = models.plan_pair(&pair, RuleFile::new(pair.file(), hook));
+    let plan = plan.unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
+    let covered = |kind: Kind| -> Vec<String> {
+        let rows = diff.rows.iter().filter(|row| row.kind == kind);
+        rows.flat_map(|row| cover(row, &plan)).collect()
+    };
+    assert_eq!(covered(Kind::EnumValueAdded), [UNDECIDED]);
+    // One way is proven, the other has its rule.
+    let kinds: Vec<Kind> = diff.rows.iter().map(|row| row.kind).collect();
+    let widened = kinds.into_iter().find(|kind| *kind != Kind::EnumValueAdded);
+    assert_eq!(covered(widened.unwrap()), ["prompt-description"]);
 }

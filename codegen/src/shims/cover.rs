@@ -41,7 +41,8 @@ pub fn cover(row: &Row, plan: &PairPlan) -> BTreeSet<String> {
     }
     let mut found = BTreeSet::new();
     for path in &row.paths {
-        match (Walk { plan }).path(path) {
+        let of_values = matches!(row.kind, Kind::EnumValueAdded | Kind::EnumValueRemoved);
+        match (Walk { plan, of_values }).path(path) {
             Some(met) => found.extend(met),
             None => return BTreeSet::new(),
         }
@@ -61,6 +62,8 @@ fn code(row: &Row, plan: &PairPlan) -> Option<String> {
 
 struct Walk<'p> {
     plan: &'p PairPlan,
+    /// Whether the row tells of values of an `enum`, which the path does not name.
+    of_values: bool,
 }
 
 /// The conversions of one direction that a path has come to.
@@ -119,7 +122,8 @@ impl Walk<'_> {
                 known,
                 found: &mut found,
             };
-            reached |= walk.descend(step, &path.trail.members(), path.trail.ends_in_choice());
+            let is_choice = self.of_values || path.trail.ends_in_choice();
+            reached |= walk.descend(step, &path.trail.members(), is_choice);
         }
         if reached && found.is_empty() {
             found.insert(PROVEN.to_owned());
@@ -231,6 +235,12 @@ impl<'p> OneWay<'_, 'p> {
         match &field.source {
             Source::Custom { hook, .. } => self.found.insert(hook.rule.clone()),
             Source::Fill(missing) => self.found.insert(missing.rule.clone()),
+            Source::Reread(recast) if recast.widens => {
+                let missing = recast.missing.iter();
+                self.found
+                    .extend(missing.map(|missing| missing.rule.clone()));
+                return true;
+            }
             Source::Reread(recast) | Source::Lost(recast) => self.found.insert(recast.rule.clone()),
             Source::Adopt { .. } | Source::Session { .. } | Source::Constant { .. } => {
                 return true;

@@ -239,6 +239,7 @@ fn field(source: &Source, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Op
             return next(step, trail.clone());
         }
         Source::Custom { hook, .. } => met(&hook.rule, trail.clone()),
+        Source::Reread(recast) if recast.widens => {}
         Source::Reread(recast) | Source::Lost(recast) => met(&recast.rule, trail.clone()),
         Source::Fill(missing) => met(&missing.rule, trail.clone()),
         Source::Constant { .. } | Source::Adopt { .. } | Source::Session { .. } => {}

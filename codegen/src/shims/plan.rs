@@ -240,6 +240,8 @@ pub struct Recast {
     pub boxed: [bool; 2],
     /// The rule.
     pub rule: String,
+    /// Whether the target holds whatever the source does, so that no rule is asked for.
+    pub widens: bool,
     /// What an absent one becomes where the target must have it.
     pub missing: Option<Missing>,
 }

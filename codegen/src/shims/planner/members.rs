@@ -63,6 +63,7 @@ impl<'m> Planner<'m> {
                     optional,
                     boxed,
                     rule: UNDECIDED.to_owned(),
+                    widens: false,
                     missing,
                 };
                 return self.recast_member([source, target], recast, place, &problem);
@@ -161,7 +162,10 @@ impl<'m> Planner<'m> {
             return Source::Lost(Recast { rule, ..recast });
         }
         if words::widens((from, &source.ty), (to, &target.ty)) {
-            return Source::Reread(recast);
+            return Source::Reread(Recast {
+                widens: true,
+                ..recast
+            });
         }
         let (otherwise, action) = match may_lack {
             true => ("lost", "\"drop\""),
