@@ -195,7 +195,7 @@ fn a_runtime_type() {
     // Both revisions are asked.
     let said_twice = said(&[("names.toml", &rule("Id", path, "\"string\""))]);
     assert_eq!(said_twice.len(), 2, "{said_twice:#?}");
-    let start = "spec/names.toml:3: runtime type `Id`: it stands for [String], and spec/old/schema.json#/$defs/Id says [String, Integer]";
+    let start = "spec/names.toml:3: runtime type `Id`: it stands for a string, and spec/old/schema.json#/$defs/Id says a string or an integer";
     assert!(said_twice[0].starts_with(start), "{said_twice:#?}");
     let odd = said(&[("names.toml", &rule("Id", "mcp wire", kinds))]);
     let start = "spec/names.toml:3: runtime type `Id`: `mcp wire` is no path of a Rust type";

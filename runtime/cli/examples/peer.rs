@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::server::{Call, OtherCall, OtherNotice, Profile, Server};
+use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice, Profile, Server};
 use mcp_revisions::{RevisionSet, V2025_11_25, errors, http, stdio};
 use serde_json::{Value, json};
 
@@ -73,6 +73,12 @@ impl Handler for Everything {
         if !sessions.contains(&session) {
             sessions.push(session);
         }
+    }
+
+    fn notice(&self, notice: Notice, session: Session) {
+        let told = Json::from(json!({ "method": notice.method }));
+        // Not while its session is at work.
+        tokio::spawn(async move { session.notify("acme/heard", Some(&told)) });
     }
 
     /// Tells what came before it, and asks back by a method of its own where that can be.

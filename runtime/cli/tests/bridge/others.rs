@@ -2,13 +2,36 @@
 
 use mcp_registry::{Era, Revision};
 use mcp_revisions::client::{Answer, Ask};
-use mcp_revisions::server::To;
+use mcp_revisions::server::{Fate, To};
 use mcp_wire::Json;
 
 use crate::talk::{Talk, bridge};
 
 /// Members in an order of their own, and numbers as they are spelled.
 const TEXT: &str = r#"{"z":1.0,"a":1e2,"n":100000000000000000000000001}"#;
+
+#[test]
+fn what_a_client_says_unasked_reaches_the_server() {
+    let legacy = || {
+        Revision::NEGOTIATED
+            .iter()
+            .filter(|it| it.era() == Era::Handshake)
+    };
+    for client in legacy() {
+        for server in legacy() {
+            let mut talk = Talk::new(*client, bridge(&["--losses", "off"], *server));
+            let add = talk.tool("add");
+            talk.answers(&[add]);
+            let (method, now) = ("notifications/roots/list_changed", talk.start.elapsed());
+            let said = talk.client.notify(To::Session, method, None, now);
+            assert_eq!(said.fate, Fate::Sent, "{client}, {server}");
+            let heard = talk.hears("acme/heard");
+            assert_eq!(heard["method"], method, "{client}, {server}");
+            let (code, said) = talk.ends();
+            assert_eq!(code, Some(0), "{client}, {server}: {said}");
+        }
+    }
+}
 
 #[test]
 fn what_no_revision_names_passes_untouched() {

@@ -57,7 +57,9 @@ pub(crate) struct Talk {
 impl Talk {
     pub(crate) fn new(revision: Revision, mut child: Child) -> Self {
         let info = Json::from(json!({ "name": "client", "version": "1" }));
-        let capabilities = Json::from(json!({ "elicitation": { "form": {} }, "sampling": {} }));
+        let capabilities = Json::from(
+            json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": { "listChanged": true } }),
+        );
         let options = Options::new(Channel::Stdio, Profile::new(&info, &capabilities))
             .with_revisions(RevisionSet::none().with(revision))
             .with_other_methods();
