@@ -139,7 +139,8 @@ impl<App: Spoken> Server<App> {
     /// The peer does not wait any more for the response to a text: what came in it is given up, in the modern era.
     pub(super) fn hang_up(&self, state: &mut State, exchange: Exchange, now: Duration) -> Done {
         let mut output = Done::of(Fate::Sent);
-        for token in state.given_up_with(exchange) {
+        let given_up: Vec<Token> = state.given_up_with(exchange).collect();
+        for token in given_up {
             output.join(self.give_up(state, token, None, now));
         }
         output

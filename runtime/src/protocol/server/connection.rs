@@ -148,7 +148,7 @@ impl<App: Spoken> Connection<Server<App>> {
     /// Whether such streams are open.
     #[must_use]
     pub fn has_streams(&self) -> bool {
-        !self.state.streams().is_empty()
+        self.state.has_streams()
     }
 
     /// The revision that `initialize` settled, if it did.

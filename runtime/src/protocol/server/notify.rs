@@ -34,7 +34,7 @@ impl<App: Spoken> Server<App> {
         // A client may have both: a session, and streams of the other era beside it.
         let is_both = matches!(to, To::Session) && state.session.is_some() && !self.modern;
         let mut streams = None;
-        if is_both && !state.streams().is_empty() {
+        if is_both && state.has_streams() {
             let empty = super::translate::no_params();
             let occasion = Occasion::Notification {
                 method,

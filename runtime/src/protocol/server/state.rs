@@ -10,6 +10,7 @@ use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::adapters::StateMachine;
 use crate::methods;
+use crate::protocol::revisions::is_legacy;
 use crate::protocol::{Call, Caller, Exchange, LogLevel, Token};
 
 /// What changes while a server's end of a conversation runs.
@@ -29,6 +30,10 @@ pub struct State {
     /// Whether no machine is made when one is needed.
     pub(super) is_bare: bool,
     pending_bytes: usize,
+    /// How many of those that wait are streams, and how many are of the modern era: where there are none, none is
+    /// looked for.
+    waiting_streams: usize,
+    waiting_modern: usize,
     last_token: u64,
     last_exchange: u64,
     pub(super) last_ask: i64,
@@ -172,17 +177,18 @@ impl State {
 
     /// Whether what came in this text is given up by whoever does not wait for its response.
     pub(super) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
-        !self.given_up_with(exchange).is_empty()
+        self.given_up_with(exchange).next().is_some()
     }
 
-    pub(super) fn given_up_with(&self, exchange: Exchange) -> Vec<Token> {
-        let is_it = |pending: &Pending| {
-            pending.exchange == exchange
-                && !pending.is_parked
-                && !crate::protocol::revisions::is_legacy(pending.peer)
+    pub(super) fn given_up_with(&self, exchange: Exchange) -> impl Iterator<Item = Token> {
+        let is_it = move |pending: &Pending| {
+            pending.exchange == exchange && !pending.is_parked && !is_legacy(pending.peer)
         };
-        let waiting = self.pending.iter().filter(|(_, pending)| is_it(pending));
-        waiting.map(|(token, _)| *token).collect()
+        let modern = (self.waiting_modern > 0).then(|| self.pending.iter());
+        let waiting = modern.into_iter().flatten();
+        waiting
+            .filter(move |(_, pending)| is_it(pending))
+            .map(|(token, _)| *token)
     }
 
     /// What does not end by itself, once nobody says anything any more: streams, and whoever waits for an answer.
@@ -196,8 +202,16 @@ impl State {
         pending.map(|(token, _)| *token).collect()
     }
 
+    /// Whether clients of the modern era have opened streams.
+    pub(super) fn has_streams(&self) -> bool {
+        self.waiting_streams > 0
+    }
+
     /// Streams that clients of the modern era have opened.
     pub(super) fn streams(&self) -> Vec<Token> {
+        if !self.has_streams() {
+            return Vec::new();
+        }
         let pending = self.pending.iter();
         let streams =
             pending.filter(|(_, pending)| pending.method == methods::SUBSCRIPTIONS_LISTEN);
@@ -320,6 +334,8 @@ impl State {
         {
             batch.waiting += 1;
         }
+        self.waiting_streams += usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
+        self.waiting_modern += usize::from(!is_legacy(pending.peer));
         self.ids.insert(pending.id.clone(), token);
         self.pending.insert(token, pending);
         token
@@ -327,6 +343,8 @@ impl State {
 
     pub(super) fn take(&mut self, token: Token) -> Option<Pending> {
         let pending = self.pending.remove(&token)?;
+        self.waiting_streams -= usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
+        self.waiting_modern -= usize::from(!is_legacy(pending.peer));
         self.pending_bytes = self.pending_bytes.saturating_sub(pending.bytes);
         if self.ids.get(&pending.id) == Some(&token) {
             self.ids.remove(&pending.id);

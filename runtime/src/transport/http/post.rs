@@ -55,7 +55,6 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             opens_session,
             exchange,
             listens,
-            hangs_up,
         } = lane.take(Some(&told), looked, &texts, facts);
         // Whoever works on it has its own copy of what it needs.
         drop(bytes);
@@ -72,7 +71,8 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             self.remember_stream(&lane);
         }
         let prime = lane.prime(exchange);
-        let guard = hangs_up.map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
+        let hangs_up = lane.is_given_up_by_hanging_up(exchange);
+        let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(exchange)));
         let mut response = worked_on(queue, guard, id, prime, &self.options).await;
         if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {
             response.headers_mut().insert(headers::SESSION_ID, id);

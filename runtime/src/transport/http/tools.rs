@@ -15,7 +15,7 @@ use super::inner::Inner;
 use crate::errors::Refusal;
 use crate::methods;
 use crate::protocol::params::{self, Param};
-use crate::serve::{Facts, Handler, Next, route};
+use crate::serve::{Facts, Handler, Next, Taken, route};
 use crate::{Headers, Spoken, headers, meta};
 
 /// How long what was learned holds.
@@ -184,7 +184,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             room: None,
         };
         let lane = self.new_lane();
-        let taken = lane.take(
+        let Taken { exchange, .. } = lane.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),
             &texts,
@@ -192,9 +192,8 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         );
         drop(texts);
         // Who asked may hang up, or it may take too long: then nobody reads the page.
-        let guard = taken
-            .hangs_up
-            .map(|exchange| HangUp::new(move || lane.hung_up(exchange)));
+        let hangs_up = lane.is_given_up_by_hanging_up(exchange);
+        let guard = hangs_up.then(|| HangUp::new(move || lane.hung_up(exchange)));
         let answer = loop {
             match queue.recv().await? {
                 Next::Item(item) if item.text.last => break item.text,

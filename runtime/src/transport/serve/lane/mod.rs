@@ -68,12 +68,6 @@ pub(crate) struct Taken {
         expect(dead_code, reason = "standard streams end for all calls at once")
     )]
     pub(crate) listens: bool,
-    /// The exchange, if its peer gives it up by hanging up.
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(dead_code, reason = "standard streams end for all calls at once")
-    )]
-    pub(crate) hangs_up: Option<Exchange>,
 }
 
 impl<App: Spoken, H: Handler> Lane<App, H> {
@@ -154,13 +148,17 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         state.streams.begin(exchange, route.clone(), facts);
         let opens_session = self.carry(state, Manner::InTurn);
         let state = self.state();
-        let is_modern = state.connection.is_given_up_by_hanging_up(exchange);
         Taken {
             opens_session,
             exchange,
             listens: state.connection.has_streams(),
-            hangs_up: is_modern.then_some(exchange),
         }
+    }
+
+    /// Whether the peer gives up what came in this exchange by hanging up.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_given_up_by_hanging_up(&self, exchange: Exchange) -> bool {
+        self.state().connection.is_given_up_by_hanging_up(exchange)
     }
 
     /// Does what the connection wants done; whether a session was opened.
