@@ -6,9 +6,17 @@
 mod lane;
 #[cfg_attr(
     not(feature = "http"),
-    allow(dead_code, reason = "what is said over standard streams is said once")
+    allow(
+        dead_code,
+        unreachable_pub,
+        reason = "what is said over standard streams is said once"
+    )
 )]
 mod replay;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "what is said over standard streams is said once")
+)]
 mod route;
 
 use std::future::Future;
