@@ -1,6 +1,7 @@
 //! Over HTTP: headers, sessions, streams, and statuses without a message.
 
 use mcp_revisions::client::{Ask, Channel, Event, Exchange, Ignored, Post, To, Verdict};
+use mcp_revisions::server::Fate;
 use mcp_revisions::{Limits, Revision, V2025_11_25};
 use mcp_wire::Json;
 use serde_json::{Value, json};
@@ -460,6 +461,8 @@ fn a_server_that_ends_no_post_is_answered_so_often_and_no_more() {
         let heard = ping(&mut client, id);
         assert!(heard.sent.is_empty() && heard.events == ignored, "{id}");
     }
+    let said = client.notify(To::Session, "notifications/roots/list_changed", None, NOW);
+    assert!(matches!(said.fate, Fate::Refused(_)), "{said:?}");
     // One that it takes makes room for another.
     client.answered(open[0].exchange, 202, None, Some(b""), NOW);
     hear(&mut client);

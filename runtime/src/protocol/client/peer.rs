@@ -31,7 +31,7 @@ impl<App: Spoken> Connection<Client<App>> {
             }
             _ => self.spoken(),
         };
-        if self.heeds_no_answer() {
+        if self.is_unheeded() {
             return self.ignore(Ignored::Request(method.to_owned()));
         }
         if method == methods::PING {
@@ -102,8 +102,8 @@ impl<App: Spoken> Connection<Client<App>> {
         }
     }
 
-    /// Whether the server has taken none of too many answers: over HTTP each is a POST that it has to end.
-    fn heeds_no_answer(&self) -> bool {
+    /// Whether too many answers and notifications are not taken yet: over HTTP each is a POST that the server has to end.
+    pub(super) fn is_unheeded(&self) -> bool {
         let (open, most) = (&self.state.exchanges, self.side.options.limits.pending);
         open.len() >= most && open.values().filter(|of| of.is_none()).count() >= most
     }

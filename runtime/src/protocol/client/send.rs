@@ -9,13 +9,13 @@ use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
 use super::translate::{Stopped, empty_object};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
-use crate::meta;
 use crate::methods;
 use crate::protocol::revisions::known;
 use crate::protocol::translate::{Translated, one_line};
 use crate::protocol::{
     Answer, Ask, Connection, Exchange, Fate, NeedsAdapter, Output, Profile, Said, Token,
 };
+use crate::{errors, meta};
 
 /// A request in the server's revision.
 pub(super) struct Prepared {
@@ -217,6 +217,10 @@ impl<App: Spoken> Connection<Client<App>> {
             return Said::of(Fate::Unknown);
         };
         let revision = settled.revision;
+        if self.is_unheeded() {
+            let refusal = errors::too_many_pending(self.side.options.limits.pending);
+            return Said::of(Fate::Refused(Box::new(refusal.error)));
+        }
         match self.carried(method, params, revision) {
             Ok((params, losses)) => {
                 self.post_notification(method, params, revision);

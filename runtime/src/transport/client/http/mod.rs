@@ -147,9 +147,6 @@ pub(crate) struct Running {
     gate: Gate,
 }
 
-/// How many POSTs may be open at once: more than the requests that a connection lets wait, unless it is told otherwise.
-const OPEN: usize = 4_096;
-
 impl Running {
     pub(super) fn new(http: Http, limit: usize) -> Self {
         let (tell, heard) = mpsc::channel(QUEUE);
@@ -177,11 +174,6 @@ impl Running {
         let work = exchange::run(requests, post, tell, gate, key);
         self.open
             .insert(exchange, tokio::spawn(work).abort_handle());
-    }
-
-    /// Whether the server has ended so many POSTs that it may be sent more.
-    pub(super) fn has_room(&self) -> bool {
-        self.open.len() < OPEN || self.open.values().filter(|it| !it.is_finished()).count() < OPEN
     }
 
     pub(super) fn close(&mut self, exchange: Exchange) {
