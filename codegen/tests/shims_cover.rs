@@ -7,6 +7,8 @@
     reason = "a test says what it found and stops"
 )]
 
+mod twin;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -17,8 +19,9 @@ use mcp_codegen::render::text::TextOptions;
 use mcp_codegen::render::{markdown, text};
 use mcp_codegen::shims::open::UNDECIDED;
 use mcp_codegen::shims::rules::PairRules;
-use mcp_codegen::shims::{Pair, cover, cover_all};
+use mcp_codegen::shims::{Pair, cover, cover_all, places};
 use mcp_codegen::spec::Status;
+use mcp_codegen::spec::rules::RuleFile;
 
 fn spec() -> Spec {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -126,6 +129,53 @@ fn a_row_of_another_pair_is_not_covered() {
         open > 20,
         "the plan of the oldest pair covers all but {open} rows of the newest"
     );
+}
+
+/// What a plan was made without it does not know: its silence is no proof.
+#[test]
+fn a_member_that_the_plan_has_never_seen_is_not_covered() {
+    let spec = twin::spec();
+    let mut grown = twin::spec();
+    let draft = grown.revisions.iter_mut().find(|row| row.id == "draft");
+    let tool = &mut draft.unwrap().schema["$defs"]["Tool"];
+    tool["properties"]["shelf"] = serde_json::json!({ "type": "string" });
+    let newest = spec
+        .revisions
+        .iter()
+        .rfind(|row| row.status == Status::Released);
+    let pair = Pair::new(newest.unwrap().id.clone(), "draft");
+    let plan = |spec: &Spec| {
+        let models = Models::build(spec).unwrap();
+        models.plan_pair(&pair, RuleFile::default()).unwrap()
+    };
+    let sources = Sources::read(&grown).unwrap();
+    let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
+    let [row] = diff.rows.as_slice() else {
+        panic!("{:?}", diff.rows);
+    };
+    assert_eq!(row.kind, Kind::MemberAddedOptional);
+    let covered = |spec: &Spec| cover(row, &plan(spec));
+    assert_eq!(covered(&grown), BTreeSet::from([UNDECIDED.to_owned()]));
+    assert_eq!(covered(&spec), BTreeSet::new());
+}
+
+/// A rule that no message leads to is placed by the type that an adapter converts.
+#[test]
+fn a_rule_of_an_adapter_is_placed_by_its_type() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let plans = models.plan_shims(&spec).unwrap();
+    let all = plans.iter().flat_map(|plan| places(plan));
+    let by_type: Vec<String> = all
+        .flat_map(|(_, paths)| paths)
+        .filter(|path| path.starts_with("ClientCapabilities"))
+        .collect();
+    for place in [
+        "ClientCapabilities $.extensions",
+        "ClientCapabilitiesRoots $.listChanged",
+    ] {
+        assert!(by_type.iter().any(|path| path == place), "{by_type:?}");
+    }
 }
 
 /// A candidate is converted into nothing; its changes meet the rules of the hop over it, and what it alone has says so.

@@ -15,7 +15,8 @@ use mcp_codegen::diff::{self, Kind, Sources};
 use mcp_codegen::generate::Models;
 use mcp_codegen::model::{Shape, Union};
 use mcp_codegen::shims::open::UNDECIDED;
-use mcp_codegen::shims::plan::{Arm, Body, End};
+use mcp_codegen::shims::plan::{Arm, Body, End, Source};
+use mcp_codegen::shims::rules::Action;
 use mcp_codegen::shims::{Pair, Way, cover};
 use mcp_codegen::spec::Status;
 use mcp_codegen::spec::rules::RuleFile;
@@ -112,6 +113,58 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
     let file = RuleFile::new(pair.file(), filled);
     let plan = models.plan_pair(&pair, file).unwrap();
     assert_eq!(plan.open, []);
+}
+
+/// Until somebody says what stands there, a message without it is refused as one of wrong params.
+#[test]
+fn a_member_that_nothing_fills_is_refused() {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let tool = End::Type("Tool".to_owned());
+    let of_tool = plan.way(Way::Up).iter().find(|one| one.from == tool);
+    let Body::Object { fields, .. } = &of_tool.unwrap().body else {
+        panic!("{of_tool:?}");
+    };
+    let shelf = fields.iter().find(|field| field.wire == "shelf").unwrap();
+    let Source::Fill(missing) = &shelf.source else {
+        panic!("{:?}", shelf.source);
+    };
+    let Action::Reject(error) = &missing.action else {
+        panic!("{:?}", missing.action);
+    };
+    assert_eq!(error.code, -32602);
+    assert!(
+        error.message.contains("`Tool.shelf` must be there"),
+        "{}",
+        error.message
+    );
+}
+
+/// Types that a rule lists beside what methods reach: each that is of no use is said in its own row.
+#[test]
+fn a_type_that_need_not_be_listed_is_said_where_it_is() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let rows = ["ClientCapabilities", "Nowhere", "Tool"]
+        .map(|name| format!("[[also]]\ntype = \"{name}\"\nreason = \"as {name} is\"\n"));
+    let file = RuleFile::new(pair.file(), rows.concat());
+    let said = models.plan_pair(&pair, file).unwrap_err().to_string();
+    for (line, name, problem) in [
+        (
+            1,
+            "ClientCapabilities",
+            "a method of both revisions reaches it as it is",
+        ),
+        (4, "Nowhere", "both revisions must have a type of that name"),
+        (7, "Tool", "a method of both revisions reaches it as it is"),
+    ] {
+        let place = format!("{}:{line}: rule `{name}`: {problem}", pair.file());
+        assert!(said.contains(&place), "{place} is not in {said}");
+    }
 }
 
 #[test]

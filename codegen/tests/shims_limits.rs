@@ -18,15 +18,16 @@ use serde_json::{Value, json};
 
 /// A spec whose draft has another schema of a tool's input: `inputSchema` is text in every type.
 fn spec(change: impl FnOnce(&mut Value)) -> Spec {
+    spec_with("Tool/properties/inputSchema", change)
+}
+
+/// A spec whose draft says something else of a place in its definitions.
+fn spec_with(place: &str, change: impl FnOnce(&mut Value)) -> Spec {
     let mut spec = twin::spec();
     let mut all = spec.revisions.iter_mut();
     let draft = all.find(|revision| revision.id == "draft").unwrap();
-    change(
-        draft
-            .schema
-            .pointer_mut("/$defs/Tool/properties/inputSchema")
-            .unwrap(),
-    );
+    let pointer = format!("/$defs/{place}");
+    change(draft.schema.pointer_mut(&pointer).unwrap());
     spec
 }
 
@@ -128,4 +129,38 @@ fn the_hook_that_makes_it_fit_is_the_rule_of_the_row() {
     let plan = planned(&spec, RuleFile::new(pair(&spec).file(), rules));
     assert_eq!(plan.open, []);
     assert_eq!(covered(&spec, &plan, Kind::ConstraintChanged), ["dialect"]);
+}
+
+/// A limit is a question of the way on which it gets tighter: the other way all that was allowed still is.
+#[test]
+fn a_limit_of_a_number_is_asked_for_where_it_gets_tighter() {
+    // Between 0 and 1 in every release.
+    let priority = "Annotations/properties/priority";
+    for (limit, now, asks) in [
+        ("minimum", 0.5, ("up", "its minimum changed from 0 to 0.5")),
+        (
+            "minimum",
+            -1.0,
+            ("down", "its minimum changed from -1.0 to 0"),
+        ),
+        ("maximum", 0.5, ("up", "its maximum changed from 1 to 0.5")),
+        (
+            "maximum",
+            2.0,
+            ("down", "its maximum changed from 2.0 to 1"),
+        ),
+    ] {
+        let spec = spec_with(priority, |number| number[limit] = json!(now));
+        let open = planned(&spec, RuleFile::default()).open;
+        let said: Vec<(&str, &str)> = (open.iter())
+            .map(|open| (open.place.as_str(), open.open.as_str()))
+            .collect();
+        let (way, tighter) = asks;
+        let wanted = format!("on the way {way} {tighter}");
+        assert_eq!(
+            said,
+            [("Annotations.priority", wanted.as_str())],
+            "{limit} {now}"
+        );
+    }
 }

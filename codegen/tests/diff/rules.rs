@@ -2,6 +2,7 @@
 
 use mcp_codegen::Spec;
 use mcp_codegen::diff::{Diff, Kind, Sources, compare};
+use mcp_codegen::render::brief::brief;
 
 use super::{only_row, spec_files};
 
@@ -130,5 +131,22 @@ fn one_change_of_the_rules_is_one_kind() {
         let diff = with_errors(change);
         only_row(&diff, *kind, path);
         assert_eq!(diff.rows.len(), 1, "{kind}");
+    }
+}
+
+/// The few lines that are sent on tell a duty from an offer.
+#[test]
+fn a_header_that_need_not_be_sent_is_no_duty() {
+    for (required, head) in [
+        ("", "May be there now"),
+        ("required = true\n", "Clients must send"),
+    ] {
+        let added = format!("name = \"Odd\"\n{required}");
+        let told = brief(&with_errors(row("header", &added)));
+        let [line] = told.as_slice() else {
+            panic!("{told:?}");
+        };
+        assert_eq!(line.head, head);
+        assert_eq!(line.items[0].names, ["Odd"]);
     }
 }

@@ -142,6 +142,44 @@ pub(crate) const CHOICES: &[Change] = &[
         Crate(&["pub enum Annotations {", "New(NewAnnotations),"]),
     ),
     (
+        "choices of which each takes the same words",
+        |draft| {
+            let kind = json!({"enum": ["big", "small"], "type": "string"});
+            let box_of = |member: &str| {
+                json!({
+                    "type": "object",
+                    "properties": {"kind": kind, member: {"type": "string"}},
+                    "required": ["kind", member],
+                })
+            };
+            draft.define("FirstBox", box_of("first"));
+            draft.define("SecondBox", box_of("second"));
+            let boxes = json!({"anyOf": [reference("FirstBox"), reference("SecondBox")]});
+            draft.put("Tool/properties", "box", boxes);
+        },
+        Crate(&["reader.first_present(&PATHS)?"]),
+    ),
+    (
+        "choices that hold another one of themselves",
+        |draft| {
+            let node = |kind: &str| {
+                json!({
+                    "type": "object",
+                    "properties": {"of": {"const": kind, "type": "string"}, "inner": reference("Node")},
+                    "required": ["of"],
+                })
+            };
+            draft.define("Leaf", node("leaf"));
+            let mut branch = node("branch");
+            branch["properties"]["left"] = reference("Branch");
+            draft.define("Branch", branch);
+            let both = json!({"anyOf": [reference("Leaf"), reference("Branch")]});
+            draft.define("Node", both);
+            draft.put("Tool/properties", "node", reference("Node"));
+        },
+        Crate(&["pub left: Option<Box<Branch>>,", "&[\"branch\", \"leaf\"]"]),
+    ),
+    (
         "a union within a union",
         |draft| {
             draft.define(

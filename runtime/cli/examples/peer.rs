@@ -162,7 +162,7 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
             }
             text("done")
         }
-        ("tools/call", Some("sleep")) => {
+        ("tools/call", Some("sleep")) | ("resources/templates/list", _) => {
             tokio::time::sleep(Duration::from_secs(600)).await;
             text("slept")
         }

@@ -74,6 +74,25 @@ fn a_talk_without_faults_is_told_and_passes() {
     matches_golden("clean.out", &text);
 }
 
+/// A client may propose what nobody here knows: the server's answer is what they speak.
+#[test]
+fn a_proposal_of_tomorrow_is_a_handshake() {
+    let talk = |info: &str| {
+        let params = format!(
+            r#"{{"protocolVersion":"2099-01-01","capabilities":{{}},"clientInfo":{info}}}"#
+        );
+        let ask = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
+        let said = r#"{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{said}}}"#);
+        format!("{{\"dir\":\">\",\"message\":{ask}}}\n{{\"dir\":\"<\",\"message\":{answer}}}\n")
+    };
+    assert_eq!(findings(&talk(r#"{"name":"c","version":"1"}"#)), []);
+    // It is read as one, too.
+    let wrong = findings(&talk(r#"{"name":7,"version":"1"}"#));
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert_eq!(wrong[0].0, 1);
+}
+
 #[test]
 fn members_that_no_revision_names_are_told_wherever_they_stand() {
     // In a result that is any other, in a value of a map, and in one of a map that goes by another name.

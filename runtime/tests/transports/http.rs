@@ -306,6 +306,15 @@ async fn a_stream_that_breaks_is_taken_up_again() {
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
+/// What is printed into a log says where it goes, and keeps what headers hold to itself.
+#[test]
+fn a_client_over_http_prints_its_url_and_no_secret() {
+    let http = quick("http://127.0.0.1:1/mcp").with_header("Authorization", "Bearer hush");
+    let printed = format!("{http:?}");
+    assert!(printed.contains("127.0.0.1:1/mcp"), "{printed}");
+    assert!(!printed.contains("hush"), "{printed}");
+}
+
 #[tokio::test]
 async fn a_server_that_is_not_there_or_keeps_silent_is_given_up() {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))

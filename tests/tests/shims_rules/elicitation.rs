@@ -37,6 +37,34 @@ fn a_choice_with_titles_keeps_its_spelling_where_it_can() {
     );
 }
 
+/// With its default more than the spelling is lost, unless that is carried.
+#[test]
+fn a_choice_with_titles_loses_its_default_where_nothing_carries_it() {
+    let newer = form(r#"{"type":"string","oneOf":[{"const":"a","title":"A"}],"default":"a"}"#);
+    let place = "/requestedSchema/properties/p";
+    for (policy, older, kind) in [
+        (
+            Policy::Strict,
+            form(r#"{"type":"string","enum":["a"],"enumNames":["A"]}"#),
+            Semantic,
+        ),
+        (
+            Policy::Carry,
+            form(r#"{"type":"string","enum":["a"],"enumNames":["A"],"default":"a"}"#),
+            Cosmetic,
+        ),
+    ] {
+        let down = under(
+            policy,
+            "ElicitRequestParams",
+            V2025_11_25,
+            V2025_06_18,
+            &newer,
+        );
+        says(&down, &older, &[("enum-titled", place, kind, Replaced)]);
+    }
+}
+
 #[test]
 fn names_that_do_not_match_the_values_keep_their_spelling() {
     let odd = form(r#"{"type":"string","enum":["a","b"],"enumNames":["A"]}"#);

@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_registry::{Era, Revision};
 use mcp_revisions::client::Ask;
 use serde_json::{Value, json};
 
-use crate::talk::{Talk, bridge, leaves_nobody, value};
+use crate::talk::{PATIENCE, Talk, bridge, leaves_nobody, value};
 
 /// A message over HTTP, and the body that answers.
 fn post(port: u16, revision: Revision, body: &Value) -> String {
@@ -263,6 +263,55 @@ fn each_client_has_a_server_of_its_own() {
     );
     for talk in [first, second] {
         assert_eq!(talk.ends().0, Some(0));
+    }
+    is_over(child);
+}
+
+/// A message in a session, and what answers it; the session is over with the one that has no body.
+fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String {
+    let verb = if body.is_some() { "POST" } else { "DELETE" };
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let session = session.map_or(String::new(), |id| format!("Mcp-Session-Id: {id}\r\n"));
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(
+        stream,
+        "{verb} /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// A session that is over takes its server with it: there is room for the next one.
+#[test]
+fn a_session_that_is_over_makes_room_for_another() {
+    let (child, port) = listening_with(&["--max-servers", "1"], Revision::V2025_06_18);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let opened = || {
+        let answer = in_session(port, None, Some(&opening)).to_lowercase();
+        let (_, id) = answer.split_once("mcp-session-id: ").unwrap();
+        id.lines().next().unwrap().to_owned()
+    };
+    let params = json!({"name": "add", "arguments": {"a": 1, "b": 2.5}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let adds = |session: &str| {
+        let answer = in_session(port, Some(session), Some(&call));
+        let full = answer.contains("1 servers are at work");
+        assert_ne!(answer.contains("\"3.5\""), full, "{answer}");
+        !full
+    };
+    let (first, second) = (opened(), opened());
+    assert!(adds(&first));
+    assert!(!adds(&second), "there is room for one");
+    let left = in_session(port, Some(&first), None);
+    assert!(left.starts_with("HTTP/1.1 2"), "{left}");
+    let deadline = Instant::now() + PATIENCE;
+    while !adds(&second) {
+        assert!(Instant::now() < deadline, "its server is there still");
+        thread::sleep(Duration::from_millis(50));
     }
     is_over(child);
 }

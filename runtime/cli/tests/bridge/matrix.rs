@@ -118,6 +118,29 @@ fn every_client_talks_to_every_server() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// A server of the handshake era does not say in which call it asks; it is the one that can be meant.
+#[test]
+fn a_question_is_of_the_call_that_may_be_answered_by_one() {
+    let mut talk = Talk::new(
+        Revision::NEWEST,
+        bridge(&["--losses", "off"], Revision::V2025_11_25),
+    );
+    let add = talk.tool("add");
+    talk.answers(&[add]);
+    // It is out all the while.
+    let list = talk.ask(Ask::new("resources/templates/list", None));
+    let ask = talk.tool("ask");
+    let answers = talk.answers(&[ask]);
+    let answer = value(&answers[&ask]);
+    assert_eq!(answer["content"][0]["text"], "Monday", "{answer}");
+    assert!(!answers.contains_key(&list), "{answers:?}");
+    talk.client.cancel(list, None, talk.start.elapsed());
+    while let Some(output) = talk.client.poll() {
+        talk.does(output, &mut BTreeMap::new());
+    }
+    assert_eq!(talk.ends().0, Some(0));
+}
+
 #[test]
 fn what_goes_by_is_a_transcript_without_faults() {
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bridged.jsonl");

@@ -2,7 +2,7 @@
 
 use mcp_wire::{
     ErrorKind, ErrorObject, Json, Message, Packet, RawError, RawNotification, RawRequest,
-    RawResponse, from_str, to_string,
+    RawResponse, Unreadable, from_str, peek, to_string,
 };
 
 fn refusal(text: &str) -> (ErrorKind, String, String) {
@@ -213,4 +213,22 @@ fn batches_pass_through() {
     let packet: Packet = from_str(single).unwrap();
     assert!(matches!(&packet, Packet::Single(Message::Notification(_))));
     assert_eq!(to_string(&packet), single);
+}
+
+/// A glance says where a wrong id stands, as the reading of the whole does.
+#[test]
+fn a_glance_at_a_wrong_id_says_where_it_is() {
+    for (text, found) in [
+        (r#"{"jsonrpc":"2.0","method":"m","id":null}"#, "null"),
+        (r#"{"jsonrpc":"2.0","method":"m","id":1.5}"#, "1.5"),
+        (r#"{"jsonrpc":"2.0","method":"m","id":true}"#, "true"),
+    ] {
+        let Err(Unreadable::NotAMessage { error, .. }) = peek(text.as_bytes()) else {
+            panic!("{text}");
+        };
+        assert_eq!(error.pointer(), "/id", "{text}");
+        assert_eq!(error.expected(), "a string or an integer", "{text}");
+        assert_eq!(error.found(), found, "{text}");
+        assert_eq!(error.offset(), text.find(found).unwrap(), "{text}");
+    }
 }

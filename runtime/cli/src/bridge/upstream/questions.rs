@@ -123,14 +123,14 @@ impl<App: Spoken> Task<App> {
                 warn!("a question is refused: it cannot be told in which call it is asked");
                 (Place::Nowhere, None)
             }
-            (None, _) => match (self.sessions.last(), self.calls.values().next_back()) {
-                (Some(session), _) => {
+            (None, _) => match self.sessions.last() {
+                Some(session) => {
                     let caller = session.caller();
                     let revision = caller.map(|caller| caller.revision);
                     (Place::AtLarge(session.clone()), revision)
                 }
-                (None, Some(newest)) if !self.is_modern => in_call(newest),
-                _ => (Place::Nowhere, None),
+                // A client of the handshake era has a session as long as it is there.
+                None => (Place::Nowhere, None),
             },
         }
     }
