@@ -248,13 +248,13 @@ pub(crate) const MESSAGES: &[Change] = &[
         Crate(&["impl mcp_wire::Notification for SaidNotification {"]),
     ),
     (
-        "add a notification, and a result of the same stem",
+        "add a notification, and a result that seems to be its own",
         |draft| {
             let mut notification = request("notifications/echo/said");
             notification["required"] = json!(["jsonrpc", "method"]);
             draft.define("SaidNotification", notification);
             draft.push("ServerNotification/anyOf", reference("SaidNotification"));
-            draft.define("SaidResult", json!({"type": "object"}));
+            draft.define("SaidNotificationResult", json!({"type": "object"}));
         },
         Crate(&[
             "message: \"SaidNotification\",\n        params: Some(\"RequestParams\"),\n        params_required: false,\n        result: None,",

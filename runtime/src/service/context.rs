@@ -1,7 +1,7 @@
 //! What goes with a call to a handler of a server: who asks, and what can be said and asked meanwhile.
 
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mcp_registry::{Era, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
@@ -11,7 +11,7 @@ use super::Error;
 use super::starting_over::Answers;
 use crate::methods;
 use crate::serve::{Peer, Session};
-use crate::server::{Call, Caller as Who, LogLevel};
+use crate::server::{Call, Caller as Who, LogLevel, Notice};
 
 /// What goes with a call to its handler, in the words of the revision `App`; clones speak about the same call.
 ///
@@ -29,8 +29,16 @@ struct Inner {
     client: Option<Arc<Who>>,
     log_level: Option<LogLevel>,
     progress_token: Option<Json>,
-    answers: Answers,
+    params: Json,
+    /// Read from the params when somebody asks.
+    answers: OnceLock<Answers>,
     starts_over: bool,
+}
+
+impl Inner {
+    fn answers(&self) -> &Answers {
+        self.answers.get_or_init(|| Answers::of(&self.params))
+    }
 }
 
 impl<App> Clone for Cx<App> {
@@ -55,28 +63,35 @@ impl<App> Cx<App> {
         }
     }
 
-    pub(super) fn call(call: &Call, peer: Peer) -> Self {
+    pub(super) fn call(call: Call, peer: Peer) -> Self {
         Self::of(Arc::new(Inner {
             session: peer.session(),
             peer: Some(peer),
             revision: call.peer,
-            client: Some(Arc::clone(&call.caller)),
+            client: Some(call.caller),
             log_level: call.log_level,
-            progress_token: call.progress_token.clone(),
-            answers: Answers::of(&call.params),
+            progress_token: call.progress_token,
+            params: call.params,
+            answers: OnceLock::new(),
             starts_over: false,
         }))
     }
 
-    pub(super) fn notice(revision: Revision, session: Session) -> Self {
+    /// The params of the call, or of the notification.
+    pub(super) fn params(&self) -> &Json {
+        &self.inner.params
+    }
+
+    pub(super) fn notice(notice: Notice, session: Session) -> Self {
         Self::of(Arc::new(Inner {
             peer: None,
             session,
-            revision,
+            revision: notice.peer,
             client: None,
             log_level: None,
             progress_token: None,
-            answers: Answers::default(),
+            params: notice.params,
+            answers: OnceLock::new(),
             starts_over: false,
         }))
     }
@@ -142,7 +157,8 @@ impl<App> Cx<App> {
             client,
             log_level,
             progress_token,
-            answers,
+            params,
+            answers: _,
             starts_over: _,
         } = &*self.inner;
         Self::of(Arc::new(Inner {
@@ -152,7 +168,9 @@ impl<App> Cx<App> {
             client: client.clone(),
             log_level: *log_level,
             progress_token: progress_token.clone(),
-            answers: answers.again(),
+            params: params.clone(),
+            // Of which none was asked for yet.
+            answers: OnceLock::new(),
             starts_over: true,
         }))
     }
@@ -165,7 +183,7 @@ impl<App> Cx<App> {
     /// # Errors
     /// An answer that is not of this type.
     pub fn answer<T: Decode>(&self, name: &str) -> Result<Option<T>, Error> {
-        let answer = self.inner.answers.named(name);
+        let answer = self.inner.answers().named(name);
         let read = answer.map(Json::read).transpose();
         read.map_err(|error| Error::InvalidParams(format!("the answer `{name}`: {error}")))
     }
@@ -174,7 +192,7 @@ impl<App> Cx<App> {
     /// unless it was sealed.
     #[must_use]
     pub fn request_state(&self) -> Option<&str> {
-        self.inner.answers.state()
+        self.inner.answers().state()
     }
 
     /// Says how far the work is, if the client wants to know: `cx.progress(50, 100).await`.
@@ -238,7 +256,7 @@ impl<App: Spoken> Caller for Cx<App> {
     /// result of its call.
     async fn request(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         if self.inner.starts_over {
-            let answer = self.inner.answers.next(method, params);
+            let answer = self.inner.answers().next(method, params);
             return answer.map_err(Error::Unanswered);
         }
         let answer = match &self.inner.peer {

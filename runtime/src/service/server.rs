@@ -292,18 +292,21 @@ where
     async fn call(&self, call: Call, peer: Peer) -> Result<Json, ErrorObject> {
         #[cfg(feature = "tracing")]
         let span = super::trace::span(call.method, &peer);
-        let (cx, peer) = (Cx::call(&call, peer), call.peer);
+        let (method, revision) = (call.method, call.peer);
+        let cx = Cx::call(call, peer);
+        // The handler may let go of its own before it is done.
+        let held = cx.clone();
         let answer = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::request(
             &self.handlers,
-            call.method,
-            &call.params,
+            method,
+            held.params(),
             cx,
         );
         #[cfg(feature = "tracing")]
         let answer = tracing::Instrument::instrument(answer, span);
         match answer.await {
             Err(Error::Unanswered(question)) => Ok(question.into_result()),
-            answer => answer.map_err(|error: Error| error.into_object(peer)),
+            answer => answer.map_err(|error: Error| error.into_object(revision)),
         }
     }
 
@@ -314,12 +317,14 @@ where
         let handlers = Arc::clone(&self.handlers);
         tokio::spawn(async move {
             let _room = room;
-            let cx = Cx::notice(notice.peer, session);
+            let method = notice.method;
+            let cx = Cx::notice(notice, session);
+            let held = cx.clone();
             // Nobody waits for what becomes of a notification that cannot be read.
             let _ = <App::Protocol as Serves<ServerSide, H, Cx<App>>>::notification(
                 &handlers,
-                notice.method,
-                &notice.params,
+                method,
+                held.params(),
                 cx,
             )
             .await;

@@ -35,10 +35,6 @@ pub struct Unanswered {
 impl Answers {
     /// The answers in the params of a request; none if they have none.
     pub(super) fn of(params: &Json) -> Self {
-        let text = params.text();
-        if !text.contains("\"inputResponses\"") && !text.contains("\"requestState\"") {
-            return Self::default();
-        }
         let params: Map<Json> = params.read().unwrap_or_default();
         let responses = params.get("inputResponses").map(Json::read);
         let state = params.get("requestState").and_then(|state| state.as_str());
@@ -48,16 +44,6 @@ impl Answers {
             responses: responses.and_then(Result::ok).unwrap_or_default(),
             earlier: earlier.and_then(Result::ok).unwrap_or_default(),
             state: state.map(std::borrow::Cow::into_owned),
-            asked: AtomicUsize::new(0),
-        }
-    }
-
-    /// The same answers, of which none was asked for yet.
-    pub(super) fn again(&self) -> Self {
-        Self {
-            responses: self.responses.clone(),
-            state: self.state.clone(),
-            earlier: self.earlier.clone(),
             asked: AtomicUsize::new(0),
         }
     }

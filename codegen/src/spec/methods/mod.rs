@@ -1,19 +1,23 @@
 //! `methods.toml`: which result answers which request where the schema does not say, and the area that a method belongs to.
 
+mod areas;
+mod requests;
+mod results;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use toml::Spanned;
 
-use super::roles;
 use super::rules::RuleFile;
 use super::{Revision, Spec};
 use crate::Error;
-use crate::naming::snake_case;
-
-/// What an area has to be.
-pub(crate) const AREA: &str = "the name of a module: lower-case letters, digits and `_`, no reserved word, none of lib, main, methods, mod, services and wire";
+use areas::default_area;
+pub(crate) use areas::{AREA, is_area, module};
+pub(crate) use requests::methods;
+use requests::{requests, takes};
+pub use results::{Answer, ResultRule};
+use results::{Rule, paired};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -46,35 +50,6 @@ pub struct MethodFacts<'r> {
     pub capability: Option<&'r str>,
     /// The parts of that capability which some params need besides.
     pub capability_parts: &'r [CapabilityPart],
-}
-
-/// One `[[result]]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Rule {
-    method: String,
-    result: String,
-    task_result: Option<String>,
-    revisions: Option<Vec<String>>,
-}
-
-/// What a rule says answers a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResultRule<'r> {
-    /// The result definition.
-    pub result: &'r str,
-    /// The result instead of it when the request's params carry `task`.
-    pub task_result: Option<&'r str>,
-}
-
-/// What answers a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The result definitions, in the order of the schema; more than one where the protocol allows several.
-    pub results: Vec<String>,
-    /// The result instead of those when the request's params carry `task`.
-    pub task_result: Option<String>,
-    /// The definition of the whole response, where the schema has one.
-    pub response: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -308,194 +283,4 @@ impl MethodRules {
             .get(method)
             .map_or_else(|| default_area(method), String::as_str)
     }
-}
-
-/// What is wrong with a rule, and of which revision where others may be right.
-struct Problem {
-    revision: Option<String>,
-    says: String,
-}
-
-impl Problem {
-    fn of(revision: &str, says: String) -> Self {
-        Self {
-            revision: Some(revision.to_owned()),
-            says,
-        }
-    }
-}
-
-impl Rule {
-    fn says(&self) -> ResultRule<'_> {
-        ResultRule {
-            result: &self.result,
-            task_result: self.task_result.as_deref(),
-        }
-    }
-
-    fn covers(&self, revision: &Revision) -> bool {
-        self.revisions
-            .as_ref()
-            .is_none_or(|ids| ids.contains(&revision.id))
-    }
-
-    fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        let mut matched = false;
-        for id in self.revisions.iter().flatten() {
-            if spec.revision(id).is_err() {
-                problems.push(Problem::of(id, format!("no revision `{id}`")));
-            }
-        }
-        for revision in spec
-            .revisions
-            .iter()
-            .filter(|revision| self.covers(revision))
-        {
-            let id = &revision.id;
-            let listed = self.revisions.is_some();
-            let request = requests(revision).remove(self.method.as_str());
-            match request {
-                None if listed => {
-                    let says = format!("revision `{id}` has no request of that method");
-                    problems.push(Problem::of(id, says));
-                }
-                Some(request) if listed && paired(revision, request).is_some() => {
-                    let says = format!("the schema of revision `{id}` says itself what answers it");
-                    problems.push(Problem::of(id, says));
-                }
-                Some(request) if paired(revision, request).is_none() => {
-                    matched = true;
-                    for result in [Some(&self.result), self.task_result.as_ref()]
-                        .into_iter()
-                        .flatten()
-                    {
-                        if revision.definition(result).is_none() {
-                            let says = format!("revision `{id}` has no definition `{result}`");
-                            problems.push(Problem::of(id, says));
-                        }
-                    }
-                    if before
-                        .iter()
-                        .any(|other| other.method == self.method && other.covers(revision))
-                    {
-                        let says = format!("another rule says it for revision `{id}`");
-                        problems.push(Problem::of(id, says));
-                    }
-                }
-                _ => {}
-            }
-        }
-        if !matched && problems.is_empty() {
-            problems.push(Problem {
-                revision: None,
-                says: "it matches nothing: no revision has that method without saying itself what answers it".to_owned(),
-            });
-        }
-        problems
-    }
-}
-
-/// Whether the params of a request have a member, whichever of their shapes they have.
-fn takes(revision: &Revision, method: &str, member: &str) -> bool {
-    fn has(revision: &Revision, schema: &Value, member: &str, depth: usize) -> bool {
-        if schema
-            .pointer("/properties")
-            .and_then(|it| it.get(member))
-            .is_some()
-        {
-            return true;
-        }
-        let named = (schema.get("$ref").and_then(Value::as_str))
-            .and_then(|name| revision.definition(name.strip_prefix("#/$defs/")?));
-        let choices = ["anyOf", "oneOf", "allOf"]
-            .iter()
-            .filter_map(|key| schema.get(key)?.as_array());
-        let mut below = named.into_iter().chain(choices.flatten());
-        // A reference may lead back to where it stands.
-        depth < 8 && below.any(|schema| has(revision, schema, member, depth + 1))
-    }
-    let request = requests(revision)
-        .get(method)
-        .and_then(|name| revision.definition(name));
-    let params = request.and_then(|request| request.pointer("/properties/params"));
-    params.is_some_and(|params| has(revision, params, member, 0))
-}
-
-/// All methods of a revision, of requests and notifications.
-pub(crate) fn methods(revision: &Revision) -> Vec<String> {
-    let stated = revision
-        .definitions()
-        .filter_map(|(_, definition)| method_of(definition));
-    stated.map(str::to_owned).collect()
-}
-
-/// Method and definition of each request of a revision.
-fn requests(revision: &Revision) -> BTreeMap<&str, &str> {
-    let stated = revision
-        .definitions()
-        .filter_map(|(name, definition)| Some((method_of(definition)?, name)));
-    stated
-        .filter(|(method, _)| !method.starts_with("notifications/"))
-        .collect()
-}
-
-fn method_of(definition: &Value) -> Option<&str> {
-    definition.pointer("/properties/method/const")?.as_str()
-}
-
-/// What the schema itself says answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
-fn paired(revision: &Revision, request: &str) -> Option<Answer> {
-    let response = roles::response(request.strip_suffix("Request")?);
-    let result = revision
-        .definition(&response)?
-        .pointer("/properties/result")?;
-    let single = std::slice::from_ref(result);
-    let choices = result
-        .get("anyOf")
-        .and_then(Value::as_array)
-        .map_or(single, Vec::as_slice);
-    let name = |choice: &Value| {
-        Some(
-            choice
-                .get("$ref")?
-                .as_str()?
-                .strip_prefix("#/$defs/")?
-                .to_owned(),
-        )
-    };
-    let results = choices.iter().map(name).collect::<Option<Vec<_>>>()?;
-    Some(Answer {
-        results,
-        task_result: None,
-        response: Some(response),
-    })
-}
-
-/// The first step of a method, after `notifications/`.
-fn default_area(method: &str) -> &str {
-    let method = method.strip_prefix("notifications/").unwrap_or(method);
-    method.split('/').next().unwrap_or(method)
-}
-
-/// The file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.
-pub(crate) fn module(area: &str) -> String {
-    let near = snake_case(&area.to_ascii_lowercase());
-    match [area, near.as_str()].into_iter().find(|name| is_area(name)) {
-        Some(name) => name.to_owned(),
-        None => "messages".to_owned(),
-    }
-}
-
-/// Whether an area can be a file and a module of a generated crate, beside those that every crate has.
-pub(crate) fn is_area(area: &str) -> bool {
-    let own = ["lib", "main", "methods", "mod", "services", "wire"];
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    area.bytes().all(plain)
-        && area
-            .bytes()
-            .next()
-            .is_some_and(|first| first.is_ascii_lowercase())
-        && !own.contains(&area)
-        && snake_case(area) == area
 }

@@ -1,0 +1,149 @@
+//! Which result answers a request: by the schema, or by a rule where the schema does not say.
+
+use serde_json::Value;
+
+use super::requests::requests;
+use crate::spec::{Revision, Spec, roles};
+
+/// One `[[result]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rule {
+    pub(super) method: String,
+    pub(super) result: String,
+    pub(super) task_result: Option<String>,
+    pub(super) revisions: Option<Vec<String>>,
+}
+
+/// What a rule says answers a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultRule<'r> {
+    /// The result definition.
+    pub result: &'r str,
+    /// The result instead of it when the request's params carry `task`.
+    pub task_result: Option<&'r str>,
+}
+
+/// What answers a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The result definitions, in the order of the schema; more than one where the protocol allows several.
+    pub results: Vec<String>,
+    /// The result instead of those when the request's params carry `task`.
+    pub task_result: Option<String>,
+    /// The definition of the whole response, where the schema has one.
+    pub response: Option<String>,
+}
+
+/// What is wrong with a rule, and of which revision where others may be right.
+pub(super) struct Problem {
+    pub(super) revision: Option<String>,
+    pub(super) says: String,
+}
+
+impl Problem {
+    fn of(revision: &str, says: String) -> Self {
+        Self {
+            revision: Some(revision.to_owned()),
+            says,
+        }
+    }
+}
+
+impl Rule {
+    pub(super) fn says(&self) -> ResultRule<'_> {
+        ResultRule {
+            result: &self.result,
+            task_result: self.task_result.as_deref(),
+        }
+    }
+
+    pub(super) fn covers(&self, revision: &Revision) -> bool {
+        self.revisions
+            .as_ref()
+            .is_none_or(|ids| ids.contains(&revision.id))
+    }
+
+    pub(super) fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut matched = false;
+        for id in self.revisions.iter().flatten() {
+            if spec.revision(id).is_err() {
+                problems.push(Problem::of(id, format!("no revision `{id}`")));
+            }
+        }
+        for revision in spec
+            .revisions
+            .iter()
+            .filter(|revision| self.covers(revision))
+        {
+            let id = &revision.id;
+            let listed = self.revisions.is_some();
+            let request = requests(revision).remove(self.method.as_str());
+            match request {
+                None if listed => {
+                    let says = format!("revision `{id}` has no request of that method");
+                    problems.push(Problem::of(id, says));
+                }
+                Some(request) if listed && paired(revision, request).is_some() => {
+                    let says = format!("the schema of revision `{id}` says itself what answers it");
+                    problems.push(Problem::of(id, says));
+                }
+                Some(request) if paired(revision, request).is_none() => {
+                    matched = true;
+                    for result in [Some(&self.result), self.task_result.as_ref()]
+                        .into_iter()
+                        .flatten()
+                    {
+                        if revision.definition(result).is_none() {
+                            let says = format!("revision `{id}` has no definition `{result}`");
+                            problems.push(Problem::of(id, says));
+                        }
+                    }
+                    if before
+                        .iter()
+                        .any(|other| other.method == self.method && other.covers(revision))
+                    {
+                        let says = format!("another rule says it for revision `{id}`");
+                        problems.push(Problem::of(id, says));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !matched && problems.is_empty() {
+            problems.push(Problem {
+                revision: None,
+                says: "it matches nothing: no revision has that method without saying itself what answers it".to_owned(),
+            });
+        }
+        problems
+    }
+}
+
+/// What the schema itself says answers a request: `CallToolRequest` is answered by `CallToolResultResponse`.
+pub(super) fn paired(revision: &Revision, request: &str) -> Option<Answer> {
+    let response = roles::response(request.strip_suffix("Request")?);
+    let result = revision
+        .definition(&response)?
+        .pointer("/properties/result")?;
+    let single = std::slice::from_ref(result);
+    let choices = result
+        .get("anyOf")
+        .and_then(Value::as_array)
+        .map_or(single, Vec::as_slice);
+    let name = |choice: &Value| {
+        Some(
+            choice
+                .get("$ref")?
+                .as_str()?
+                .strip_prefix("#/$defs/")?
+                .to_owned(),
+        )
+    };
+    let results = choices.iter().map(name).collect::<Option<Vec<_>>>()?;
+    Some(Answer {
+        results,
+        task_result: None,
+        response: Some(response),
+    })
+}
