@@ -111,7 +111,9 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
     let result = match (call.method, params["name"].as_str()) {
         ("tools/list", _) => {
             let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" }, "x-vendor": 1 });
-            let tools = ["add", "ask", "sample", "progress", "log", "touch"].map(tool);
+            let mut tools = ["add", "ask", "sample", "progress", "log", "touch", "where"].map(tool);
+            let region = json!({ "type": "string", "x-mcp-header": "Region" });
+            tools[6]["inputSchema"]["properties"] = json!({ "region": region });
             json!({ "tools": tools })
         }
         ("resources/list", _) => {
@@ -150,6 +152,13 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
             text("logged")
         }
         ("tools/call", Some("touch")) => text("touched"),
+        ("tools/call", Some("where")) => {
+            let headers = peer
+                .headers()
+                .map(|headers| headers.get("Mcp-Param-Region"));
+            let region = headers.flatten().and_then(|region| region.to_str().ok());
+            text(region.unwrap_or("nowhere"))
+        }
         ("tools/call", Some("progress")) => {
             if let Some(token) = &call.progress_token {
                 let token: Value = token.parse().unwrap_or_default();

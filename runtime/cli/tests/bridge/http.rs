@@ -13,16 +13,21 @@ use mcp_registry::{Era, Revision};
 use mcp_revisions::client::Ask;
 use serde_json::{Value, json};
 
-use crate::talk::{PATIENCE, Talk, bridge, leaves_nobody, value};
+use crate::talk::{PATIENCE, Talk, bridge, leaves_nobody, peer, value};
 
 /// A message over HTTP, and the body that answers.
 fn post(port: u16, revision: Revision, body: &Value) -> String {
+    post_with(port, revision, "", body)
+}
+
+/// The same, with these headers, each with its end of line.
+fn post_with(port: u16, revision: Revision, more: &str, body: &Value) -> String {
     let body = body.to_string();
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
     let method: Value = serde_json::from_str(&body).unwrap();
     write!(
         stream,
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\n{more}Content-Length: {}\r\n\r\n{body}",
         revision.wire(),
         method["method"].as_str().unwrap(),
         method["params"]["name"].as_str().unwrap_or_default(),
@@ -34,14 +39,19 @@ fn post(port: u16, revision: Revision, body: &Value) -> String {
     answer
 }
 
+const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
+
 /// A bridge that listens on HTTP, and its port.
 fn listening(server: Revision) -> (Child, u16) {
     listening_with(&[], server)
 }
 
 fn listening_with(more: &[&str], server: Revision) -> (Child, u16) {
-    let options = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
-    let mut child = bridge(&[&options, more].concat(), server);
+    port_of(bridge(&[&LISTENING, more].concat(), server))
+}
+
+/// A bridge that listens, and where.
+fn port_of(mut child: Child) -> (Child, u16) {
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     said.read_line(&mut line).unwrap();
@@ -314,4 +324,47 @@ fn a_session_that_is_over_makes_room_for_another() {
         thread::sleep(Duration::from_millis(50));
     }
     is_over(child);
+}
+
+/// What a call repeats in its headers reaches a server that wants it there with the call itself: a client need not have
+/// listed the tools.
+#[test]
+fn headers_that_repeat_arguments_are_handed_on() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repeated-headers");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut server = Command::new(peer())
+        .args(["--only", Revision::NEWEST.id(), "--http", "0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(server.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    let url = line.trim().trim_start_matches("listening on ");
+    let record = folder.join("talk.jsonl");
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("bridge")
+        .args(LISTENING)
+        .args(["--record", record.to_str().unwrap(), url])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (child, port) = port_of(child);
+    for name in ["one", "two"] {
+        let mut asked = call(name, "where");
+        asked["params"]["arguments"] = json!({ "region": "eu" });
+        let answer = post_with(port, Revision::NEWEST, "Mcp-Param-Region: eu\r\n", &asked);
+        assert!(answer.contains("\"text\":\"eu\""), "{answer}");
+    }
+    let files = std::fs::read_dir(&folder).unwrap();
+    let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    let calls = texts.map(|text| text.matches("\"method\":\"tools/call\"").count());
+    assert_eq!(
+        calls.collect::<Vec<_>>(),
+        [1, 1],
+        "one call each, and none is refused"
+    );
+    is_over(child);
+    is_over(server);
 }

@@ -141,6 +141,23 @@ fn a_question_is_of_the_call_that_may_be_answered_by_one() {
     assert_eq!(talk.ends().0, Some(0));
 }
 
+/// What nobody wants to be told is not sent in the first place.
+#[test]
+fn a_server_hears_from_which_level_on_its_client_wants_logs() {
+    let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("levels.jsonl");
+    let options = ["--losses", "off", "--record", record.to_str().unwrap()];
+    let mut talk = Talk::new(Revision::NEWEST, bridge(&options, Revision::V2025_11_25));
+    let log = Ask::new("tools/call", Some(Json::from(json!({ "name": "log" }))));
+    let logged = talk.ask(log.with_log_level("warning"));
+    talk.answers(&[logged]);
+    assert_eq!(talk.hears("notifications/message")["data"], "warning");
+    assert_eq!(talk.told, []);
+    talk.ends();
+    let said = std::fs::read_to_string(record).unwrap();
+    assert!(said.contains("\"method\":\"logging/setLevel\""), "{said}");
+    assert!(!said.contains("\"data\":\"debug\""), "{said}");
+}
+
 #[test]
 fn what_goes_by_is_a_transcript_without_faults() {
     let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bridged.jsonl");
