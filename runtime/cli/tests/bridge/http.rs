@@ -39,19 +39,44 @@ fn post_with(port: u16, revision: Revision, more: &str, body: &Value) -> String 
     answer
 }
 
+/// A program that ends with the test, however that ends.
+struct Program(Child);
+
+impl std::ops::Deref for Program {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Program {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
 
 /// A bridge that listens on HTTP, and its port.
-fn listening(server: Revision) -> (Child, u16) {
+fn listening(server: Revision) -> (Program, u16) {
     listening_with(&[], server)
 }
 
-fn listening_with(more: &[&str], server: Revision) -> (Child, u16) {
+fn listening_with(more: &[&str], server: Revision) -> (Program, u16) {
     port_of(bridge(&[&LISTENING, more].concat(), server))
 }
 
 /// A bridge that listens, and where.
-fn port_of(mut child: Child) -> (Child, u16) {
+fn port_of(child: Child) -> (Program, u16) {
+    let mut child = Program(child);
     let mut said = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     said.read_line(&mut line).unwrap();
@@ -64,11 +89,6 @@ fn port_of(mut child: Child) -> (Child, u16) {
     let port: u16 = port.parse().unwrap_or_else(|_| panic!("{line}"));
     child.stderr = Some(said.into_inner());
     (child, port)
-}
-
-fn is_over(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 /// A client at the standard streams of a bridge to what listens there.
@@ -89,7 +109,7 @@ fn bridged(client: Revision, url: &str, options: &[&str]) -> Talk {
 #[test]
 fn a_server_is_reached_over_http() {
     for server in Revision::NEGOTIATED {
-        let (listener, port) = listening(*server);
+        let (_listener, port) = listening(*server);
         for client in Revision::NEGOTIATED {
             let url = format!("http://127.0.0.1:{port}/mcp");
             let mut talk = bridged(*client, &url, &["--header", "X-Test: 1"]);
@@ -115,7 +135,6 @@ fn a_server_is_reached_over_http() {
             let (code, said) = talk.ends();
             assert_eq!(code, Some(0), "{client}, {server}: {said}");
         }
-        is_over(listener);
     }
 }
 
@@ -123,13 +142,14 @@ fn a_server_is_reached_over_http() {
 fn headers_of_the_command_line_reach_the_server() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
         .args(["bridge", "--log", "off", "--header", "X-Tenant: ours", &url])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let mut child = Program(child);
     let mut input = child.stdin.take().unwrap();
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
     let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
@@ -142,7 +162,6 @@ fn headers_of_the_command_line_reach_the_server() {
         tell.send(head).unwrap();
     });
     let head = told.recv_timeout(Duration::from_secs(20));
-    is_over(child);
     let head = head.unwrap();
     let there = (head.iter()).any(|line| line.eq_ignore_ascii_case("X-Tenant: ours"));
     assert!(there, "{head:?}");
@@ -177,7 +196,7 @@ fn a_bridge_that_listens_may_be_killed() {
 
 #[test]
 fn many_clients_come_over_http() {
-    let (child, port) = listening(Revision::V2025_06_18);
+    let (_child, port) = listening(Revision::V2025_06_18);
     let modern = Revision::NEWEST;
     assert_eq!(modern.era(), Era::PerRequest);
     let clients: Vec<_> = (0..8)
@@ -199,7 +218,6 @@ fn many_clients_come_over_http() {
             "{answer}"
         );
     }
-    is_over(child);
 }
 
 /// A body of a modern call, by a client of that name.
@@ -234,7 +252,7 @@ fn each_client_has_a_server_of_its_own() {
     std::fs::create_dir_all(&folder).unwrap();
     let record = folder.join("talk.jsonl");
     let options = ["--record", record.to_str().unwrap()];
-    let (child, port) = listening_with(&options, Revision::V2025_06_18);
+    let (_child, port) = listening_with(&options, Revision::V2025_06_18);
     let ok = |answer: &str| answer.contains("\"text\":\"3\"");
     for name in ["one", "one", "two"] {
         let answer = post(port, Revision::NEWEST, &call(name, "add"));
@@ -274,7 +292,6 @@ fn each_client_has_a_server_of_its_own() {
     for talk in [first, second] {
         assert_eq!(talk.ends().0, Some(0));
     }
-    is_over(child);
 }
 
 /// A message in a session, and what answers it; the session is over with the one that has no body.
@@ -297,7 +314,7 @@ fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String 
 /// A session that is over takes its server with it: there is room for the next one.
 #[test]
 fn a_session_that_is_over_makes_room_for_another() {
-    let (child, port) = listening_with(&["--max-servers", "1"], Revision::V2025_06_18);
+    let (_child, port) = listening_with(&["--max-servers", "1"], Revision::V2025_06_18);
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
     let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
     let opened = || {
@@ -323,7 +340,6 @@ fn a_session_that_is_over_makes_room_for_another() {
         assert!(Instant::now() < deadline, "its server is there still");
         thread::sleep(Duration::from_millis(50));
     }
-    is_over(child);
 }
 
 /// What a call repeats in its headers reaches a server that wants it there with the call itself: a client need not have
@@ -333,11 +349,12 @@ fn headers_that_repeat_arguments_are_handed_on() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repeated-headers");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    let mut server = Command::new(peer())
+    let server = Command::new(peer())
         .args(["--only", Revision::NEWEST.id(), "--http", "0"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut server = Program(server);
     let mut line = String::new();
     let mut said = BufReader::new(server.stdout.take().unwrap());
     said.read_line(&mut line).unwrap();
@@ -350,7 +367,7 @@ fn headers_that_repeat_arguments_are_handed_on() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let (child, port) = port_of(child);
+    let (_child, port) = port_of(child);
     for name in ["one", "two"] {
         let mut asked = call(name, "where");
         asked["params"]["arguments"] = json!({ "region": "eu" });
@@ -365,6 +382,4 @@ fn headers_that_repeat_arguments_are_handed_on() {
         [1, 1],
         "one call each, and none is refused"
     );
-    is_over(child);
-    is_over(server);
 }
