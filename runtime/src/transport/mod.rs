@@ -6,6 +6,7 @@ pub mod client;
 pub mod http;
 #[cfg(any(feature = "client", feature = "stdio"))]
 mod line;
+pub(crate) mod panics;
 #[cfg(any(feature = "http", feature = "stdio"))]
 pub mod serve;
 #[cfg(feature = "stdio")]

@@ -117,6 +117,33 @@ async fn servers_of_every_revision_are_called_alike() {
     }
 }
 
+struct Clumsy;
+
+impl ClientHandlers<ClientCx<Newest>> for Clumsy {
+    async fn elicit(
+        &self,
+        _: mcp::ElicitRequestParams,
+        _: ClientCx<Newest>,
+    ) -> Result<mcp::ElicitResult, Error> {
+        panic!("it slips")
+    }
+}
+
+#[tokio::test]
+async fn a_client_whose_handler_panics_goes_on() {
+    for revision in spoken_over_http().filter(|revision| *revision >= Revision::V2025_06_18) {
+        let url = serve([revision], none()).await;
+        let client = client().with_handlers(Clumsy).url(&url).unwrap();
+        let who = call(&client, "who").await;
+        assert!(
+            matches!(who, Err(Error::Peer(_) | Error::NoAnswer(_))),
+            "{revision}: {who:?}"
+        );
+        assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+        client.close().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_server_without_room_is_asked_again() {
     let busy: Fault =

@@ -138,10 +138,13 @@ where
     E: From<ErrorObject>,
     A: Future<Output = Result<R, E>>,
 {
-    match params.read() {
-        Ok(params) => Ok(Json::of(&handler(params).await?)),
-        Err(error) => Err(invalid_params(&error).into()),
+    // Begun before it is waited for: a future keeps room for whatever has a name meanwhile, even if it is gone.
+    let result = match params.read() {
+        Ok(params) => handler(params),
+        Err(error) => return Err(invalid_params(&error).into()),
     }
+    .await?;
+    Ok(Json::of(&result))
 }
 
 /// Hands a notification to a typed handler.

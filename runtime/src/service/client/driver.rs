@@ -21,6 +21,7 @@ use crate::methods;
 use crate::service::Error;
 use crate::service::room::Room;
 use crate::transport::client::{Carrier, Incoming};
+use crate::transport::panics::caught;
 
 /// What a handle wants done.
 pub(super) enum Command {
@@ -351,21 +352,17 @@ where
         };
         let handlers = Arc::clone(&self.handlers);
         let token = call.token;
-        // A task of its own for the handler: one that panics is answered for.
-        let work = tokio::spawn(async move {
+        let work = Box::pin(async move {
             let (method, params) = (call.method, &call.params);
-            <App::Protocol as Serves<ClientSide, H, _>>::request(&handlers, method, params, cx)
-                .await
+            let answer =
+                <App::Protocol as Serves<ClientSide, H, _>>::request(&handlers, method, params, cx);
+            (answer.await).map_err(|error: Error| error.into_object(App::REVISION))
         });
-        self.answering.insert(token, work.abort_handle());
-        tokio::spawn(async move {
-            let result = match work.await {
-                Ok(result) => result.map_err(|error: Error| error.into_object(App::REVISION)),
-                Err(error) if error.is_cancelled() => return,
-                Err(_) => Err(crate::errors::internal("the handler failed").error),
-            };
+        let work = tokio::spawn(async move {
+            let result = caught(work).await;
             let _ = commands.send(Command::Answer { token, result });
         });
+        self.answering.insert(token, work.abort_handle());
     }
 
     fn notice(&mut self, notice: Notice) {

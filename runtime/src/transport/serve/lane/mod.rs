@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
-use tokio::task::AbortHandle;
 
 use streams::{Manner, Sent, Streams};
 use work::Work;
@@ -23,6 +22,7 @@ use crate::Spoken;
 use crate::headers::Headers;
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
 use crate::server::{Looked, Server};
+use crate::transport::panics::caught;
 
 /// Lanes in which calls are parked, by the ticket of their client.
 pub(crate) type Parked<App, H> = Mutex<HashMap<u64, Weak<Lane<App, H>>>>;
@@ -303,14 +303,9 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         let facts = state.streams.facts(exchange);
         let line: Arc<dyn Line> = Arc::<Self>::clone(&lane);
         let peer = Peer { token, line, facts };
-        let work = work(Arc::clone(&self.handler), peer);
-        // A task of its own for the handler: one that panics is answered for.
+        let work = Box::pin(work(Arc::clone(&self.handler), peer));
         let work = tokio::spawn(async move {
-            let work = tokio::spawn(work);
-            let _abort = AbortOnDrop(work.abort_handle());
-            let result = work
-                .await
-                .unwrap_or_else(|_| Err(crate::errors::internal("the handler failed").error));
+            let result = caught(work).await;
             lane.answer(token, result).await;
         });
         // A call that is made again for the same request takes the place of the one that is over.
@@ -453,14 +448,5 @@ impl<App: Spoken, H> Drop for Lane<App, H> {
                 parked.remove(ticket);
             }
         }
-    }
-}
-
-/// Ends a task with the one that waits for it.
-struct AbortOnDrop(AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }

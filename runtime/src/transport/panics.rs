@@ -1,0 +1,21 @@
+//! Handlers that panic are answered for, as those that fail are.
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::Poll;
+
+use mcp_wire::ErrorObject;
+
+/// What a handler says, or that it failed if it panics. It is gone by the time that this is known.
+pub(crate) async fn caught<T, F>(mut work: Pin<Box<F>>) -> Result<T, ErrorObject>
+where
+    F: Future<Output = Result<T, ErrorObject>>,
+{
+    poll_fn(|cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
+        let failed = || Err(crate::errors::internal("the handler failed").error);
+        polled.unwrap_or_else(|_| Poll::Ready(failed()))
+    })
+    .await
+}
