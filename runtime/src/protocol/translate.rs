@@ -187,11 +187,3 @@ impl Stopped {
         }
     }
 }
-
-/// A text as one line: line breaks between its tokens become blanks; inside strings they are escaped anyway.
-pub(crate) fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
-    match text.contains(['\n', '\r']) {
-        true => text.replace(['\n', '\r'], " ").into(),
-        false => text.into(),
-    }
-}

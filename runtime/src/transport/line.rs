@@ -16,7 +16,7 @@ pub(super) async fn read_line(
         if chunk.is_empty() {
             return Ok(!bytes.is_empty());
         }
-        let end = chunk.iter().position(|&byte| byte == b'\n');
+        let end = memchr::memchr(b'\n', chunk);
         let (taken, used) = match end {
             Some(end) => (end, end + 1),
             None => (chunk.len(), chunk.len()),

@@ -20,11 +20,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
 use crate::Spoken;
-use crate::protocol::translate::one_line;
 use crate::serve::{Facts, Handler, Lane, Next, Queue, route};
 use crate::server::Server;
 
@@ -89,7 +89,7 @@ async fn write(mut queue: Queue, mut output: impl AsyncWrite + Unpin) -> io::Res
             continue;
         }
         output
-            .write_all(one_line(&item.text.body).as_bytes())
+            .write_all(one_line(item.text.body).as_bytes())
             .await?;
         output.write_all(b"\n").await?;
         if queue.is_empty() {

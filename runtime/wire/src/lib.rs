@@ -88,6 +88,8 @@ mod text;
 pub mod words;
 mod writer;
 
+use std::borrow::Cow;
+
 pub use codec::{Decode, Encode};
 pub use decide::{Paths, Present, Tag, TagFound};
 pub use envelope::peek::{
@@ -170,12 +172,19 @@ pub fn write_to<T: Encode + ?Sized>(value: &T, text: &mut String) {
 ///
 /// A [`Json`] keeps the blanks of its text; the line breaks among them become spaces.
 pub fn to_line<T: Encode + ?Sized>(value: &T) -> String {
-    let text = to_string(value);
-    // Inside strings a line break is always escaped, so these are blanks.
-    if text.contains(['\n', '\r']) {
-        text.replace(['\n', '\r'], " ")
-    } else {
-        text
+    one_line(to_string(value)).into_owned()
+}
+
+/// A text of JSON as one line: the line breaks between its tokens become spaces. Inside strings they are escaped anyway.
+pub fn one_line<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
+    let text = text.into();
+    // To the end in any case: so it is many bytes at a time.
+    let breaks = text.bytes().fold(0, |found, byte| {
+        found | u8::from(byte == b'\n') | u8::from(byte == b'\r')
+    });
+    match breaks {
+        0 => text,
+        _ => text.replace(['\n', '\r'], " ").into(),
     }
 }
 

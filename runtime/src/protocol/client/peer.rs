@@ -196,7 +196,7 @@ impl<App: Spoken> Connection<Client<App>> {
             Ok(result) => write::response(id, result.text()),
             Err(error) => write::error(Some(id), &error),
         };
-        self.post(&text, headers, None, false);
+        self.post(text, headers, None, false);
     }
 
     /// A notification of the server.

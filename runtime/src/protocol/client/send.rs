@@ -2,7 +2,7 @@
 
 use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map, RequestId, one_line};
 
 use super::output::{Failure, Post};
 use super::stamp::{Claim, Stamp, headers, progress_token, take_log_level};
@@ -11,7 +11,7 @@ use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
 use crate::methods;
 use crate::protocol::revisions::known;
-use crate::protocol::translate::{Translated, one_line};
+use crate::protocol::translate::Translated;
 use crate::protocol::{
     Answer, Ask, Connection, Exchange, Fate, NeedsAdapter, Output, Profile, Said, Token,
 };
@@ -173,7 +173,7 @@ impl<App: Spoken> Connection<Client<App>> {
             method,
             params.as_ref().map(Json::text),
         );
-        let exchange = self.post(&text, headers, Some(id), false);
+        let exchange = self.post(text, headers, Some(id), false);
         self.state.pending.insert(
             id,
             Pending {
@@ -250,7 +250,7 @@ impl<App: Spoken> Connection<Client<App>> {
         let headers = self.headers(revision, true, Some(method), params.as_ref(), Vec::new());
         let text = write::notification(method, params.as_ref().map(Json::text));
         self.post(
-            &text,
+            text,
             headers,
             None,
             method == methods::NOTIFICATIONS_INITIALIZED,
@@ -382,7 +382,7 @@ impl<App: Spoken> Connection<Client<App>> {
     /// Hands a message to the driver.
     pub(super) fn post(
         &mut self,
-        text: &str,
+        text: String,
         headers: Vec<(String, String)>,
         id: Option<i64>,
         ends_handshake: bool,

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Frame;
+use mcp_wire::one_line;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
-use crate::protocol::translate::one_line;
 use crate::serve::{EventId, Item, Next, Queue};
 
 /// The body of a response.
