@@ -165,7 +165,7 @@ fn a_rule_of_an_adapter_is_placed_by_its_type() {
     let spec = spec();
     let models = Models::build(&spec).unwrap();
     let plans = models.plan_shims(&spec).unwrap();
-    let all = plans.iter().flat_map(|plan| places(plan));
+    let all = plans.iter().flat_map(places);
     let by_type: Vec<String> = all
         .flat_map(|(_, paths)| paths)
         .filter(|path| path.starts_with("ClientCapabilities"))
