@@ -141,6 +141,13 @@ fn a_member_that_nothing_fills_is_refused() {
         "{}",
         error.message
     );
+    // So it travels as an unknown one where that is the policy, and comes back.
+    let of_tool = plan.way(Way::Down).iter().find(|one| one.from == tool);
+    let Body::Object { dropped, .. } = &of_tool.unwrap().body else {
+        panic!("{of_tool:?}");
+    };
+    let shelf = dropped.iter().find(|plan| plan.wire == "shelf").unwrap();
+    assert!(shelf.carried && !shelf.optional);
 }
 
 /// Types that a rule lists beside what methods reach: each that is of no use is said in its own row.

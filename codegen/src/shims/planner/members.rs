@@ -303,7 +303,11 @@ impl<'m> Planner<'m> {
                 }
                 let open = format!("{now} has no such member; it is {ty}, {presence} in {before}");
                 self.finds(place, &open, "it is left out, and recorded", "\"drop\"");
-                plan
+                // Nothing can make it anew on the way back.
+                DroppedPlan {
+                    carried: true,
+                    ..plan
+                }
             }
         }
     }
