@@ -17,7 +17,7 @@ use mcp_codegen::model::{Shape, Union};
 use mcp_codegen::shims::open::UNDECIDED;
 use mcp_codegen::shims::plan::{Arm, Body, End, Source};
 use mcp_codegen::shims::rules::Action;
-use mcp_codegen::shims::{Pair, Way, cover};
+use mcp_codegen::shims::{Pair, PairPlan, Way, cover};
 use mcp_codegen::spec::Status;
 use mcp_codegen::spec::rules::RuleFile;
 use serde_json::json;
@@ -58,6 +58,13 @@ fn newest(spec: &Spec) -> String {
     let mut newest_first = spec.revisions.iter().rev();
     let newest = newest_first.find(|row| row.status == Status::Released);
     newest.unwrap().id.clone()
+}
+
+/// What is planned between the newest release and the draft, if no rule speaks of it.
+fn planned(spec: &Spec) -> PairPlan {
+    let models = Models::build(spec).unwrap();
+    let pair = Pair::new(newest(spec), "draft");
+    models.plan_pair(&pair, RuleFile::default()).unwrap()
 }
 
 /// The schema of a revision of the spec.
@@ -120,9 +127,7 @@ fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
 fn a_member_that_nothing_fills_is_refused() {
     let mut spec = spec();
     change(schema(&mut spec, "draft"));
-    let models = Models::build(&spec).unwrap();
-    let pair = Pair::new(newest(&spec), "draft");
-    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let plan = planned(&spec);
     let tool = End::Type("Tool".to_owned());
     let of_tool = plan.way(Way::Up).iter().find(|one| one.from == tool);
     let Body::Object { fields, .. } = &of_tool.unwrap().body else {
@@ -287,11 +292,6 @@ fn an_error_code_of_the_schema_is_asked_for_and_not_passed_on() {
         panic!("{asked:?}");
     };
     assert_eq!(decision.place, "/$defs/RateLimitedError");
-    let planned = |spec: &Spec| {
-        let models = Models::build(spec).unwrap();
-        let pair = Pair::new(newest(spec), "draft");
-        models.plan_pair(&pair, RuleFile::default()).unwrap()
-    };
     let open = planned(&spec).open;
     assert_eq!(open.len(), 1, "{open:?}");
     assert_eq!(open[0].place, "error -32023");

@@ -57,7 +57,7 @@ struct Sent<'v, 'm> {
 }
 
 /// What is said where a draft demands what nothing says.
-const UNDECIDED: &str = "nothing says what it is";
+const UNFILLED: &str = "nothing says what it is";
 
 #[derive(Default)]
 struct Counts {
@@ -107,7 +107,7 @@ fn every_pair_of_revisions_with_every_method_on_one_channel() {
             methods.len(),
         );
         // A draft may demand what nobody has said yet how it comes to be.
-        let open = errors.get(UNDECIDED).copied().unwrap_or_default();
+        let open = errors.get(UNFILLED).copied().unwrap_or_default();
         assert!(
             methods.len() >= 7 && calls + open > 100 && answers + open > 100,
             "too little was tried"
@@ -310,7 +310,7 @@ fn refused(sent: &Sent<'_, '_>, id: usize, body: &str, counts: &mut Counts) {
         "has no such",
         "no counterpart",
         "no method",
-        UNDECIDED,
+        UNFILLED,
     ];
     let known = reasons.iter().find(|reason| message.contains(**reason));
     match known {

@@ -22,15 +22,21 @@ fn post(port: u16, revision: Revision, body: &Value) -> String {
 
 /// The same, with these headers, each with its end of line.
 fn post_with(port: u16, revision: Revision, more: &str, body: &Value) -> String {
-    let body = body.to_string();
+    let headers = format!(
+        "MCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\n{more}",
+        revision.wire(),
+        body["method"].as_str().unwrap(),
+        body["params"]["name"].as_str().unwrap_or_default(),
+    );
+    exchange(port, "POST /mcp", &headers, &body.to_string())
+}
+
+/// A request over a connection of its own, with these headers beside those of every request, and all that answers it.
+fn exchange(port: u16, asked: &str, headers: &str, body: &str) -> String {
     let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let method: Value = serde_json::from_str(&body).unwrap();
     write!(
         stream,
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\n{more}Content-Length: {}\r\n\r\n{body}",
-        revision.wire(),
-        method["method"].as_str().unwrap(),
-        method["params"]["name"].as_str().unwrap_or_default(),
+        "{asked} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
     .unwrap();
@@ -232,18 +238,6 @@ fn call(name: &str, tool: &str) -> Value {
     }})
 }
 
-fn get(port: u16, path: &str) -> String {
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
-
 /// Sessions have a server each, and so have modern clients that say different things of themselves.
 #[test]
 fn each_client_has_a_server_of_its_own() {
@@ -268,7 +262,7 @@ fn each_client_has_a_server_of_its_own() {
         assert!(ok(&answer), "{answer}");
     }
     assert_eq!(talks(), 3);
-    let healthy = get(port, "/healthz");
+    let healthy = exchange(port, "GET /healthz", "", "");
     assert!(
         healthy.starts_with("HTTP/1.1 200") && healthy.ends_with("ok"),
         "{healthy}"
@@ -296,19 +290,14 @@ fn each_client_has_a_server_of_its_own() {
 
 /// A message in a session, and what answers it; the session is over with the one that has no body.
 fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String {
-    let verb = if body.is_some() { "POST" } else { "DELETE" };
+    let asked = if body.is_some() {
+        "POST /mcp"
+    } else {
+        "DELETE /mcp"
+    };
     let body = body.map(Value::to_string).unwrap_or_default();
     let session = session.map_or(String::new(), |id| format!("Mcp-Session-Id: {id}\r\n"));
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
-    write!(
-        stream,
-        "{verb} /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    exchange(port, asked, &session, &body)
 }
 
 /// A session that is over takes its server with it: there is room for the next one.
