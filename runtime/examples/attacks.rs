@@ -309,7 +309,7 @@ async fn serve() -> Done {
         ..Limits::default()
     };
     let server = Server::<Newest>::new(Profile::new(&info, &capabilities))?.with_limits(limits);
-    let listener = http::bind(0).await?;
+    let listener = http::bind(("127.0.0.1", 0)).await?;
     println!("{}", listener.local_addr()?);
     http::serve(listener, http::Service::new(server, handle)).await;
     Ok(())

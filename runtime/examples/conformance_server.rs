@@ -12,7 +12,7 @@ use mcp_revisions::http::{self, Options};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let port = std::env::args().nth(1).unwrap_or_default();
-    let listener = http::bind(port.parse().unwrap_or(0)).await?;
+    let listener = http::bind(("127.0.0.1", port.parse().unwrap_or(0))).await?;
     println!("http://{}/mcp", listener.local_addr()?);
     let running = conformance::server()?;
     http::serve(listener, running.into_http(Options::default())).await;

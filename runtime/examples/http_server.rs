@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(port) => port.parse()?,
         None => 8080,
     };
-    let listener = http::bind(port).await?;
+    let listener = http::bind(("127.0.0.1", port)).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
     let running = handlers::server(only.unwrap_or_else(RevisionSet::all))?;
     http::serve(listener, running.into_http(http::Options::default())).await;

@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_other_methods();
     match port {
         Some(port) => {
-            let listener = http::bind(port).await?;
+            let listener = http::bind(("127.0.0.1", port)).await?;
             println!("listening on http://{}/mcp", listener.local_addr()?);
             http::serve(listener, http::Service::new(server, Everything::default())).await;
         }

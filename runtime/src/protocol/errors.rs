@@ -161,6 +161,26 @@ pub fn too_much_pending(limit: usize) -> Box<Refusal> {
     refusal(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
+/// What the suspended requests of a client take up is as much as it may be; `full` says how much that is.
+#[cfg(feature = "http")]
+pub(crate) fn too_much_suspended(full: &str) -> Box<Refusal> {
+    refusal(
+        ErrorObject::INTERNAL_ERROR,
+        503,
+        format!(
+            "requests that wait for their client's input take up {full} in bytes: answer one of them, or cancel it, first"
+        ),
+    )
+}
+
+/// What a client has not read is as much as it may be; `full` says how much that is.
+#[cfg(any(feature = "http", feature = "stdio"))]
+pub(crate) fn too_much_unread(full: &str) -> Box<Refusal> {
+    internal(&format!(
+        "the answer is not sent: what this client has not read takes up {full} in bytes"
+    ))
+}
+
 /// A call was asked back too often; see [`Limits::rounds`](crate::Limits::rounds).
 #[must_use]
 pub fn asked_too_often(limit: u32) -> Box<Refusal> {

@@ -22,6 +22,10 @@ pub const NAME: &str = "Mcp-Name";
 /// The name of the header that holds the session, up to 2025-11-25.
 pub const SESSION_ID: &str = "Mcp-Session-Id";
 
+/// What stands for a header whose bytes are no text: nothing that a body could say.
+#[cfg(feature = "http")]
+pub(crate) const UNREADABLE: &str = "=?base64?!?=";
+
 /// The headers of a POST that matter to the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Headers<'a> {

@@ -113,18 +113,31 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_char)
 }
 
+/// How many bytes parameters take up that are remembered.
+pub(crate) fn bytes(params: &[Param]) -> usize {
+    let of = |param: &Param| {
+        let path: usize = param.path.iter().map(String::len).sum();
+        param.name.len() + path + PARAM_BYTES * (1 + param.path.len())
+    };
+    params.iter().map(of).sum()
+}
+
+/// What a parameter costs beside its bytes, and each member that leads to it.
+const PARAM_BYTES: usize = 64;
+
 impl Param {
     /// What stands in the arguments, as the header has it before it is encoded; none if nothing does.
     pub(crate) fn value(&self, arguments: Option<&Json>) -> Option<String> {
-        let mut at = arguments?.clone();
+        Some(text_of(self.find(arguments?)?))
+    }
+
+    /// What stands in the arguments; none if nothing does.
+    fn find(&self, arguments: &Json) -> Option<Json> {
+        let mut at = arguments.clone();
         for name in &self.path {
             at = JsonObject::try_from(at).ok()?.get(name)?;
         }
-        match at.kind() {
-            Kind::Null => None,
-            Kind::String => at.as_str().map(Cow::into_owned),
-            _ => Some(at.into_text()),
-        }
+        (!at.is_null()).then_some(at)
     }
 
     /// Refuses a header that does not say what the arguments say.
@@ -140,7 +153,8 @@ impl Param {
             Some(None) => return refuse("is not what base64 of UTF-8 gives"),
             said => said.flatten(),
         };
-        match (self.value(arguments), said) {
+        let value = arguments.and_then(|arguments| self.find(arguments));
+        match (value, said) {
             (None, None) => Ok(()),
             (Some(value), Some(said)) if same(&value, &said) => Ok(()),
             (Some(_), None) => refuse("is missing"),
@@ -150,10 +164,20 @@ impl Param {
 }
 
 #[cfg(feature = "http")]
-/// Whether two texts are one value: `7` and `7.0` are the same integer.
-fn same(value: &str, said: &str) -> bool {
+/// Whether a header says a value: `7` and `7.0` are the same integer, and no text is a number.
+fn same(value: &Json, said: &str) -> bool {
     let number = |text: &str| mcp_wire::from_str::<mcp_wire::Integer>(text).ok();
-    value == said || number(value).is_some_and(|value| number(said) == Some(value))
+    text_of(value.clone()) == said
+        || (matches!(value.kind(), Kind::Integer | Kind::Number)
+            && number(value.text()).is_some_and(|value| number(said) == Some(value)))
+}
+
+/// A value as a header has it before it is encoded.
+fn text_of(value: Json) -> String {
+    match value.as_str() {
+        Some(text) => text.into_owned(),
+        None => value.into_text(),
+    }
 }
 
 #[cfg(test)]
@@ -209,6 +233,8 @@ mod tests {
             agree(r#""Hello""#, Some("Hello")) && agree(r#""Hello""#, Some("=?base64?SGVsbG8=?="))
         );
         assert!(agree("7", Some("7")) && agree("7.0", Some("7")) && agree("true", Some("true")));
+        // A text is no number, whatever it looks like.
+        assert!(agree("1e2", Some("100")) && !agree(r#""1e2""#, Some("100")));
         assert!(agree("null", None) && param.agree(None, None).is_ok());
         assert!(
             !agree(r#""Hello""#, None)

@@ -131,6 +131,8 @@ impl<App: Spoken> Server<App> {
                 room: Room::of(&self.limits),
                 app: PhantomData,
             },
+            #[cfg(feature = "http")]
+            http: crate::http::Options::default(),
         })
     }
 }
@@ -219,6 +221,8 @@ fn checked(
 pub struct Running<App, H> {
     server: server::Server<App>,
     handlers: Typed<App, H>,
+    #[cfg(feature = "http")]
+    http: crate::http::Options,
 }
 
 impl<App: Spoken, H> Running<App, H>
@@ -248,24 +252,44 @@ where
         crate::stdio::serve_on(self.server, self.handlers, input, output).await
     }
 
-    /// Serves streamable HTTP on a port of this machine, for ever.
+    /// Allows one more name of this server over HTTP, such as `mcp.example.com`; see
+    /// [`Options::allow_host`](crate::http::Options::allow_host). Loopback names are allowed anyway.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.http = self.http.allow_host(host);
+        self
+    }
+
+    /// Allows one more origin whose pages may send requests over HTTP, such as `https://app.example.com`; see
+    /// [`Options::allow_origin`](crate::http::Options::allow_origin). Loopback origins are allowed anyway.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.http = self.http.allow_origin(origin);
+        self
+    }
+
+    /// Serves streamable HTTP on an address, for ever: `("127.0.0.1", 8080)` is reached from this machine only. To be
+    /// reached from others, take an address like `("0.0.0.0", 8080)`, and [allow](Self::allow_host) the names of the server.
     ///
     /// # Errors
-    /// A port that cannot be had.
+    /// Returns an error if the address cannot be bound; see [`http::bind`](crate::http::bind).
     #[cfg(feature = "http")]
-    pub async fn http(self, port: u16) -> std::io::Result<()> {
-        let listener = crate::http::bind(port).await?;
+    pub async fn http(self, address: impl tokio::net::ToSocketAddrs) -> std::io::Result<()> {
+        let listener = crate::http::bind(address).await?;
         crate::http::serve(listener, self.into_http(crate::http::Options::default())).await;
         Ok(())
     }
 
-    /// As a tower service, for axum, hyper, and layers.
+    /// As a tower service, for axum, hyper, and layers; hosts and origins that were allowed here are allowed there, too.
     #[cfg(feature = "http")]
     #[must_use]
     pub fn into_http(
         self,
         options: crate::http::Options,
     ) -> crate::http::Service<App, Typed<App, H>> {
+        let options = options.allowing(&self.http);
         crate::http::Service::with_options(self.server, self.handlers, options)
     }
 }

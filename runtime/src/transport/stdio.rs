@@ -49,7 +49,7 @@ pub async fn serve_on<App: Spoken>(
     let limit = server.limits().message_bytes;
     let server = Arc::new(server);
     let lane = Lane::new(Arc::clone(&server), Arc::new(handler), Instant::now(), None);
-    let (texts, queue) = route();
+    let (texts, queue) = route(None);
     let mut writer = tokio::spawn(write(queue, output));
     // Nothing else has taken it yet.
     let _ = lane.at_large(texts.clone());

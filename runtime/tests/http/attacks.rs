@@ -44,7 +44,7 @@ async fn a_flood_of_initialize_locks_nobody_out() {
 }
 
 /// What a message of somebody whom a layer has named comes to.
-async fn send_as<H: Handler>(
+pub(crate) async fn send_as<H: Handler>(
     service: &Service<mcp_revisions::V2025_11_25, H>,
     who: &(impl Clone + Send + Sync + 'static),
     message: Post,

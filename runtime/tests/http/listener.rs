@@ -20,7 +20,7 @@ use crate::{Post, body, handlers, server};
 const LONG: Duration = Duration::from_secs(20);
 
 async fn listening() -> (TcpListener, std::net::SocketAddr) {
-    let listener = adapter::bind(0).await.unwrap();
+    let listener = adapter::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     (listener, address)
 }
@@ -73,7 +73,9 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
     let service = Service::with_options(
         server(),
         handlers::handle,
-        Options::new().with_connections(2),
+        Options::new()
+            .with_connections(2)
+            .with_connections_per_address(2),
     );
     let serving = tokio::spawn(adapter::serve(listener, service));
     let mut held = Vec::new();
@@ -93,6 +95,100 @@ async fn connections_beyond_the_limit_wait_for_one_to_end() {
     serving.abort();
 }
 
+/// A connection from an address of this machine.
+async fn connected(source: [u8; 4], to: std::net::SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((source, 0).into()).unwrap();
+    socket.connect(to).await.unwrap()
+}
+
+/// The beginning of what comes back for bytes on a connection that stays open.
+async fn beginning(stream: &mut TcpStream, bytes: &str) -> String {
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let mut begins = [0; 12];
+    let read = stream.read_exact(&mut begins);
+    tokio::time::timeout(LONG, read).await.unwrap().unwrap();
+    String::from_utf8_lossy(&begins).into_owned()
+}
+
+// Other machines have one address of themselves alone.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn connections_from_one_address_leave_room_for_those_from_another() {
+    let (listener, address) = listening().await;
+    let options = Options::new().with_connections(4);
+    let service = Service::with_options(server(), handlers::handle, options);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut held = connected([127, 0, 0, 1], address).await;
+    assert_eq!(beginning(&mut held, &call(false)).await, "HTTP/1.1 200");
+    let mut greedy = connected([127, 0, 0, 1], address).await;
+    let mut refused = String::new();
+    let read = greedy.read_to_string(&mut refused);
+    tokio::time::timeout(LONG, read).await.unwrap().unwrap();
+    assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
+    let (head, body) = refused.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("Content-Length: {}", body.len())));
+    let mut other = connected([127, 0, 0, 2], address).await;
+    assert_eq!(beginning(&mut other, &call(false)).await, "HTTP/1.1 200");
+    // Its room is its own again once it has hung up.
+    drop(held);
+    for _ in 0..400 {
+        let mut again = connected([127, 0, 0, 1], address).await;
+        if beginning(&mut again, &call(false)).await == "HTTP/1.1 200" {
+            return serving.abort();
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("the address has no room any more");
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_behind_a_byte_gives_its_connection_back() {
+    let (listener, address) = listening().await;
+    let begun = Arc::new(Notify::new());
+    let options = Options::new().with_connections(1);
+    let service = Service::with_options(server(), stuck(&begun), options);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut gone = TcpStream::connect(address).await.unwrap();
+    let request = format!("{}P", call(false));
+    gone.write_all(request.as_bytes()).await.unwrap();
+    begun.notified().await;
+    drop(gone);
+    let list = call(true).replace("tools/call", "tools/list");
+    let answer = exchange(address, &list).await;
+    assert!(answer.contains("\"tools\":[]"), "{answer}");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_of_its_answer_is_hung_up_on() {
+    let (listener, address) = listening().await;
+    // More than the kernel keeps for both ends.
+    let answer = json!({"content": [{"type": "text", "text": "x".repeat(24 << 20)}]});
+    let answer = Json::from(answer);
+    let handler = move |call: Call, _: Peer| {
+        let answer = match call.method {
+            "tools/list" => Json::from_text(r#"{"tools":[]}"#).unwrap(),
+            _ => answer.clone(),
+        };
+        async move { Ok(answer) }
+    };
+    let options = Options::new().with_write_time(Duration::from_millis(200));
+    let service = Service::with_options(server(), handler, options);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(call(false).as_bytes()).await.unwrap();
+    let hung_up = async {
+        while stream.write_all(b"\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LONG, hung_up)
+        .await
+        .expect("the connection stays open");
+    serving.abort();
+}
+
 /// The id of a session that is opened from an address of this machine, or the answer to a ping in one.
 async fn from(source: [u8; 4], to: std::net::SocketAddr, session: Option<&str>) -> String {
     let body = match session {
@@ -109,9 +205,7 @@ async fn from(source: [u8; 4], to: std::net::SocketAddr, session: Option<&str>) 
          Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind((source, 0).into()).unwrap();
-    let mut stream = socket.connect(to).await.unwrap();
+    let mut stream = connected(source, to).await;
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).await.unwrap();
@@ -225,7 +319,7 @@ async fn a_server_that_stops_waits_no_longer_than_its_grace() {
 
 #[tokio::test]
 async fn pages_of_allowed_origins_may_send_and_read_and_others_may_not() {
-    let options = || Options::new().with_origin("https://app.example.com");
+    let options = || Options::new().allow_origin("https://app.example.com");
     let preflight = |origin: &str| {
         Post::of(&json!(0))
             .with("Origin", origin)

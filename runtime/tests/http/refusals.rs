@@ -77,6 +77,70 @@ async fn headers_that_do_not_repeat_the_body_are_refused() {
     }
 }
 
+/// What a modern call comes to with these headers more, whatever their bytes.
+async fn with_more(more: &[(&'static str, &[u8])]) -> (StatusCode, String) {
+    let service = Service::new(server(), handlers::handle);
+    let params = json!({"name": "add", "arguments": {"a": 1, "b": 2}});
+    let mut request = Post::modern("tools/call", params).request(Method::POST);
+    for (name, value) in more {
+        let value = http::HeaderValue::from_bytes(value).unwrap();
+        request.headers_mut().append(*name, value);
+    }
+    let response = service.oneshot(request).await.unwrap();
+    (response.status(), body(response).await)
+}
+
+#[tokio::test]
+async fn a_header_that_says_two_things_is_refused() {
+    let same: [(_, &[u8]); 2] = [("mcp-name", b"add"), ("mcp-method", b"tools/call")];
+    assert_eq!(with_more(&same).await.0, StatusCode::OK);
+    let twice: [&[(&str, &[u8])]; 4] = [
+        &[("mcp-name", b"sub")],
+        &[("mcp-name", "größe".as_bytes())],
+        &[("mcp-method", b"\xff")],
+        &[("mcp-param-region", b"eu"), ("mcp-param-region", b"us")],
+    ];
+    for more in twice {
+        let (status, answer) = with_more(more).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{more:?}");
+        assert!(answer.contains("came twice"), "{more:?}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_is_not_served_is_refused_and_the_error_says_how_to_serve_it() {
+    let options = Options::new()
+        .allow_host("mcp.example.com")
+        .allow_host("two.example.com:8443");
+    let service = Service::with_options(server(), handlers::handle, options);
+    let cases = [
+        ("localhost", true),
+        ("mcp.example.com", true),
+        ("MCP.example.com:8080", true),
+        ("two.example.com:8443", true),
+        ("two.example.com", false),
+        ("two.example.com:80", false),
+        ("evil.com", false),
+        ("mcp.example.com:80@evil.com", false),
+        ("mcp.example.com:", false),
+        ("mcp.example.com:99999", false),
+        ("mcp.example.com.evil.com", false),
+    ];
+    for (host, served) in cases {
+        let post = Post::modern("tools/list", json!({})).with("Host", host);
+        let response = post.to(&service).await;
+        assert_eq!(response.status() == StatusCode::OK, served, "{host}");
+        if !served {
+            assert_eq!(response.status(), StatusCode::FORBIDDEN, "{host}");
+            let why = body(response).await;
+            assert!(why.contains("`allow_host`") && why.contains(host), "{why}");
+        }
+    }
+    let long = "x".repeat(5_000);
+    let post = Post::modern("tools/list", json!({})).with("Host", &long);
+    assert!(body(post.to(&service).await).await.len() < 500);
+}
+
 #[tokio::test]
 async fn errors_of_the_protocol_have_their_status() {
     let service = Service::new(server(), handlers::handle);
@@ -206,7 +270,7 @@ async fn notifications_and_answers_are_accepted_without_a_body() {
 
 #[tokio::test]
 async fn origins_are_checked_before_anything_else() {
-    let options = Options::new().with_origin("https://app.example.com");
+    let options = Options::new().allow_origin("https://app.example.com");
     let service = Service::with_options(server(), handlers::handle, options);
     let cases = [
         (None, true),

@@ -443,7 +443,7 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
             .serve_as(server)
             .unwrap()
             .into_http(http::Options::default());
-        let listener = http::bind(0).await.unwrap();
+        let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         tokio::spawn(http::serve(listener, service));
         let client = client().url(&url).unwrap();

@@ -21,6 +21,8 @@ use crate::protocol::{Answer, Connection, Ignored, Token};
 pub(super) struct Tools {
     /// By tool; those without such parameters are not among them.
     params: BTreeMap<String, Vec<Param>>,
+    /// How many bytes those take up.
+    bytes: usize,
     /// Calls that wait until the tools are listed anew.
     refused: Vec<RefusedCall>,
     /// How many pages of that list have come.
@@ -38,6 +40,8 @@ pub(super) struct RefusedCall {
 
 /// How many tools with such parameters are remembered.
 const MOST: usize = 10_000;
+/// How many bytes of them.
+const MOST_BYTES: usize = 1 << 20;
 /// How many pages of tools are asked for.
 const PAGES: usize = 100;
 
@@ -47,12 +51,31 @@ impl Tools {
         self.refused.len()
     }
 
+    /// Remembers which parameters of a tool headers repeat, if there is room for them.
+    fn remember(&mut self, name: String, params: Vec<Param>) {
+        let bytes = cost(&name, &params);
+        if !params.is_empty() && self.params.len() < MOST && self.bytes + bytes <= MOST_BYTES {
+            self.bytes += bytes;
+            self.params.insert(name, params);
+        }
+    }
+
+    fn forget(&mut self, name: &str) {
+        if let Some(params) = self.params.remove(name) {
+            self.bytes -= cost(name, &params);
+        }
+    }
+
     /// Takes out the call of a token.
     pub(super) fn take(&mut self, token: Token) -> Option<RefusedCall> {
         let mut refused = self.refused.iter();
         let index = refused.position(|refused| refused.request.token == token)?;
         Some(self.refused.remove(index))
     }
+}
+
+fn cost(name: &str, params: &[Param]) -> usize {
+    name.len() + params::bytes(params)
 }
 
 impl<App: Spoken> Connection<Client<App>> {
@@ -77,12 +100,10 @@ impl<App: Spoken> Connection<Client<App>> {
             let params = tool
                 .get("inputSchema")
                 .map(|schema| params::of_schema(&schema));
-            self.state.tools.params.remove(&name);
+            self.state.tools.forget(&name);
             match params.unwrap_or_else(|| Ok(Vec::new())) {
                 Ok(params) => {
-                    if !params.is_empty() && self.state.tools.params.len() < MOST {
-                        self.state.tools.params.insert(name, params);
-                    }
+                    self.state.tools.remember(name, params);
                     kept.push(Json::from(tool));
                 }
                 Err(why) => {

@@ -12,6 +12,7 @@ use mcp_wire::envelope::write;
 use super::Body;
 use crate::errors::Refusal;
 use crate::headers;
+use crate::serve::Permit;
 
 /// The header by which a server asks that its events are passed on as they come.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -23,9 +24,9 @@ pub(super) fn status(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// A message.
-pub(super) fn json(code: StatusCode, body: String) -> Response<Body> {
-    let mut response = Response::new(Body::text(body));
+/// A message, and what it takes up until it is read.
+pub(super) fn json(code: StatusCode, body: String, unread: Option<Permit>) -> Response<Body> {
+    let mut response = Response::new(Body::unread(body, unread));
     *response.status_mut() = code;
     response
         .headers_mut()
@@ -36,7 +37,7 @@ pub(super) fn json(code: StatusCode, body: String) -> Response<Body> {
 /// A refusal as a message.
 pub(super) fn refusal(id: Option<&RequestId>, refusal: &Refusal) -> Response<Body> {
     let code = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
-    json(code, write::error(id, &refusal.error))
+    json(code, write::error(id, &refusal.error), None)
 }
 
 /// A refusal of HTTP, before any message was read.

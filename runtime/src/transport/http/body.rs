@@ -11,7 +11,7 @@ use mcp_wire::one_line;
 use tokio::time::{Instant, Sleep};
 
 use super::Options;
-use crate::serve::{EventId, Item, Next, Queue};
+use crate::serve::{EventId, Item, Next, Permit, Queue};
 
 /// The body of a response.
 pub struct Body(Kind);
@@ -88,7 +88,12 @@ impl Body {
     }
 
     pub(super) fn text(text: impl Into<String>) -> Self {
-        Self(Kind::Text(Some(Bytes::from(text.into()))))
+        Self::unread(text.into(), None)
+    }
+
+    /// A text, and what it takes up until it is written out.
+    pub(super) fn unread(text: String, unread: Option<Permit>) -> Self {
+        Self(Kind::Text(Some(counted(text, unread))))
     }
 
     /// The events of an exchange, up to its answer.
@@ -180,7 +185,7 @@ impl http_body::Body for Body {
             }
             None => None,
         };
-        let Some(Item { text, id }) = item else {
+        let Some(Item { text, id, unread }) = item else {
             *is_over = true;
             if let Some(guard) = guard.take() {
                 guard.disarm();
@@ -193,7 +198,8 @@ impl http_body::Body for Body {
                 guard.disarm();
             }
         }
-        Poll::Ready(Some(Ok(Frame::data(event(id, &text.body)))))
+        let event = counted(event(id, &text.body), unread);
+        Poll::Ready(Some(Ok(Frame::data(event))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -213,16 +219,38 @@ impl http_body::Body for Body {
     }
 }
 
+/// A text that counts as unread as long as the connection holds any of it.
+struct Counted {
+    text: String,
+    _unread: Permit,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+fn counted(text: String, unread: Option<Permit>) -> Bytes {
+    match unread {
+        Some(unread) => Bytes::from_owner(Counted {
+            text,
+            _unread: unread,
+        }),
+        None => Bytes::from(text),
+    }
+}
+
 /// A comment among server-sent events, which nobody is told of.
 const STILL_HERE: &[u8] = b":\n\n";
 
 /// A text as a server-sent event.
-fn event(id: Option<EventId>, text: &str) -> Bytes {
+fn event(id: Option<EventId>, text: &str) -> String {
     let text = one_line(text);
-    Bytes::from(match id {
+    match id {
         Some(id) => format!("event: message\nid: {id}\ndata: {text}\n\n"),
         None => format!("event: message\ndata: {text}\n\n"),
-    })
+    }
 }
 
 impl std::fmt::Debug for Body {

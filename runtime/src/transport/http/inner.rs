@@ -9,11 +9,10 @@ use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 
 use super::answers::{refusal, refused};
-use super::intake::Room;
 use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
 use crate::errors::{self, Refusal};
-use crate::serve::{Handler, Lane, Parked};
+use crate::serve::{Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share};
 use crate::server::{NewSession, Owner, Server, Sessions};
 use crate::{Spoken, headers};
 
@@ -21,7 +20,11 @@ pub(super) struct Inner<App: Spoken, H> {
     pub(super) server: Arc<Server<App>>,
     pub(super) options: Options,
     pub(super) start: Instant,
-    pub(super) room: Room,
+    /// What requests take up while they are read and worked on, what those do that are suspended, and what clients have
+    /// not read of their answers; each with a share per owner.
+    requests: Arc<Budget>,
+    suspended: Arc<Budget>,
+    unread: Arc<Budget>,
     pub(super) tools: Tools,
     handler: Arc<H>,
     sessions: Mutex<Sessions<Arc<Lane<App, H>>>>,
@@ -32,23 +35,46 @@ pub(super) struct Inner<App: Spoken, H> {
     is_closing: AtomicBool,
 }
 
+/// Suspended requests may take up one of so many parts of what requests may: handlers have copies of what they wait with.
+const SUSPENDED: usize = 4;
+
 /// For how long a session is safe that was used, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
 
 impl<App: Spoken, H: Handler> Inner<App, H> {
     pub(super) fn new(server: Server<App>, handler: H, options: Options) -> Self {
+        // One message always fits into a share.
+        let message = server.limits().message_bytes;
+        let suspended = message.saturating_add(SUSPENDED_BYTES);
         Self {
+            requests: Budget::new(options.body_bytes, message),
+            suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
+            unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
             server: Arc::new(server),
             handler: Arc::new(handler),
             start: Instant::now(),
-            room: Room::new(options.body_bytes),
             tools: Tools::default(),
             options,
             parked: Arc::default(),
             listening: Mutex::default(),
             is_closing: AtomicBool::new(false),
         }
+    }
+
+    /// What a client may take up with its requests.
+    pub(super) fn requests_of(&self, owner: Owner) -> Share {
+        self.requests.of(owner)
+    }
+
+    /// What a request takes up that was read, until nobody works on it.
+    pub(super) fn reservation(&self, permit: Permit, owner: Owner) -> Arc<Reservation> {
+        Arc::new(Reservation::new(permit, self.suspended.of(owner)))
+    }
+
+    /// What a client may leave unread.
+    pub(super) fn unread_of(&self, owner: Owner) -> Share {
+        self.unread.of(owner)
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -131,6 +157,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             let status = StatusCode::INTERNAL_SERVER_ERROR.as_u16();
             return Err(Box::new(refusal(None, &Refusal { status, ..*refused })));
         };
+        let kept_for = owner.clone();
         let new = NewSession::new(Arc::clone(&id), Arc::clone(lane))
             .with_bytes(lane.session_bytes())
             .with_owner(owner);
@@ -142,6 +169,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             lane.close();
         }
         if let Some(store) = &self.options.events {
+            store.opened(&id, &kept_for);
             lane.keep_events(Arc::clone(&id), Arc::clone(store));
         }
         Ok(id)

@@ -1,27 +1,59 @@
 //! A service on a listener; on loopback unless the caller has bound it elsewhere.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::Service;
+use super::socket::{Socket, hung_up};
 use crate::Spoken;
-use crate::serve::Handler;
+use crate::serve::{Budget, Handler};
+use crate::server::Owner;
 
-/// A listener on 127.0.0.1, which nobody reaches from another machine.
+/// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
+/// machine that can reach this one. Port 0 takes any that is free.
+///
+/// A server that is reached by a name has to be told it: [`Options::allow_host`](super::Options::allow_host).
 ///
 /// # Errors
-/// A port that is taken; 0 takes any that is free.
-pub async fn bind(port: u16) -> io::Result<TcpListener> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await
+/// Returns an error if the name does not resolve, or if no address that it resolves to can be bound: the port is taken,
+/// or the address is not one of this machine.
+pub async fn bind(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+    let mut failed = None;
+    for address in tokio::net::lookup_host(address).await? {
+        match listen(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => {
+                let why = format!("cannot listen on {address}: {error}");
+                failed = Some(io::Error::new(error.kind(), why));
+            }
+        }
+    }
+    let none = || io::Error::new(io::ErrorKind::InvalidInput, "the name has no address");
+    Err(failed.unwrap_or_else(none))
+}
+
+/// How many connections wait to be accepted: fewer would make a burst of clients try again after a second.
+const BACKLOG: u32 = 4_096;
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // A server that starts again takes its port back at once; elsewhere this would take the port of another.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Serves HTTP/1.1 on a listener, on every path, for ever.
@@ -41,7 +73,9 @@ pub async fn serve_until<App: Spoken, H: Handler>(
     stop: impl Future<Output = ()>,
     grace: Duration,
 ) {
-    let room = Arc::new(Semaphore::new(service.connections()));
+    let (all, per_address) = service.connections();
+    let room = Arc::new(Semaphore::new(all));
+    let addresses = Budget::with_share(all, per_address);
     let mut stop = std::pin::pin!(stop);
     let (stopping, stopped) = watch::channel(());
     let mut connections = JoinSet::new();
@@ -55,8 +89,15 @@ pub async fn serve_until<App: Spoken, H: Handler>(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
+        let Ok(share) = addresses.of(Owner::at(address)).take(1) else {
+            // It fits into the buffers of a new connection.
+            let _ = stream.try_write(TOO_MANY);
+            continue;
+        };
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
+        let stream = Arc::new(stream);
+        let socket = Socket::new(Arc::clone(&stream), service.write_time());
         let inner = TowerToHyperService::new(service.for_address(address));
         let mut builder = http1::Builder::new();
         builder
@@ -64,12 +105,13 @@ pub async fn serve_until<App: Spoken, H: Handler>(
             .header_read_timeout(service.head_time());
         let mut stopped = stopped.clone();
         connections.spawn(async move {
-            let _room = room;
-            let connection = builder.serve_connection(TokioIo::new(stream), inner);
+            let _room = (room, share);
+            let connection = builder.serve_connection(TokioIo::new(socket), inner);
             let mut connection = std::pin::pin!(connection);
             // A connection that breaks is its client's business.
             tokio::select! {
                 _ = connection.as_mut() => {}
+                () = hung_up(&stream) => {}
                 _ = stopped.changed() => {
                     connection.as_mut().graceful_shutdown();
                     let _ = connection.await;
@@ -96,6 +138,11 @@ async fn accept(
     let (stream, address) = listener.accept().await.ok()?;
     Some((stream, address.ip(), room))
 }
+
+/// The answer to a connection from an address that has as many as it may.
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 62\r\n\
+    Connection: close\r\n\r\ntoo many connections from this address: close one, or reuse it";
 
 /// How long a listener rests that could not take a connection.
 const PAUSE: Duration = Duration::from_millis(50);

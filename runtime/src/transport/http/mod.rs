@@ -14,16 +14,21 @@
 //! let service = http::Service::new(server, |call: Call, _: Peer| async move {
 //!     Err(mcp_revisions::errors::invalid_params(call.method).error)
 //! });
-//! // On 127.0.0.1 alone: to be reached from elsewhere, bind a listener of your own, and allow its origins.
-//! http::serve(http::bind(8080).await?, service).await;
+//! // To be reached from other machines, bind another address, and allow the names that the server is reached by.
+//! http::serve(http::bind(("127.0.0.1", 8080)).await?, service).await;
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! # Whom it talks to
-//! A request whose `Origin` is not allowed is refused with status 403, for it comes from some page in a browser.
-//! Allowed are the loopback ones, and those of [`Options::with_origin`]. Who may use the server at all is not decided
-//! here: put an authorisation layer before it.
+//! A request whose `Origin` is not allowed is refused with status 403, for it comes from some page in a browser; so is one
+//! for a `Host` that is not allowed, for a page may have given the server's address another name. Loopback names are
+//! allowed, and those of [`Options::allow_origin`] and [`Options::allow_host`]. Who may use the server at all is not
+//! decided here: put an authorisation layer before it.
+//!
+//! # What a client may take up
+//! Requests, suspended requests, unread answers, connections and kept events have a budget each, and each client a share
+//! of it: one that takes more than its share is refused alone. A client is a [`Principal`], else a [`PeerAddress`].
 
 mod answers;
 mod body;
@@ -32,6 +37,7 @@ mod intake;
 mod listener;
 mod post;
 mod service;
+mod socket;
 mod tools;
 
 use std::net::IpAddr;
@@ -57,8 +63,11 @@ pub struct Options {
     idle: Duration,
     head_time: Duration,
     body_time: Duration,
+    write_time: Duration,
     body_bytes: usize,
+    unread_bytes: usize,
     connections: usize,
+    connections_per_address: Option<usize>,
     keep_alive: Duration,
     events: Option<Arc<dyn EventStore>>,
     retry: Duration,
@@ -98,8 +107,11 @@ impl Default for Options {
             idle: Duration::from_secs(3600),
             head_time: Duration::from_secs(30),
             body_time: Duration::from_secs(60),
+            write_time: Duration::from_secs(30),
             body_bytes: 256 << 20,
+            unread_bytes: 256 << 20,
             connections: 10_000,
+            connections_per_address: None,
             keep_alive: Duration::from_secs(15),
             events: Some(Arc::new(MemoryEvents::default())),
             retry: Duration::from_secs(1),
@@ -117,7 +129,7 @@ impl Options {
 
     /// Allows one more origin, such as `https://app.example.com`.
     #[must_use]
-    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
     }
@@ -125,7 +137,7 @@ impl Options {
     /// Serves one more name of this server, such as `mcp.example.com` or `mcp.example.com:8443`; without a port it is
     /// served on every port.
     #[must_use]
-    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.get_or_insert_default().push(host.into());
         self
     }
@@ -151,14 +163,43 @@ impl Options {
         self
     }
 
-    /// How many bytes all requests together may take up, while they are read and as long as they are worked on or parked.
+    /// Sets how long [`serve`] waits for a client that reads nothing of its answer before it closes the connection;
+    /// 30 seconds by default.
+    #[must_use]
+    pub fn with_write_time(mut self, time: Duration) -> Self {
+        self.write_time = time;
+        self
+    }
+
+    /// Sets how many bytes all requests together may take up while they are read and worked on; 256 MiB by default. Each
+    /// client may take up a quarter of it, and one message of
+    /// [`Limits::message_bytes`](crate::Limits::message_bytes) in any case.
+    ///
+    /// A client is a [`Principal`], else a [`PeerAddress`]. Requests that wait for their client's input do not count: they
+    /// may take up a quarter as much, all together, with the same shares.
     #[must_use]
     pub fn with_body_bytes(mut self, bytes: usize) -> Self {
         self.body_bytes = bytes;
         self
     }
 
-    /// How many connections [`serve`] keeps open at a time.
+    /// Sets how many bytes of answers all clients together may leave unread; 256 MiB by default, of which each client may
+    /// leave a quarter. A longer answer becomes an error.
+    #[must_use]
+    pub fn with_unread_bytes(mut self, bytes: usize) -> Self {
+        self.unread_bytes = bytes;
+        self
+    }
+
+    /// Sets how many connections [`serve`] keeps open from one address; a quarter of all by default. Raise it where a
+    /// proxy has one address for all its clients.
+    #[must_use]
+    pub fn with_connections_per_address(mut self, connections: usize) -> Self {
+        self.connections_per_address = Some(connections);
+        self
+    }
+
+    /// Sets how many connections [`serve`] keeps open at a time; 10,000 by default.
     #[must_use]
     pub fn with_connections(mut self, connections: usize) -> Self {
         self.connections = connections;
@@ -216,6 +257,15 @@ impl Options {
         self
     }
 
+    /// Allows the hosts and origins of others as well.
+    pub(crate) fn allowing(mut self, others: &Self) -> Self {
+        self.origins.extend_from_slice(&others.origins);
+        if let (Some(hosts), Some(others)) = (&mut self.hosts, &others.hosts) {
+            hosts.extend_from_slice(others);
+        }
+        self
+    }
+
     /// Whether a request of this `Origin` is taken.
     fn allows(&self, origin: &str) -> bool {
         self.origins
@@ -227,19 +277,26 @@ impl Options {
 
 impl Options {
     /// Whether a request is taken, as far as it says where it comes from and whom it is for.
-    fn admits(&self, head: &::http::request::Parts) -> Result<(), &'static str> {
+    fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
         for origin in head.headers.get_all(ORIGIN) {
             if !origin.to_str().is_ok_and(|origin| self.allows(origin)) {
-                return Err("this origin is not allowed");
+                let origin = quoted(origin.as_bytes());
+                return Err(format!(
+                    "the origin `{origin}` is not allowed: if its pages may use this server, add it with `allow_origin`"
+                ));
             }
         }
         let named = head.headers.get_all(HOST).iter();
-        let named = named.map(|host| host.to_str().unwrap_or_default());
+        let named = named.map(::http::HeaderValue::as_bytes);
         // HTTP/2 names the host in the address.
-        let authority = head.uri.authority().map(::http::uri::Authority::as_str);
-        match named.chain(authority).all(|host| self.serves(host)) {
-            true => Ok(()),
-            false => Err("this host is not served here"),
+        let authority = head.uri.authority().map(|it| it.as_str().as_bytes());
+        let serves = |host: &[u8]| std::str::from_utf8(host).is_ok_and(|host| self.serves(host));
+        match named.chain(authority).find(|host| !serves(host)) {
+            None => Ok(()),
+            Some(host) => Err(format!(
+                "the host `{}` is not served here: if it is a name of this server, add it with `allow_host`",
+                quoted(host)
+            )),
         }
     }
 
@@ -247,10 +304,19 @@ impl Options {
         let Some(hosts) = &self.hosts else {
             return true;
         };
-        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        // A port is a number: else what stands before it may be the name of a user.
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if port.parse::<u16>().is_ok() => name,
+            _ => host,
+        };
         let is_it = |one: &String| one.eq_ignore_ascii_case(host) || one.eq_ignore_ascii_case(name);
         is_loopback(&format!("http://{host}")) || hosts.iter().any(is_it)
     }
+}
+
+/// What a client sent, as an error quotes it.
+fn quoted(text: &[u8]) -> String {
+    crate::errors::shortened(&text.escape_ascii().to_string())
 }
 
 /// Whether an origin is one of this machine.

@@ -1,6 +1,5 @@
 //! A POST: one message, or a batch, answered at once, by one JSON object, or by a stream of events.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -11,11 +10,10 @@ use mcp_wire::{ErrorObject, RawId, RequestId};
 
 use super::answers::{events, json, refusal, status};
 use super::body::HangUp;
-use super::inner::{Inner, owner};
-use super::intake;
+use super::inner::Inner;
 use super::{Body, Options, Principal};
-use crate::serve::{EventId, Facts, Handler, Item, Lane, Next, Queue, Taken, route};
-use crate::server::Looked;
+use crate::serve::{EventId, Facts, Handler, Item, Lane, Next, Permit, Queue, Taken, route};
+use crate::server::{Looked, Owner};
 use crate::settle::Settlement;
 use crate::{Headers, Spoken, headers};
 
@@ -23,13 +21,13 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     pub(super) async fn post(
         &self,
         head: Parts,
-        address: Option<IpAddr>,
+        who: Owner,
         bytes: Vec<u8>,
-        room: intake::Taken,
+        permit: Permit,
     ) -> Response<Body> {
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
-            .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or(headers::UNREADABLE)));
         let mut told = Headers::from_pairs(pairs);
         let principal = parts.extensions.get::<Principal>();
         told.principal = principal.map(|principal| principal.0.as_str());
@@ -39,17 +37,17 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         {
             return refusal(message.id.and_then(RawId::to_id).as_ref(), &refused);
         }
-        let lane = match self.lane(&parts, &told, &looked) {
+        let lane = match self.lane(&parts, &told, &looked, &who) {
             Ok(lane) => lane,
             Err(response) => return *response,
         };
         let id = looked
             .message()
             .and_then(|message| message.id.and_then(RawId::to_id));
-        let (texts, queue) = route();
+        let (texts, queue) = route(Some(self.unread_of(who.clone())));
         let facts = Facts {
             parts: Some(Arc::clone(&parts)),
-            room: Some(Arc::new(room)),
+            room: Some(self.reservation(permit, who.clone())),
         };
         let Taken {
             opens_session,
@@ -61,7 +59,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         // What is left of the senders belongs to the calls: without them the queue ends.
         drop(texts);
         let session = match opens_session && self.options.sessions {
-            true => match self.open(&lane, owner(&parts, address)) {
+            true => match self.open(&lane, who) {
                 Ok(id) => Some(id),
                 Err(response) => return *response,
             },
@@ -86,6 +84,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         parts: &Parts,
         told: &Headers<'_>,
         looked: &Looked<'_>,
+        who: &Owner,
     ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
         let message = looked.message();
         let has_session = parts.headers.contains_key(headers::SESSION_ID);
@@ -94,7 +93,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             && self.options.sessions
             && self.server.served().has(Era::Handshake)
         {
-            return self.session(&parts.headers, &owner(parts, None));
+            return self.session(&parts.headers, who);
         }
         if let Some(message) = message.filter(|message| message.request_state.is_some())
             && let Some(ticket) = self
@@ -118,14 +117,18 @@ async fn worked_on(
     options: &Options,
 ) -> Response<Body> {
     match queue.recv().await {
-        Some(Next::Item(Item { text, id: None })) if text.last => {
+        Some(Next::Item(Item {
+            text,
+            id: None,
+            unread,
+        })) if text.last => {
             if let Some(guard) = guard {
                 guard.disarm();
             }
             let code = StatusCode::from_u16(text.status).unwrap_or(StatusCode::OK);
             match text.body.is_empty() {
                 true => status(code),
-                false => json(code, text.body),
+                false => json(code, text.body, unread),
             }
         }
         Some(first) => events(Body::exchange(Some(first), queue, guard, prime, options)),
@@ -138,7 +141,7 @@ async fn worked_on(
                 ErrorObject::INTERNAL_ERROR,
                 "the request was cancelled, or its session is over",
             );
-            json(StatusCode::OK, write::error(id.as_ref(), &over))
+            json(StatusCode::OK, write::error(id.as_ref(), &over), None)
         }
     }
 }

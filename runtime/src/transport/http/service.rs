@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 
 use super::answers::{allowed, events, exposed, refusal, refused, status};
 use super::inner::{Inner, owner};
-use super::intake::Unread;
+use super::intake::{self, Unread};
 use super::{Body, Options, text};
 use crate::serve::{Handler, route};
 use crate::server::Server;
@@ -71,8 +71,16 @@ impl<App: Spoken, H: Handler> Service<App, H> {
         }
     }
 
-    pub(super) fn connections(&self) -> usize {
-        self.inner.options.connections
+    /// How many connections are kept open: of all addresses, and of each.
+    pub(super) fn connections(&self) -> (usize, usize) {
+        let options = &self.inner.options;
+        let all = options.connections;
+        let share = options.connections_per_address.unwrap_or(all.div_ceil(4));
+        (all, share)
+    }
+
+    pub(super) fn write_time(&self) -> Duration {
+        self.inner.options.write_time
     }
 
     pub(super) fn head_time(&self) -> Duration {
@@ -129,7 +137,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             return self.health(&head.method);
         }
         if let Err(why) = self.options.admits(&head) {
-            return refused(StatusCode::FORBIDDEN, why);
+            return refused(StatusCode::FORBIDDEN, &why);
         }
         if self.options.cors && head.method == Method::OPTIONS {
             return allowed(&head.headers);
@@ -166,7 +174,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         match head.method {
             Method::POST => {}
             Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
-                return self.session_operation(&head);
+                return self.session_operation(&head, address);
             }
             _ => return self.wrong_method(),
         }
@@ -191,16 +199,21 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             );
         }
         let limit = self.server.limits().message_bytes;
-        match tokio::time::timeout(self.options.body_time, self.room.read(body, limit)).await {
-            Ok(Ok((bytes, taken))) => self.post(head, address, bytes, taken).await,
+        let who = owner(&head, address);
+        let share = self.requests_of(who.clone());
+        let read = intake::read(body, limit, &share);
+        match tokio::time::timeout(self.options.body_time, read).await {
+            Ok(Ok((bytes, permit))) => self.post(head, who, bytes, permit).await,
             Ok(Err(Unread::TooLarge)) => {
                 let bytes = limit.saturating_add(1);
                 refusal(None, &crate::errors::message_too_large(bytes, limit))
             }
             Ok(Err(Unread::BrokenOff)) => refused(StatusCode::BAD_REQUEST, "the body broke off"),
-            Ok(Err(Unread::NoRoom)) => refused(
+            Ok(Err(Unread::NoRoom(full))) => refused(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "too much is being read and worked on at once: try again",
+                &format!(
+                    "requests that are not answered yet take up {full} in bytes: try again once one is answered"
+                ),
             ),
             Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
         }
@@ -227,8 +240,8 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// GET opens the stream of a session, DELETE ends the session.
-    fn session_operation(&self, head: &Parts) -> Response<Body> {
-        let (headers, who) = (&head.headers, owner(head, None));
+    fn session_operation(&self, head: &Parts, address: Option<IpAddr>) -> Response<Body> {
+        let (headers, who) = (&head.headers, owner(head, address));
         if head.method == Method::DELETE {
             return match self.end_session(headers, &who) {
                 Ok(()) => status(StatusCode::NO_CONTENT),
@@ -245,7 +258,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 "the stream of a session is text/event-stream",
             );
         }
-        let (texts, queue) = route();
+        let (texts, queue) = route(Some(self.unread_of(who)));
         if let Some(behind) = text(headers, LAST_EVENT_ID) {
             let resumed = behind
                 .parse()

@@ -1,18 +1,21 @@
 //! Headers that repeat parameters of tools: what the handlers' own `tools/list` says of them, and whether a call agrees.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
 use mcp_registry::{Era, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Json, JsonObject, Map, Peeked, Raw, RequestId};
 use tokio::time::Instant;
 
+use super::Principal;
 use super::body::HangUp;
 use super::inner::Inner;
-use crate::errors::Refusal;
+use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::params::{self, Param};
 use crate::serve::{Facts, Handler, Next, Taken, route};
@@ -27,15 +30,81 @@ const PAGES: usize = 100;
 /// How long the handlers may take to list them.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// The parameters that headers repeat, by tool; tools without any are not among them.
+/// How many callers are remembered for whom tools were listed.
+const CALLERS: usize = 1_000;
+/// How many bytes of names are remembered for one of them.
+const BYTES: usize = 64 << 10;
+
+/// The parameters that headers repeat, for each caller; tools without any are not among them.
 #[derive(Debug, Default)]
-pub(super) struct Tools(Mutex<Option<Known>>);
+pub(super) struct Tools(Mutex<HashMap<Caller, Known>>);
+
+/// Whom the handlers list their tools for: they may list others for another. Who is behind a request, as a layer has
+/// found out, and what the request shows in order to be let in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Caller {
+    principal: Option<Principal>,
+    authorization: Option<HeaderValue>,
+}
+
+impl Caller {
+    fn of(parts: &Parts) -> Self {
+        Self {
+            principal: parts.extensions.get().cloned(),
+            authorization: parts.headers.get(AUTHORIZATION).cloned(),
+        }
+    }
+}
 
 /// What was learned last, and when to learn again.
 #[derive(Debug, Clone)]
 struct Known {
     until: Instant,
     tools: Learned,
+}
+
+impl Tools {
+    /// What was learned for a caller.
+    fn of(&self, caller: &Caller) -> Option<Known> {
+        self.all().get(caller).cloned()
+    }
+
+    /// Remembers what was learned; where too many callers are remembered, the one whose list is oldest goes.
+    fn remember(&self, caller: Caller, known: Known) {
+        let mut all = self.all();
+        if all.len() >= CALLERS && !all.contains_key(&caller) {
+            let now = Instant::now();
+            all.retain(|_, known| now < known.until);
+            if all.len() >= CALLERS {
+                let oldest = all.iter().min_by_key(|(_, known)| known.until);
+                if let Some(oldest) = oldest.map(|(caller, _)| caller.clone()) {
+                    all.remove(&oldest);
+                }
+            }
+        }
+        all.insert(caller, known);
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<Caller, Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Refuses headers that say two things of one parameter: whoever stands in between may have read either.
+fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
+    for name in headers.keys() {
+        let text = name.as_str();
+        let is_param = (text.get(..params::PREFIX.len()))
+            .is_some_and(|start| start.eq_ignore_ascii_case(params::PREFIX));
+        let mut values = headers.get_all(name).iter();
+        let first = values.next();
+        if is_param && values.any(|value| Some(value) != first) {
+            let name = errors::shortened(text);
+            let why = format!("{name} came twice with different values");
+            return Err(errors::header_mismatch(&why));
+        }
+    }
+    Ok(())
 }
 
 /// What was learned, shared by the calls that it is held against.
@@ -53,6 +122,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let Some(revision) = revision.filter(|revision| revision.era() == Era::PerRequest) else {
             return Ok(());
         };
+        params_say_one_thing(&parts.headers)?;
         let name = match (
             message.method.as_deref(),
             message.name.and_then(Raw::as_str),
@@ -73,8 +143,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             let header = parts
                 .headers
                 .get(format!("{}{}", params::PREFIX, param.name));
-            // A value that is no text agrees with nothing.
-            let header = header.map(|value| value.to_str().unwrap_or("=?base64??="));
+            let header = header.map(|value| value.to_str().unwrap_or(headers::UNREADABLE));
             param.agree(arguments.as_ref(), header)?;
         }
         Ok(())
@@ -87,12 +156,8 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         message: &Peeked<'_>,
         parts: &Arc<Parts>,
     ) -> Learned {
-        let known = self
-            .tools
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let caller = Caller::of(parts);
+        let known = self.tools.of(&caller);
         if let Some(known) = &known
             && Instant::now() < known.until
         {
@@ -108,7 +173,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             until: Instant::now() + kept,
             tools: Arc::clone(&tools),
         };
-        *self.tools.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
+        self.tools.remember(caller, known);
         tools
     }
 
@@ -120,6 +185,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         parts: &Arc<Parts>,
     ) -> Option<HashMap<String, Vec<Param>>> {
         let mut tools = HashMap::new();
+        let mut bytes = 0;
         let mut cursor: Option<Json> = None;
         for _ in 0..PAGES {
             let result = self.page(revision, message, parts, cursor.take()).await?;
@@ -135,6 +201,10 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 if let (Some(name), Some(params)) =
                     (name, params.filter(|params| !params.is_empty()))
                 {
+                    bytes += name.len() + params::bytes(&params);
+                    if bytes > BYTES {
+                        return Some(tools);
+                    }
                     tools.insert(name, params);
                 }
             }
@@ -178,7 +248,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             (headers::PROTOCOL_VERSION, revision.wire()),
             (headers::METHOD, methods::TOOLS_LIST),
         ]);
-        let (texts, mut queue) = route();
+        let (texts, mut queue) = route(None);
         let facts = Facts {
             parts: Some(Arc::clone(parts)),
             room: None,

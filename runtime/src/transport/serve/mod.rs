@@ -3,6 +3,14 @@
 //! A [`Handler`] answers calls in the application's revision, each in a task of its own; its [`Peer`] carries what it
 //! says meanwhile. Time comes from the clock of tokio here, at the edge, and nowhere below.
 
+#[cfg_attr(
+    not(feature = "http"),
+    allow(
+        dead_code,
+        reason = "standard streams have one client, which shares with nobody"
+    )
+)]
+mod budget;
 mod lane;
 #[cfg_attr(
     not(feature = "http"),
@@ -32,6 +40,8 @@ use crate::protocol::{
     Answer, Answered, Call, Caller, Fate, Notice, OtherCall, OtherNotice, To, Token,
 };
 
+#[cfg(feature = "http")]
+pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
 pub(crate) use lane::{Parked, Taken};
@@ -101,8 +111,7 @@ pub(crate) struct Facts {
     pub(crate) parts: Option<Arc<::http::request::Parts>>,
     /// What the text takes up of the room for all of them, until nobody works on it any more.
     #[cfg(feature = "http")]
-    #[allow(dead_code, reason = "it is held until it is dropped")]
-    pub(crate) room: Option<Arc<Vec<tokio::sync::OwnedSemaphorePermit>>>,
+    pub(crate) room: Option<Arc<Reservation>>,
 }
 
 /// Whoever waits for the answer to a call, to be told and asked things on the way.
@@ -110,13 +119,6 @@ pub(crate) struct Facts {
 pub struct Peer {
     token: Token,
     line: Arc<dyn Line>,
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(
-            dead_code,
-            reason = "standard streams know nothing of who began an exchange"
-        )
-    )]
     facts: Facts,
 }
 
@@ -133,7 +135,7 @@ pub(crate) trait Line: Send + Sync {
     fn notify(&self, to: To, method: &str, params: Option<&Json>) -> Fate;
     fn ask(
         &self,
-        about: Option<Token>,
+        about: Option<(Token, &Facts)>,
         method: &str,
         params: Option<&Json>,
     ) -> Result<(Token, oneshot::Receiver<Answered>), Fate>;
@@ -177,7 +179,7 @@ impl Peer {
     /// # Errors
     /// The client's own error; that it cannot be asked; that it did not answer in time; or that it is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        ask(&self.line, Some(self.token), method, params).await
+        ask(&self.line, Some((self.token, &self.facts)), method, params).await
     }
 
     /// Closes the connection on which the call is answered, in the middle of it: its client is told to come again for
@@ -277,13 +279,13 @@ impl Hash for Session {
 
 async fn ask(
     line: &Arc<dyn Line>,
-    about: Option<Token>,
+    about: Option<(Token, &Facts)>,
     method: &str,
     params: Option<&Json>,
 ) -> Result<Json, ErrorObject> {
     let gone = || crate::errors::internal("the client is gone").error;
     // Room first, as for what is told about a call.
-    let turn = match about.and_then(|call| line.route(call)) {
+    let turn = match about.and_then(|(call, _)| line.route(call)) {
         Some(route) => route.turn().await,
         None => None,
     };

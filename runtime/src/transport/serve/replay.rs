@@ -5,6 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::server::Owner;
+
 /// Where an event stands: on which stream of its session, and how many came before it there.
 ///
 /// As text it is the `id` of a server-sent event. Stream 0 is the one that a GET opens; its events belong to no call.
@@ -55,6 +57,11 @@ pub struct KeptEvent {
 ///
 /// Bounded: what is not kept any more cannot be had again, and the client is told so.
 pub trait EventStore: Send + Sync + 'static {
+    /// A session was opened by this owner: what is kept of it may count against the owner's share.
+    fn opened(&self, session: &str, owner: &Owner) {
+        let _ = (session, owner);
+    }
+
     /// Keeps an event of a session. Places of a stream come in order, without a gap.
     fn keep(&self, session: &str, event: KeptEvent);
 
@@ -65,10 +72,11 @@ pub trait EventStore: Send + Sync + 'static {
     fn forget(&self, session: &str);
 }
 
-/// Keeps events in memory: the newest of each session, as far as the bytes of all of them go.
+/// Keeps events in memory: the newest of each session, as far as the bytes of its owner and of all sessions go.
 #[derive(Debug)]
 pub struct MemoryEvents {
     session_bytes: usize,
+    owner_bytes: usize,
     all_bytes: usize,
     kept: Mutex<Kept>,
 }
@@ -77,10 +85,13 @@ pub struct MemoryEvents {
 struct Kept {
     bytes: usize,
     sessions: HashMap<String, Events>,
+    /// The bytes of each owner that is known.
+    owners: HashMap<Owner, usize>,
 }
 
 #[derive(Debug, Default)]
 struct Events {
+    owner: Owner,
     bytes: usize,
     events: VecDeque<KeptEvent>,
     /// The last place of each stream of which something is gone.
@@ -91,18 +102,19 @@ struct Events {
 const EVENT_BYTES: usize = 128;
 
 impl Default for MemoryEvents {
-    /// 256 KiB a session, 64 MiB in all.
+    /// 256 KiB per session, 16 MiB per owner, 64 MiB in all.
     fn default() -> Self {
         Self::new(256 << 10, 64 << 20)
     }
 }
 
 impl MemoryEvents {
-    /// At most so many bytes of each session, and of all of them.
+    /// At most so many bytes of each session, and of all of them; of the sessions of one owner a quarter of all.
     #[must_use]
     pub fn new(session_bytes: usize, all_bytes: usize) -> Self {
         Self {
             session_bytes,
+            owner_bytes: (all_bytes / 4).max(session_bytes),
             all_bytes,
             kept: Mutex::default(),
         }
@@ -124,23 +136,50 @@ fn cost(event: &KeptEvent) -> usize {
 }
 
 impl EventStore for MemoryEvents {
+    fn opened(&self, session: &str, owner: &Owner) {
+        let mut kept = self.kept();
+        let one = kept.sessions.entry(session.to_owned()).or_default();
+        one.owner = owner.clone();
+    }
+
     fn keep(&self, session: &str, event: KeptEvent) {
         let mut kept = self.kept();
-        let Kept { bytes, sessions } = &mut *kept;
+        let Kept {
+            bytes,
+            sessions,
+            owners,
+        } = &mut *kept;
         let new = cost(&event);
         let one = sessions.entry(session.to_owned()).or_default();
+        let mut unshared = 0;
+        // Owners that nobody can tell apart have no share.
+        let (owned, share) = match one.owner {
+            Owner::Unknown => (&mut unshared, usize::MAX),
+            _ => (
+                owners.entry(one.owner.clone()).or_default(),
+                self.owner_bytes,
+            ),
+        };
+        let is_full = |of_session: usize, of_owner: usize, of_all: usize| {
+            of_session + new > self.session_bytes
+                || of_owner.saturating_add(new) > share
+                || of_all + new > self.all_bytes
+        };
         // The oldest of its own session go first; if others fill the room, this one is not kept.
-        while (one.bytes + new > self.session_bytes || *bytes + new > self.all_bytes)
+        while is_full(one.bytes, *owned, *bytes)
             && let Some(old) = one.events.pop_front()
         {
-            one.bytes -= cost(&old);
-            *bytes -= cost(&old);
+            let old_cost = cost(&old);
+            one.bytes -= old_cost;
+            *owned = owned.saturating_sub(old_cost);
+            *bytes -= old_cost;
             one.lose(old.id);
         }
-        if new > self.session_bytes || *bytes + new > self.all_bytes {
+        if is_full(one.bytes, *owned, *bytes) {
             return one.lose(event.id);
         }
         one.bytes += new;
+        *owned += new;
         *bytes += new;
         one.events.push_back(event);
     }
@@ -164,8 +203,15 @@ impl EventStore for MemoryEvents {
 
     fn forget(&self, session: &str) {
         let mut kept = self.kept();
-        if let Some(one) = kept.sessions.remove(session) {
-            kept.bytes -= one.bytes;
+        let Some(one) = kept.sessions.remove(session) else {
+            return;
+        };
+        kept.bytes -= one.bytes;
+        if let Some(owned) = kept.owners.get_mut(&one.owner) {
+            *owned = owned.saturating_sub(one.bytes);
+            if *owned == 0 {
+                kept.owners.remove(&one.owner);
+            }
         }
     }
 }
@@ -242,6 +288,30 @@ mod tests {
             (places(&store, "t", 1, 0), places(&store, "t", 1, 2)),
             (None, Some(vec![3]))
         );
+    }
+
+    #[test]
+    fn sessions_of_one_owner_leave_room_for_those_of_another() {
+        let text = "x".repeat(100);
+        let cost = text.len() + EVENT_BYTES;
+        let store = MemoryEvents::new(2 * cost, 8 * cost);
+        let (greedy, other) = (Owner::Principal("g".into()), Owner::Principal("o".into()));
+        for session in 0..10 {
+            let session = session.to_string();
+            store.opened(&session, &greedy);
+            store.keep(&session, event(1, 1, &text));
+        }
+        assert_eq!(store.bytes(), 2 * cost);
+        assert_eq!(
+            (places(&store, "1", 1, 0), places(&store, "2", 1, 0)),
+            (Some(vec![1]), None)
+        );
+        store.opened("other", &other);
+        store.keep("other", event(1, 1, &text));
+        assert_eq!(places(&store, "other", 1, 0), Some(vec![1]));
+        store.forget("0");
+        store.keep("2", event(1, 2, &text));
+        assert_eq!(places(&store, "2", 1, 1), Some(vec![2]));
     }
 
     #[test]

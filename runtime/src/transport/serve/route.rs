@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
+use mcp_wire::envelope::write;
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, mpsc};
 
+use super::budget::{Full, Permit, Share};
 use super::replay::EventId;
 use crate::server::Outgoing;
 
@@ -21,6 +23,18 @@ pub(crate) struct Item {
     pub(crate) text: Outgoing,
     /// Its place among the events of its session, if it is kept.
     pub(crate) id: Option<EventId>,
+    /// What it takes up of the bytes that nobody has read yet, once it is in a queue that counts them.
+    pub(crate) unread: Option<Permit>,
+}
+
+impl Item {
+    pub(crate) fn new(text: Outgoing, id: Option<EventId>) -> Self {
+        Self {
+            text,
+            id,
+            unread: None,
+        }
+    }
 }
 
 /// What comes out of a queue.
@@ -50,6 +64,8 @@ struct State {
     freed: Notify,
     /// One writer at a time waits for room, so that at most one text more than there is room for is put in.
     gate: Arc<Mutex<()>>,
+    /// What the texts count against until they are written out, where that is counted: an answer may be of any length.
+    share: Option<Share>,
 }
 
 /// Leave to put a text in.
@@ -57,13 +73,14 @@ pub(crate) struct Turn {
     _gate: OwnedMutexGuard<()>,
 }
 
-/// A queue, by both of its ends.
-pub(crate) fn route() -> (Route, Queue) {
+/// A queue, by both of its ends; the texts in it count against a share, if there is one.
+pub(crate) fn route(share: Option<Share>) -> (Route, Queue) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let state = Arc::new(State {
         queued: AtomicUsize::new(0),
         freed: Notify::new(),
         gate: Arc::default(),
+        share,
     });
     let route = Route {
         texts: sender,
@@ -102,8 +119,36 @@ impl Route {
         self.state.queued.load(Ordering::Acquire) < QUEUE_BYTES
     }
 
-    /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody.
-    pub(crate) fn push(&self, item: Item) {
+    /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody. It is not put in if its
+    /// reader has left too much unread.
+    pub(crate) fn push(&self, mut item: Item) -> Result<(), Full> {
+        item.unread = self.admit(&item.text)?;
+        self.put(item);
+        Ok(())
+    }
+
+    /// Puts in what a stream ends with; in the place of an answer that its reader has no share left for, an error that
+    /// says so.
+    pub(crate) fn push_last(&self, mut item: Item) {
+        match self.admit(&item.text) {
+            Ok(unread) => item.unread = unread,
+            Err(full) => {
+                let request = mcp_wire::peek(item.text.body.as_bytes());
+                let id = request.ok().and_then(|message| message.id?.to_id());
+                let refusal = crate::errors::too_much_unread(&full.to_string());
+                item.text.body = write::error(id.as_ref(), &refusal.error);
+            }
+        }
+        self.put(item);
+    }
+
+    /// Counts a text against the share of its reader, where there is one.
+    fn admit(&self, text: &Outgoing) -> Result<Option<Permit>, Full> {
+        let share = self.state.share.as_ref();
+        share.map(|share| share.take(cost(text))).transpose()
+    }
+
+    fn put(&self, item: Item) {
         let bytes = cost(&item.text);
         self.state.queued.fetch_add(bytes, Ordering::AcqRel);
         let _ = self.texts.send(Next::Item(item));

@@ -12,7 +12,7 @@ use crate::Limits;
 use crate::Spoken;
 use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
 use crate::transport::serve::route::Route;
-use crate::transport::serve::{Handler, Line, Session};
+use crate::transport::serve::{Facts, Handler, Line, Session};
 
 impl<App: Spoken, H: Handler> Line for Lane<App, H> {
     fn route(&self, token: Token) -> Option<Route> {
@@ -35,7 +35,7 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
 
     fn ask(
         &self,
-        about: Option<Token>,
+        about: Option<(Token, &Facts)>,
         method: &str,
         params: Option<&Json>,
     ) -> Result<(Token, oneshot::Receiver<Answered>), Fate> {
@@ -44,10 +44,11 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
             return Err(Fate::Unknown);
         }
         let mut ask = Ask::new(method, params.cloned());
-        if let Some(call) = about {
+        if let Some((call, _)) = about {
             ask = ask.about(call);
         }
-        if let Some(error) = self.refuses_to_park(&state) {
+        let facts = about.map(|(_, facts)| facts);
+        if let Some(error) = self.refuses_to_park(&state, facts) {
             return Err(Fate::Refused(Box::new(error)));
         }
         let asked = state.connection.ask(ask, self.now());

@@ -130,7 +130,7 @@ impl Streams {
         if let Some(route) = &self.at_large {
             self.backlog_bytes = 0;
             for item in self.backlog.drain(..) {
-                route.push(item);
+                let _ = route.push(item);
             }
         }
     }
@@ -146,7 +146,7 @@ impl Streams {
         if manner == Manner::Unbidden && !text.last && open.route.is_full() {
             // Over standard streams all go one way: there it waits like what belongs to none.
             if (self.at_large.as_ref()).is_some_and(|other| other.is_same(&open.route)) {
-                self.set_aside(Item { text, id: None });
+                self.set_aside(Item::new(text, None));
                 return Sent::Done;
             }
             return Sent::Overflows(exchange);
@@ -160,7 +160,12 @@ impl Streams {
             self.open.remove(&exchange);
         }
         let id = place.and_then(|place| self.keep(exchange, place, &text));
-        route.push(Item { text, id });
+        let item = Item::new(text, id);
+        if item.text.last {
+            route.push_last(item);
+        } else if route.push(item).is_err() {
+            return Sent::Overflows(exchange);
+        }
         Sent::Done
     }
 
@@ -172,10 +177,11 @@ impl Streams {
             manner == Manner::InTurn || (self.backlog.is_empty() && !route.is_full())
         };
         match route.filter(has_room) {
-            Some(route) => route.push(Item { text, id }),
+            // An event that is kept can be had again.
+            Some(route) => drop(route.push(Item::new(text, id))),
             // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.
             None if text.last => {}
-            None => self.set_aside(Item { text, id }),
+            None => self.set_aside(Item::new(text, id)),
         }
     }
 
@@ -268,15 +274,19 @@ impl Streams {
         let replay = self.replay.as_ref()?;
         let events = replay.store.after(&replay.session, behind)?;
         for KeptEvent { id, text, last } in events {
-            route.push(Item {
-                text: Outgoing {
-                    exchange: None,
-                    last,
-                    status: 200,
-                    body: text,
-                },
-                id: Some(id),
-            });
+            let text = Outgoing {
+                exchange: None,
+                last,
+                status: 200,
+                body: text,
+            };
+            let item = Item::new(text, Some(id));
+            if last {
+                route.push_last(item);
+            } else if route.push(item).is_err() {
+                // The client comes again for the rest, behind the last event that it got.
+                return Some(behind.stream != 0);
+            }
         }
         if behind.stream == 0 {
             // They are kept, too.

@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "Adds two numbers.",
         |Add { a, b }| async move { a + b },
     );
-    let listener = http::bind(port.parse()?).await?;
+    let listener = http::bind(("127.0.0.1", port.parse()?)).await?;
     let service = router.serve("example", "1.0.0")?.into_http(options);
     http::serve(listener, service).await;
     Ok(())

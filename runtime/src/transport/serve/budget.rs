@@ -1,0 +1,202 @@
+//! Budgets that all clients share, and the share of each: a client that takes more than its share is refused alone.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::server::Owner;
+
+/// What all clients together may take up of something, in bytes or in connections.
+pub(crate) struct Budget {
+    total: usize,
+    share: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Default)]
+struct Taken {
+    all: usize,
+    owners: HashMap<Owner, usize>,
+}
+
+/// One of so many parts of a budget is the share of each owner.
+const PARTS: usize = 4;
+
+impl Budget {
+    /// A budget of which each owner that is known may take a quarter, or `at_least`.
+    pub(crate) fn new(total: usize, at_least: usize) -> Arc<Self> {
+        Self::with_share(total, (total / PARTS).max(at_least))
+    }
+
+    /// A budget of which each owner that is known may take `share`.
+    pub(crate) fn with_share(total: usize, share: usize) -> Arc<Self> {
+        Arc::new(Self {
+            total,
+            share: share.min(total),
+            taken: Mutex::default(),
+        })
+    }
+
+    /// The share of an owner.
+    pub(crate) fn of(self: &Arc<Self>, owner: Owner) -> Share {
+        Share {
+            budget: Arc::clone(self),
+            owner,
+        }
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What one owner may take of a budget.
+#[derive(Clone)]
+pub(crate) struct Share {
+    budget: Arc<Budget>,
+    owner: Owner,
+}
+
+/// A budget, or the share of an owner in it, is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Full {
+    /// How much may be taken.
+    pub(crate) limit: usize,
+    /// Whether this is the limit of one owner, rather than of all.
+    pub(crate) is_share: bool,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_share {
+            true => write!(f, "{}, the share of one client", self.limit),
+            false => write!(f, "{}, the limit for all clients", self.limit),
+        }
+    }
+}
+
+impl Share {
+    /// Takes so much, until what this returns is dropped.
+    pub(crate) fn take(&self, amount: usize) -> Result<Permit, Full> {
+        let mut permit = Permit {
+            share: self.clone(),
+            amount: 0,
+        };
+        permit.grow(amount)?;
+        Ok(permit)
+    }
+}
+
+/// What is taken of a budget; dropping it gives it back.
+pub(crate) struct Permit {
+    share: Share,
+    amount: usize,
+}
+
+impl Permit {
+    /// Takes so much more.
+    pub(crate) fn grow(&mut self, more: usize) -> Result<(), Full> {
+        let Share { budget, owner } = &self.share;
+        let mut taken = budget.taken();
+        let all = taken.all.saturating_add(more);
+        // Owners that nobody can tell apart have no share of their own.
+        let own = (*owner != Owner::Unknown).then(|| {
+            let own = taken.owners.get(owner).copied().unwrap_or_default();
+            own.saturating_add(more)
+        });
+        let full = |limit, is_share| Full { limit, is_share };
+        if own.is_some_and(|own| own > budget.share) {
+            return Err(full(budget.share, true));
+        }
+        if all > budget.total {
+            return Err(full(budget.total, false));
+        }
+        if let Some(own) = own {
+            taken.owners.insert(owner.clone(), own);
+        }
+        taken.all = all;
+        self.amount += more;
+        Ok(())
+    }
+
+    /// How much it is.
+    pub(crate) fn amount(&self) -> usize {
+        self.amount
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let Share { budget, owner } = &self.share;
+        let mut taken = budget.taken();
+        taken.all = taken.all.saturating_sub(self.amount);
+        if let Some(own) = taken.owners.get_mut(owner) {
+            *own = own.saturating_sub(self.amount);
+            if *own == 0 {
+                taken.owners.remove(owner);
+            }
+        }
+    }
+}
+
+/// What a request takes up of the bytes for requests, from its first byte until no task works on it any more.
+pub(crate) struct Reservation {
+    permit: Mutex<Permit>,
+    suspended: Share,
+}
+
+/// What a suspended request costs beside its bytes: its task, its connection, and what is kept of its headers.
+pub(crate) const SUSPENDED_BYTES: usize = 4 << 10;
+
+impl Reservation {
+    /// The reservation of a request that was read; `suspended` is what it is counted against while it is suspended.
+    pub(crate) fn new(permit: Permit, suspended: Share) -> Self {
+        Self {
+            permit: Mutex::new(permit),
+            suspended,
+        }
+    }
+
+    /// Gives back the room of a request that is suspended: what is kept of it counts against its owner's share of the
+    /// bytes for those. A request that was suspended before has been counted.
+    pub(crate) fn suspend(&self) -> Result<(), Full> {
+        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&permit.share.budget, &self.suspended.budget) {
+            return Ok(());
+        }
+        let kept = permit.amount().saturating_add(SUSPENDED_BYTES);
+        *permit = self.suspended.take(kept)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    fn named(name: &str) -> Owner {
+        Owner::Principal(name.into())
+    }
+
+    #[test]
+    fn one_owner_takes_its_share_and_all_take_the_budget() {
+        let budget = Budget::new(100, 0);
+        let greedy = budget.of(named("greedy"));
+        let held = greedy.take(25).unwrap();
+        let full = |limit, is_share| Some(Full { limit, is_share });
+        assert_eq!(greedy.take(1).err(), full(25, true));
+        let others: Vec<_> = (0..3)
+            .map(|number| budget.of(named(&number.to_string())).take(25).unwrap())
+            .collect();
+        assert_eq!(budget.of(Owner::Unknown).take(1).err(), full(100, false));
+        drop(others);
+        assert_eq!(greedy.take(1).err(), full(25, true));
+        drop(held);
+        assert!(greedy.take(25).is_ok());
+        // Owners that nobody can tell apart have the budget to themselves.
+        assert!(budget.of(Owner::Unknown).take(100).is_ok());
+        assert!(budget.taken().owners.is_empty() && budget.taken().all == 0);
+    }
+}
