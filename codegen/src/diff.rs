@@ -4,6 +4,7 @@
 //! and a text that shows it. [`Settings`] then applies what `spec/diff.toml` decides, and [`marked`]
 //! tells which rows are there because of an erratum. Rendering is `crate::render`'s business.
 
+mod applied;
 mod baseline;
 mod classes;
 mod compare;
@@ -13,6 +14,7 @@ mod facts;
 mod filter;
 mod graph;
 mod history;
+mod judge;
 mod kind;
 mod lines;
 mod member;
@@ -20,6 +22,7 @@ mod messages;
 mod methods;
 mod moved;
 mod path;
+mod patterns;
 mod renamed;
 mod roots;
 mod row;
@@ -430,7 +433,12 @@ fn describe(row: &mut Row, finding: &Finding, old: &Side, new: &Side) {
         (Detail::Value(value), _) => Some(value.to_string()),
         (Detail::Limit(name, before, after), _) => {
             let words = |value: &Option<serde_json::Value>| match value {
-                Some(value) => View::words(format!("{name}: {value}")),
+                Some(value) if applied::is_understood(name) => {
+                    View::words(format!("{name}: {value}"))
+                }
+                Some(value) => View::words(format!(
+                    "{name}: {value} (a keyword that is not understood)"
+                )),
                 None => View::words(format!("no {name}")),
             };
             row.before = Some(words(before));

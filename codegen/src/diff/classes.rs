@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::applied::is_applied;
 use super::graph::{Graph, NodeId, Rest, Shape};
 
 /// The classes of two graphs.
@@ -105,16 +106,17 @@ fn number(count: usize) -> u32 {
 /// The nodes that a node is made of, numbered through both graphs.
 struct Parts {
     nodes: Vec<usize>,
-    unordered: bool,
+    /// How many of them, from the first on, may stand in any order.
+    unordered: usize,
 }
 
 impl Parts {
     fn key(&self, own: u32, class: &[u32]) -> Vec<u32> {
-        let mut key: Vec<u32> = self.nodes.iter().map(|part| class[*part]).collect();
-        if self.unordered {
-            key.sort_unstable();
-            key.dedup();
-        }
+        let (choices, others) = self.nodes.split_at(self.unordered.min(self.nodes.len()));
+        let mut key: Vec<u32> = choices.iter().map(|part| class[*part]).collect();
+        key.sort_unstable();
+        key.dedup();
+        key.extend(others.iter().map(|part| class[*part]));
         key.push(own);
         key
     }
@@ -122,19 +124,20 @@ impl Parts {
     fn of(graph: &Graph, id: NodeId, offset: usize) -> Self {
         let node = graph.node(id);
         let at = |part: &NodeId| graph.resolve(*part) + offset;
-        let (nodes, unordered) = match &node.shape {
+        let (mut nodes, unordered) = match &node.shape {
             Shape::Object { members, rest } => {
                 let mut nodes: Vec<usize> =
                     members.values().map(|member| at(&member.node)).collect();
                 if let Rest::Each(each) = rest {
                     nodes.push(at(each));
                 }
-                (nodes, false)
+                (nodes, 0)
             }
-            Shape::Array(Some(items)) => (vec![at(items)], false),
-            Shape::Union(variants) => (variants.iter().map(at).collect(), true),
-            _ => (Vec::new(), false),
+            Shape::Array(Some(items)) => (vec![at(items)], 0),
+            Shape::Union(variants) => (variants.iter().map(at).collect(), variants.len()),
+            _ => (Vec::new(), 0),
         };
+        nodes.extend(node.applied.values().map(at));
         Self { nodes, unordered }
     }
 }
@@ -166,5 +169,14 @@ fn own_facts(graph: &Graph, id: NodeId) -> String {
         Shape::Array(items) => format!("array {}", items.is_some()),
         Shape::Union(_) => "union".to_owned(),
     };
-    format!("{shape} {:?} {}", node.limits, node.deprecated)
+    let limits: Vec<(&String, &serde_json::Value)> = node
+        .limits
+        .iter()
+        .filter(|(name, _)| !is_applied(name))
+        .collect();
+    let applied: Vec<&String> = node.applied.keys().collect();
+    format!(
+        "{shape} {limits:?} {applied:?} {} {}",
+        node.untyped, node.deprecated
+    )
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
+use super::applied;
 use super::classes::Classes;
 use super::graph::{Graph, Member, NodeId, Rest, Shape};
 use super::kind::Kind;
@@ -188,23 +189,25 @@ impl<'g> Comparer<'g> {
             (Shape::Any, Shape::Any) => {}
             (Shape::Any, _) => self.find(site, Kind::TypeNarrowed, steps, pair),
             (_, Shape::Any) => self.find(site, Kind::TypeWidened, steps, pair),
-            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
-                return self.unions(site, steps, old, new);
-            }
-            (Shape::Object { .. }, Shape::Object { .. }) => self.objects(site, steps, old, new),
-            (Shape::Array(old_items), Shape::Array(new_items)) => {
-                let steps = &with(steps, Step::Item);
-                match (old_items, new_items) {
-                    (Some(old), Some(new)) => self.value(site, steps, *old, *new),
-                    (None, Some(new)) => {
-                        self.find(site, Kind::TypeNarrowed, steps, [None, Some(*new)]);
+            _ if o.untyped != n.untyped => {
+                let kind = match o.untyped {
+                    true => Kind::TypeNarrowed,
+                    false => Kind::TypeWidened,
+                };
+                self.find(site, kind, steps, pair);
+                match (&o.shape, &n.shape) {
+                    (Shape::Object { .. }, Shape::Object { .. }) => {
+                        self.objects(site, steps, old, new);
                     }
-                    (Some(old), None) => {
-                        self.find(site, Kind::TypeWidened, steps, [Some(*old), None]);
-                    }
-                    (None, None) => {}
+                    (Shape::Array(old), Shape::Array(new)) => self.items(site, steps, [*old, *new]),
+                    _ => self.find(site, Kind::TypeChanged, steps, pair),
                 }
             }
+            (Shape::Union(_), _) | (_, Shape::Union(_)) => {
+                self.unions(site, steps, old, new);
+            }
+            (Shape::Object { .. }, Shape::Object { .. }) => self.objects(site, steps, old, new),
+            (Shape::Array(old), Shape::Array(new)) => self.items(site, steps, [*old, *new]),
             (Shape::Choice(old_values), Shape::Choice(new_values)) => {
                 self.choices(site, steps, pair, old_values, new_values);
             }
@@ -228,25 +231,54 @@ impl<'g> Comparer<'g> {
                 }
             }
         }
-        self.limits(site, steps, pair, &o.limits, &n.limits);
+        self.limits(site, steps, [old, new]);
     }
 
-    fn limits(
-        &mut self,
-        site: SiteId,
-        steps: &[Step],
-        pair: [Option<NodeId>; 2],
-        old: &BTreeMap<String, Value>,
-        new: &BTreeMap<String, Value>,
-    ) {
-        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    fn items(&mut self, site: SiteId, steps: &[Step], items: [Option<NodeId>; 2]) {
+        let steps = &with(steps, Step::Item);
+        match items {
+            [Some(old), Some(new)] => self.value(site, steps, old, new),
+            [None, Some(_)] => self.find(site, Kind::TypeNarrowed, steps, items),
+            [Some(_), None] => self.find(site, Kind::TypeWidened, steps, items),
+            [None, None] => {}
+        }
+    }
+
+    fn limits(&mut self, site: SiteId, steps: &[Step], [old, new]: [NodeId; 2]) {
+        let (o, n) = (self.old.node(old), self.new.node(new));
+        let names: BTreeSet<&String> = o.limits.keys().chain(n.limits.keys()).collect();
         for name in names {
-            let (before, after) = (old.get(name), new.get(name));
-            if before != after {
+            let (before, after) = (o.limits.get(name), n.limits.get(name));
+            let same = match applied::is_applied(name) && before.is_some() && after.is_some() {
+                // Names of definitions do not matter, and what they stand for does.
+                true => self.same_parts(name, &o.applied, &n.applied),
+                false => before == after,
+            };
+            if !same {
                 let detail = Detail::Limit(name.clone(), before.cloned(), after.cloned());
+                let pair = [Some(old), Some(new)];
                 self.report(site, Kind::ConstraintChanged, steps, pair, None, detail);
             }
         }
+    }
+
+    /// Whether a keyword is made of the same schemas.
+    fn same_parts(
+        &self,
+        keyword: &str,
+        old: &BTreeMap<String, NodeId>,
+        new: &BTreeMap<String, NodeId>,
+    ) -> bool {
+        let of = |parts: &BTreeMap<String, NodeId>| -> Vec<(String, NodeId)> {
+            let own = parts.iter().filter(|(place, _)| {
+                (place.strip_prefix(keyword))
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
+            own.map(|(place, node)| (place.clone(), *node)).collect()
+        };
+        let (old, new) = (of(old), of(new));
+        old.len() == new.len()
+            && (old.iter().zip(&new)).all(|((at, o), (place, n))| at == place && self.same(*o, *n))
     }
 
     fn choices(

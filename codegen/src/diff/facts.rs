@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use super::graph::{Member, NodeId, Shape};
+use super::judge::{refused, valid};
 use super::kind::Kind;
 use super::path::{Part, Step, Trail, WirePath};
 use super::row::Row;
-use super::sample::{minimal, valid};
+use super::sample::minimal;
 use super::show::View;
 use super::side::{Facts, Side};
 use super::verdict::{Verdict, Verdicts};
@@ -251,12 +252,12 @@ fn renumbered(
             .entry("id")
             .or_insert_with(|| json!(1));
     }
-    let valid_in_old = valid(&old.graph, old_node, &text);
-    let valid_in_new = valid(&new.graph, new_node, &text);
-    let shows = match sender {
-        End::Old => valid_in_old && !valid_in_new,
-        End::New => valid_in_new && !valid_in_old,
+    let (of_old, of_new) = ((&old.graph, old_node), (&new.graph, new_node));
+    let ((sent, node), (read, there)) = match sender {
+        End::Old => (of_old, of_new),
+        End::New => (of_new, of_old),
     };
+    let shows = valid(sent, node, &text) && refused(read, there, &text);
     shows.then(|| Witness {
         valid_in: sender,
         part: Part::Error,

@@ -3,13 +3,15 @@
 //! The comparison reads the schema here and not the model, because the model keeps some values as
 //! opaque text on purpose (`Tool.outputSchema`), and what changes inside them is on the wire all the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
+use super::applied;
+use super::patterns::Patterns;
 use crate::Error;
 use crate::draft::flatten::flatten;
-use crate::schema::{Additional, JsonType, Node, Schema, schema_error};
+use crate::schema::{Additional, Constraints, JsonType, Node, Schema, schema_error, subschema};
 
 /// Index of a node in its [`Graph`].
 pub(crate) type NodeId = usize;
@@ -23,15 +25,22 @@ pub(crate) struct Graph {
     pub(super) nodes: Vec<WireNode>,
     /// Nodes of the definitions, by name.
     pub(crate) definitions: BTreeMap<String, NodeId>,
+    /// The patterns that stand in the schema.
+    pub(super) patterns: Patterns,
 }
 
 /// One shape and where it stands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct WireNode {
     /// What a value may be.
     pub(crate) shape: Shape,
-    /// Limits that change what is valid, such as `minimum`, and hints, such as `format`.
+    /// Limits that change what is valid, such as `minimum`, hints, such as `format`, and keywords that are not
+    /// understood, as they stand.
     pub(crate) limits: BTreeMap<String, Value>,
+    /// The schemas within those limits that are made of schemas, by keyword and place in it: `not`, `prefixItems/0`.
+    pub(crate) applied: BTreeMap<String, NodeId>,
+    /// Whether the shape binds only values of its own kind: nothing says that it has to be one.
+    pub(crate) untyped: bool,
     /// Whether the schema marks it as deprecated.
     pub(crate) deprecated: bool,
     /// JSON pointer into the canonical schema.
@@ -41,11 +50,12 @@ pub(crate) struct WireNode {
 }
 
 /// What a value may be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum Shape {
     /// Another node; never seen through [`Graph::node`].
     Alias(NodeId),
     /// Any JSON.
+    #[default]
     Any,
     /// One of these scalar kinds.
     Scalar(BTreeSet<JsonType>),
@@ -81,11 +91,14 @@ pub(crate) enum Rest {
 
 impl Graph {
     /// The graph of a schema in canonical form.
-    pub(crate) fn build(schema: &Value, file: &str) -> Result<Self, Error> {
-        let schema = Schema::parse(schema, file)?;
+    pub(crate) fn build(root: &Value, file: &str) -> Result<Self, Error> {
+        let schema = Schema::parse(root, file)?;
         let mut builder = Builder {
+            root,
             schema: &schema,
             graph: Self::default(),
+            elsewhere: HashMap::new(),
+            refined: Vec::new(),
         };
         for name in schema.definitions.keys() {
             let id = builder.push(Shape::Any, &Node::default());
@@ -94,8 +107,11 @@ impl Graph {
         for (name, node) in &schema.definitions {
             builder.definition(name, node)?;
         }
-        let mut graph = builder.graph;
+        let Builder {
+            mut graph, refined, ..
+        } = builder;
         graph.check_aliases(&schema)?;
+        graph.refine(&refined);
         graph.flatten_unions();
         graph.simplify();
         Ok(graph)
@@ -125,14 +141,37 @@ impl Graph {
         self.nodes.len()
     }
 
+    /// A reference with hints or limits beside it is what it refers to, and these.
+    fn refine(&mut self, refined: &[NodeId]) {
+        for id in refined {
+            let Some(target) = self.nodes[*id].applied.get("$ref").copied() else {
+                continue;
+            };
+            let target = self.node(target);
+            let own = &self.nodes[*id];
+            let told_twice = (target.limits.keys()).any(|name| own.limits.contains_key(name));
+            if told_twice || !matches!(own.shape, Shape::Any) {
+                continue;
+            }
+            let mut refined = WireNode {
+                pointer: own.pointer.clone(),
+                definition: own.definition.clone(),
+                deprecated: own.deprecated || target.deprecated,
+                ..target.clone()
+            };
+            let own_limits = own.limits.iter().filter(|(name, _)| *name != "$ref");
+            let own_applied = own.applied.iter().filter(|(name, _)| *name != "$ref");
+            (refined.limits).extend(own_limits.map(|(name, value)| (name.clone(), value.clone())));
+            (refined.applied).extend(own_applied.map(|(name, node)| (name.clone(), *node)));
+            self.nodes[*id] = refined;
+        }
+    }
+
     /// A node made by hand: the union of the results that may answer one request.
     pub(crate) fn add_union(&mut self, variants: Vec<NodeId>) -> NodeId {
         let id = self.push_raw(WireNode {
             shape: Shape::Union(variants),
-            limits: BTreeMap::new(),
-            deprecated: false,
-            pointer: String::new(),
-            definition: None,
+            ..WireNode::default()
         });
         self.flatten_union(id);
         id
@@ -166,18 +205,26 @@ impl Graph {
 }
 
 struct Builder<'s> {
+    root: &'s Value,
     schema: &'s Schema,
     graph: Graph,
+    /// Places that are referred to and that are no definitions.
+    elsewhere: HashMap<String, NodeId>,
+    /// References with more beside them.
+    refined: Vec<NodeId>,
 }
 
 impl Builder<'_> {
     fn push(&mut self, shape: Shape, node: &Node) -> NodeId {
+        let mut limits = node.constraints.values.clone();
+        limits
+            .extend((node.unsaid.iter()).map(|(keyword, value)| (keyword.clone(), value.clone())));
         self.graph.push_raw(WireNode {
             shape,
-            limits: node.constraints.values.clone(),
+            limits,
             deprecated: node.deprecated,
             pointer: node.pointer.clone(),
-            definition: None,
+            ..WireNode::default()
         })
     }
 
@@ -186,9 +233,15 @@ impl Builder<'_> {
         let inner = self.node(node, 0)?;
         // What was just made becomes the definition itself, unless it is a reference to another one.
         let mut made = self.graph.nodes[inner].clone();
-        if node.reference.is_some() {
-            made.shape = Shape::Alias(inner);
-            made.pointer.clone_from(&node.pointer);
+        if node.reference.is_some() && !says_more(node) {
+            made = WireNode {
+                shape: Shape::Alias(inner),
+                pointer: node.pointer.clone(),
+                ..WireNode::default()
+            };
+        }
+        if self.refined.contains(&inner) {
+            self.refined.push(id);
         }
         made.definition = Some(name.to_owned());
         self.graph.nodes[id] = made;
@@ -207,53 +260,104 @@ impl Builder<'_> {
         }
         if let Some(target) = &node.reference {
             // `Schema::parse` has refused references to nothing.
-            return Ok(self.graph.definitions[target]);
+            let target = self.graph.definitions[target];
+            if !says_more(node) {
+                return Ok(target);
+            }
+            let beside = Node {
+                reference: None,
+                ..node.clone()
+            };
+            let id = self.node(&beside, depth + 1)?;
+            self.apply(id, "$ref", node.reference.clone().into(), target);
+            self.refined.push(id);
+            return Ok(id);
         }
+        let id = self.shaped(node, depth)?;
+        // What was there before says nothing new: it is a definition, or was joined from one.
+        if self.graph.nodes[id].pointer == node.pointer {
+            self.limits(id, depth)?;
+        }
+        Ok(id)
+    }
+
+    fn shaped(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
         if !node.all_of.is_empty() {
             let mut whole = match flatten(self.schema, node) {
                 Ok(whole) => whole,
                 Err(unfit) if unfit.endless => return Err(unfit.refused(&self.schema.file)),
-                // What cannot be joined is any JSON, as the model has it.
-                Err(_) => return Ok(self.push(Shape::Any, node)),
+                // What cannot be joined has to hold besides.
+                Err(_) => {
+                    let beside = Node {
+                        all_of: Vec::new(),
+                        ..node.clone()
+                    };
+                    let id = self.node(&beside, depth + 1)?;
+                    return self.beside(id, "allOf", &node.all_of, depth);
+                }
             };
             whole.pointer.clone_from(&node.pointer);
             return self.node(&whole, depth + 1);
         }
         if !node.any_of.is_empty() {
-            let variants = (node.any_of.iter())
-                .map(|variant| self.node(variant, depth + 1))
-                .collect::<Result<_, _>>()?;
-            return Ok(self.push(Shape::Union(variants), node));
+            let mut rest = Node {
+                any_of: Vec::new(),
+                ..node.clone()
+            };
+            if misfit_only(&rest) {
+                let variants = (node.any_of.iter())
+                    .map(|variant| self.node(variant, depth + 1))
+                    .collect::<Result<_, _>>()?;
+                return Ok(self.push(Shape::Union(variants), node));
+            }
+            let one = rest.unsaid.remove_entry("oneOf");
+            let id = self.node(&rest, depth + 1)?;
+            let choices = Node {
+                pointer: node.pointer.clone(),
+                any_of: node.any_of.clone(),
+                unsaid: one.into_iter().collect(),
+                ..Node::default()
+            };
+            let choices = self.node(&choices, depth + 1)?;
+            self.apply(id, "anyOf", self.raw(&node.pointer, "anyOf"), choices);
+            return Ok(id);
         }
-        if let Some(value) = &node.constant {
-            return Ok(self.push(Shape::Choice(vec![value.clone()]), node));
+        if let Some(values) = values(node) {
+            return Ok(self.push(Shape::Choice(values), node));
         }
-        if let Some(values) = &node.choices {
-            return Ok(self.push(Shape::Choice(values.clone()), node));
-        }
+        let of_lists = node.items.is_some();
+        let of_objects = !node.properties.is_empty()
+            || !node.required.is_empty()
+            || node.additional != Additional::Any;
         let structured = |ty: &&JsonType| matches!(ty, JsonType::Object | JsonType::Array);
-        if node.types.len() > 1 && node.types.iter().any(|ty| structured(&ty)) {
+        let types = match of_lists && of_objects && node.types.is_empty() {
+            true => JsonType::ALL,
+            false => node.types.as_slice(),
+        };
+        if types.len() > 1 && types.iter().any(|ty| structured(&ty)) {
             let mut variants = Vec::new();
-            for ty in &node.types {
+            for ty in types {
                 let one = Node {
                     types: vec![*ty],
+                    constraints: Constraints::default(),
+                    unsaid: BTreeMap::new(),
+                    misfit: None,
                     ..node.clone()
                 };
                 variants.push(self.node(&one, depth + 1)?);
             }
             return Ok(self.push(Shape::Union(variants), node));
         }
-        match node.types.as_slice() {
-            [JsonType::Array] => {
-                let items = match &node.items {
-                    Some(items) if !items.is_any() => Some(self.node(items, depth + 1)?),
-                    _ => None,
-                };
-                Ok(self.push(Shape::Array(items), node))
-            }
+        match types {
+            [JsonType::Array] => self.array(node, depth),
             [JsonType::Object] => self.object(node, depth),
-            [] if !node.properties.is_empty() || !node.required.is_empty() => {
-                self.object(node, depth)
+            [] if of_objects || of_lists => {
+                let id = match of_objects {
+                    true => self.object(node, depth)?,
+                    false => self.array(node, depth)?,
+                };
+                self.graph.nodes[id].untyped = true;
+                Ok(id)
             }
             [] => Ok(self.push(Shape::Any, node)),
             scalars => {
@@ -261,6 +365,91 @@ impl Builder<'_> {
                 Ok(self.push(Shape::Scalar(kinds), node))
             }
         }
+    }
+
+    /// Reads the schemas within the limits of a node.
+    fn limits(&mut self, id: NodeId, depth: usize) -> Result<(), Error> {
+        let WireNode {
+            limits, pointer, ..
+        } = &self.graph.nodes[id];
+        let parts = applied::parts(limits, pointer);
+        for text in applied::patterns(limits) {
+            self.graph.patterns.read(&text);
+        }
+        for (place, value, pointer) in parts {
+            if self.graph.nodes[id].applied.contains_key(&place) {
+                continue;
+            }
+            let node = match applied::target(&place, &value) {
+                Some(target) => self.elsewhere(&target, depth)?,
+                None => {
+                    let node = subschema(self.root, &self.schema.file, &value, pointer)?;
+                    self.node(&node, depth + 1)?
+                }
+            };
+            self.graph.nodes[id].applied.insert(place, node);
+        }
+        Ok(())
+    }
+
+    /// What stands at a place that is no definition.
+    fn elsewhere(&mut self, target: &str, depth: usize) -> Result<NodeId, Error> {
+        if let Some(known) = self.elsewhere.get(target) {
+            return Ok(*known);
+        }
+        let id = self.graph.push_raw(WireNode::default());
+        self.elsewhere.insert(target.to_owned(), id);
+        if let Some(value) = self.root.pointer(target) {
+            let node = subschema(self.root, &self.schema.file, value, target.to_owned())?;
+            let made = self.node(&node, depth + 1)?;
+            self.graph.nodes[id].applied.insert("$ref".to_owned(), made);
+            let to = Value::String(target.to_owned());
+            self.graph.nodes[id].limits.insert("$ref".to_owned(), to);
+            self.graph.nodes[id].pointer = target.to_owned();
+            self.refined.push(id);
+        }
+        Ok(id)
+    }
+
+    /// Further schemas that the values of a node have to meet.
+    fn beside(
+        &mut self,
+        id: NodeId,
+        keyword: &str,
+        nodes: &[Node],
+        depth: usize,
+    ) -> Result<NodeId, Error> {
+        for (index, node) in nodes.iter().enumerate() {
+            let made = self.node(node, depth + 1)?;
+            let raw = self.raw(&self.graph.nodes[id].pointer, keyword);
+            self.apply(id, &format!("{keyword}/{index}"), raw, made);
+        }
+        Ok(id)
+    }
+
+    fn apply(&mut self, id: NodeId, place: &str, raw: Value, to: NodeId) {
+        let node = &mut self.graph.nodes[id];
+        let keyword = place.split('/').next().unwrap_or(place);
+        node.limits.entry(keyword.to_owned()).or_insert(raw);
+        node.applied.insert(place.to_owned(), to);
+    }
+
+    /// What the file has there.
+    fn raw(&self, pointer: &str, keyword: &str) -> Value {
+        let at = |keyword: &str| self.root.pointer(pointer)?.get(keyword).cloned();
+        let other = if keyword == "anyOf" { "oneOf" } else { keyword };
+        at(keyword).or_else(|| at(other)).unwrap_or_default()
+    }
+
+    fn array(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
+        let items = match &node.items {
+            Some(items) if !items.is_any() => Some(self.node(items, depth + 1)?),
+            Some(items) if !items.constraints.is_empty() || !items.unsaid.is_empty() => {
+                Some(self.node(items, depth + 1)?)
+            }
+            _ => None,
+        };
+        Ok(self.push(Shape::Array(items), node))
     }
 
     fn object(&mut self, node: &Node, depth: usize) -> Result<NodeId, Error> {
@@ -296,4 +485,41 @@ impl Builder<'_> {
         };
         Ok(self.push(Shape::Object { members, rest }, node))
     }
+}
+
+/// Whether a reference has anything beside it.
+fn says_more(node: &Node) -> bool {
+    let beside = Node {
+        reference: None,
+        misfit: None,
+        ..node.clone()
+    };
+    !beside.is_any()
+        || beside.deprecated
+        || !beside.constraints.is_empty()
+        || !node.unsaid.is_empty()
+}
+
+/// Whether nothing is said by what a type could hold.
+fn misfit_only(node: &Node) -> bool {
+    let bare = Node {
+        misfit: None,
+        ..node.clone()
+    };
+    bare.is_any()
+}
+
+/// The values of `const` and `enum` that all keywords of a node admit, as far as these bind them.
+fn values(node: &Node) -> Option<Vec<Value>> {
+    let mut values = match (&node.constant, &node.choices) {
+        (Some(constant), Some(choices)) => {
+            let both = choices.iter().filter(|choice| *choice == constant);
+            both.cloned().collect()
+        }
+        (Some(constant), None) => vec![constant.clone()],
+        (None, Some(choices)) => choices.clone(),
+        (None, None) => return None,
+    };
+    values.retain(|value| node.types.is_empty() || node.types.iter().any(|ty| ty.admits(value)));
+    Some(values)
 }

@@ -1,12 +1,14 @@
 //! One change, with everything that is known of it. Data: what is printed, published and planned from.
 
 use serde::Serialize;
+use serde_json::Value;
 
+use super::applied;
 use super::kind::Kind;
 use super::path::WirePath;
 use super::show::View;
 use super::site::{Detail, Finding, Places};
-use super::verdict::{Level, Meaning, Verdict, Verdicts};
+use super::verdict::{Level, Verdict, Verdicts};
 use super::witness::{End, Witness};
 use crate::spec::sha256;
 
@@ -245,25 +247,49 @@ pub(crate) fn expected(finding: &Finding) -> Verdicts {
     }
 }
 
-/// A hint such as `default` changes what absence means; a limit changes nothing but what its witnesses show.
+/// A hint such as `default` changes what absence means; a limit can refuse what it did not refuse before, and one that
+/// nobody understands can refuse anything. A refusal is proven by a witness alone.
 fn constraint(detail: &Detail) -> Verdicts {
-    let meaning = match detail {
-        Detail::Limit(name, Some(_), Some(_))
-            if matches!(name.as_str(), "default" | "format" | "pattern") =>
-        {
-            Meaning::Changed
-        }
-        Detail::Limit(name, ..) if matches!(name.as_str(), "default" | "pattern") => {
-            Meaning::Changed
-        }
-        _ => Meaning::Kept,
+    let Detail::Limit(name, before, after) = detail else {
+        return both(false, false);
     };
-    let verdict = Verdict {
-        meaning,
-        ..Verdict::FINE
+    let [up, down] = match name.as_str() {
+        "default" => [true; 2],
+        "format" => [before.is_some() && after.is_some(); 2],
+        hint if applied::is_hint(hint) => [false; 2],
+        name if !applied::is_understood(name) || applied::loosens(name) => [true; 2],
+        name => [
+            refuses_more(name, before.as_ref(), after.as_ref()),
+            refuses_more(name, after.as_ref(), before.as_ref()),
+        ],
+    };
+    both(up, down)
+}
+
+/// Verdicts of what may be refused on either way, and is not known to be.
+fn both(up: bool, down: bool) -> Verdicts {
+    let verdict = |changed: bool| match changed {
+        true => Verdict::CHANGED,
+        false => Verdict::FINE,
     };
     Verdicts {
-        old_to_new: verdict,
-        new_to_old: verdict,
+        old_to_new: verdict(up),
+        new_to_old: verdict(down),
+    }
+}
+
+/// Whether a limit may refuse what the one before it admits.
+fn refuses_more(name: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
+    let (Some(before), Some(after)) = (before, after) else {
+        return after.is_some();
+    };
+    match (before.as_f64(), after.as_f64()) {
+        (Some(old), Some(new)) if name.starts_with("min") || name == "exclusiveMinimum" => {
+            new > old
+        }
+        (Some(old), Some(new)) if name.starts_with("max") || name == "exclusiveMaximum" => {
+            new < old
+        }
+        _ => true,
     }
 }

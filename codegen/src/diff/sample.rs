@@ -1,16 +1,19 @@
-//! Small values of a shape, and whether a value is one of a shape.
-//!
-//! What witnesses are made of. The tests let an independent validator judge them.
+//! Small values of a shape: what witnesses are made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::graph::{Graph, NodeId, Rest, Shape};
+use super::graph::{Graph, NodeId, Shape, WireNode};
+use super::judge::valid;
+use super::patterns;
 use crate::schema::JsonType;
 
 /// How deep samples go before a shape is given up.
 const MAX_DEPTH: usize = 24;
+
+/// How long texts are made to show a limit.
+const MAX_TEXT: u32 = 20_000;
 
 /// The smallest values of a shape, one per choice that it leaves; empty for a shape that no small value has.
 pub(crate) fn samples(graph: &Graph, id: NodeId) -> Vec<Value> {
@@ -37,17 +40,35 @@ fn at_depth(graph: &Graph, id: NodeId, depth: usize) -> Vec<Value> {
         return Vec::new();
     }
     let node = graph.node(id);
+    let mut plain = plain(graph, node, depth);
+    if !node.limits.is_empty() {
+        plain.retain(|value| valid(graph, id, value));
+        if plain.is_empty() {
+            plain = variations(graph, node, &Mentioned::of(&[(graph, node)]), depth);
+            plain.retain(|value| valid(graph, id, value));
+        }
+    }
+    plain
+}
+
+/// One of each kind of JSON.
+pub(super) fn anything() -> Vec<Value> {
+    [
+        json!("x"),
+        json!({}),
+        json!([]),
+        json!(1),
+        json!(1.5),
+        json!(true),
+        json!(null),
+    ]
+    .into()
+}
+
+/// The smallest values of a shape, whatever its limits.
+fn plain(graph: &Graph, node: &WireNode, depth: usize) -> Vec<Value> {
     match &node.shape {
-        Shape::Any => [
-            json!("x"),
-            json!({}),
-            json!([]),
-            json!(1),
-            json!(1.5),
-            json!(true),
-            json!(null),
-        ]
-        .into(),
+        Shape::Any => anything(),
         Shape::Alias(_) => Vec::new(),
         Shape::Scalar(kinds) => kinds
             .iter()
@@ -101,7 +122,6 @@ fn scalar(kind: JsonType, limits: &BTreeMap<String, Value>) -> Vec<Value> {
             let mut all = numbers(limits);
             all.push(json!(1.5));
             all.push(json!(0.5));
-            all.retain(|value| within(limits, value));
             all
         }
         JsonType::Array => vec![json!([])],
@@ -120,15 +140,19 @@ fn strings(limits: &BTreeMap<String, Value>) -> Vec<Value> {
     };
     let mut all = vec![text.to_owned()];
     for name in ["minLength", "maxLength"] {
-        if let Some(length) = limit(limits, name).filter(|length| (0.0..=4096.0).contains(length)) {
-            let count = (0..4097)
+        if let Some(length) =
+            limit(limits, name).filter(|length| (0.0..=f64::from(MAX_TEXT)).contains(length))
+        {
+            let count = (0..=MAX_TEXT)
                 .take_while(|count| f64::from(*count) < length)
                 .count();
             all.push("x".repeat(count));
         }
     }
-    let all = all.into_iter().map(Value::from);
-    all.filter(|value| within(limits, value)).collect()
+    if let Some(pattern) = limits.get("pattern").and_then(Value::as_str) {
+        all.extend(patterns::texts(pattern));
+    }
+    all.into_iter().map(Value::from).collect()
 }
 
 fn numbers(limits: &BTreeMap<String, Value>) -> Vec<Value> {
@@ -147,7 +171,6 @@ fn numbers(limits: &BTreeMap<String, Value>) -> Vec<Value> {
             }
         }
     }
-    all.retain(|value| within(limits, value));
     all
 }
 
@@ -169,7 +192,7 @@ pub(crate) fn beside_limits(limits: &BTreeMap<String, Value>) -> Vec<Value> {
                 }
             }
             ("minLength" | "maxLength", at) => {
-                if let Some(at) = at.as_u64().filter(|at| *at < 4096) {
+                if let Some(at) = at.as_u64().filter(|at| *at < u64::from(MAX_TEXT)) {
                     let length = usize::try_from(at).unwrap_or(0);
                     all.extend([
                         json!("x".repeat(length.saturating_sub(1))),
@@ -187,91 +210,269 @@ fn limit(limits: &BTreeMap<String, Value>, name: &str) -> Option<f64> {
     limits.get(name).and_then(Value::as_f64)
 }
 
-/// Whether the value keeps the limits that are checked; `format` and `default` are hints, a `pattern` is not read.
-fn within(limits: &BTreeMap<String, Value>, value: &Value) -> bool {
-    limits.iter().all(|(name, bound)| {
-        let Some(bound) = bound.as_f64() else {
-            return name != "uniqueItems" || bound != &json!(true) || unique(value);
-        };
-        let size = |size: usize| f64::from(u32::try_from(size).unwrap_or(u32::MAX));
-        match (name.as_str(), value) {
-            ("minimum", Value::Number(number)) => number.as_f64().is_none_or(|is| is >= bound),
-            ("maximum", Value::Number(number)) => number.as_f64().is_none_or(|is| is <= bound),
-            ("exclusiveMinimum", Value::Number(number)) => {
-                number.as_f64().is_none_or(|is| is > bound)
-            }
-            ("exclusiveMaximum", Value::Number(number)) => {
-                number.as_f64().is_none_or(|is| is < bound)
-            }
-            ("multipleOf", Value::Number(number)) => number
-                .as_f64()
-                .is_none_or(|is| bound == 0.0 || (is / bound).fract() == 0.0),
-            ("minLength", Value::String(text)) => size(text.chars().count()) >= bound,
-            ("maxLength", Value::String(text)) => size(text.chars().count()) <= bound,
-            ("minItems", Value::Array(items)) => size(items.len()) >= bound,
-            ("maxItems", Value::Array(items)) => size(items.len()) <= bound,
-            ("minProperties", Value::Object(members)) => size(members.len()) >= bound,
-            ("maxProperties", Value::Object(members)) => size(members.len()) <= bound,
-            _ => true,
+/// How many values are tried for what limits ask.
+const MAX_TRIED: usize = 600;
+
+/// Values of a shape that limits may admit or refuse: members that are named, counts, items, what they mention.
+pub(super) fn variations(
+    graph: &Graph,
+    node: &WireNode,
+    mentioned: &Mentioned,
+    depth: usize,
+) -> Vec<Value> {
+    if depth > MAX_DEPTH {
+        return Vec::new();
+    }
+    let own = plain(graph, node, depth);
+    let mut all = own.clone();
+    all.extend(mentioned.values.iter().cloned());
+    all.extend(anything());
+    match &node.shape {
+        Shape::Array(_) => all.extend(lists(graph, node, mentioned, depth)),
+        Shape::Object { .. } => all.extend(objects(graph, node, &own, mentioned, depth)),
+        Shape::Any => {
+            all.extend(lists(graph, node, mentioned, depth));
+            all.extend(objects(graph, node, &[json!({})], mentioned, depth));
         }
-    })
+        Shape::Union(_) => {
+            for one in own.iter().filter(|one| one.is_object()).take(4) {
+                all.extend(objects(
+                    graph,
+                    node,
+                    std::slice::from_ref(one),
+                    mentioned,
+                    depth,
+                ));
+            }
+        }
+        _ => {}
+    }
+    all.truncate(MAX_TRIED);
+    all
 }
 
-fn unique(value: &Value) -> bool {
-    value.as_array().is_none_or(|items| {
-        items
+/// What the keywords of a schema speak of.
+#[derive(Default)]
+pub(super) struct Mentioned {
+    /// Names of members.
+    names: BTreeSet<String>,
+    /// Values that stand there, or beside a bound that does.
+    values: Vec<Value>,
+    /// How many members or items are at a bound.
+    counts: BTreeSet<usize>,
+}
+
+impl Mentioned {
+    /// What these nodes speak of beside their shapes.
+    pub(super) fn of(nodes: &[(&Graph, &WireNode)]) -> Self {
+        let mut mentioned = Self::default();
+        for (graph, node) in nodes {
+            mentioned.limits(graph, node, 0);
+        }
+        mentioned
+    }
+
+    fn limits(&mut self, graph: &Graph, node: &WireNode, depth: usize) {
+        for (name, value) in &node.limits {
+            self.keyword(name, value, 0);
+        }
+        for inner in node.applied.values().take(16).filter(|_| depth < 4) {
+            let inner = graph.node(*inner);
+            match &inner.shape {
+                Shape::Object { members, .. } => {
+                    self.names.extend(members.keys().take(16).cloned());
+                }
+                Shape::Choice(values) => self.values.extend(values.iter().take(16).cloned()),
+                _ => {}
+            }
+            self.limits(graph, inner, depth + 1);
+        }
+    }
+
+    fn keyword(&mut self, name: &str, value: &Value, depth: usize) {
+        if depth > 16 || self.values.len() > 64 || self.names.len() > 64 {
+            return;
+        }
+        match (name, value) {
+            ("const" | "default", value) => self.values.push(value.clone()),
+            ("enum", Value::Array(values)) => self.values.extend(values.iter().take(16).cloned()),
+            ("required", Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str);
+                self.names.extend(names.take(16).map(str::to_owned));
+            }
+            ("dependentRequired", Value::Object(needed)) => {
+                for (name, needed) in needed {
+                    self.names.insert(name.clone());
+                    self.keyword("required", needed, depth + 1);
+                }
+            }
+            ("pattern", Value::String(pattern)) => {
+                let texts = patterns::texts(pattern);
+                self.names.extend(texts.iter().cloned());
+                self.values.extend(texts.into_iter().map(Value::from));
+            }
+            ("patternProperties", Value::Object(patterns)) => {
+                for (pattern, schema) in patterns {
+                    self.names.extend(patterns::texts(pattern));
+                    self.schema(schema, depth + 1);
+                }
+            }
+            ("properties" | "dependentSchemas", Value::Object(members)) => {
+                for (name, schema) in members {
+                    self.names.insert(name.clone());
+                    self.schema(schema, depth + 1);
+                }
+            }
+            ("propertyNames", schema) => {
+                let mut names = Self::default();
+                names.schema(schema, depth + 1);
+                let texts = names.values.iter().filter_map(Value::as_str);
+                self.names.extend(texts.map(str::to_owned));
+            }
+            (
+                "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
+                | "maxContains",
+                bound,
+            ) => {
+                let bound = bound.as_u64().filter(|bound| *bound <= 64);
+                if let Some(bound) = bound.and_then(|bound| usize::try_from(bound).ok()) {
+                    self.counts
+                        .extend([bound.saturating_sub(1), bound, bound + 1]);
+                }
+            }
+            ("type", kinds) => {
+                let one = std::slice::from_ref(kinds);
+                let kinds = kinds.as_array().map_or(one, Vec::as_slice).iter();
+                for kind in kinds.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
+                    self.values
+                        .extend(scalar(kind, &BTreeMap::new()).into_iter().take(2));
+                }
+            }
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
+                for schema in schemas.iter().take(32) {
+                    self.schema(schema, depth + 1);
+                }
+            }
+            (_, schema @ Value::Object(_)) => self.schema(schema, depth + 1),
+            (bound, value) => {
+                let one = BTreeMap::from([(bound.to_owned(), value.clone())]);
+                self.values.extend(beside_limits(&one));
+            }
+        }
+    }
+
+    fn schema(&mut self, schema: &Value, depth: usize) {
+        for (name, value) in schema.as_object().into_iter().flatten() {
+            self.keyword(name, value, depth);
+        }
+    }
+}
+
+/// Lists of what stands there, and of what is mentioned.
+fn lists(graph: &Graph, node: &WireNode, mentioned: &Mentioned, depth: usize) -> Vec<Value> {
+    let listed: Vec<Value> = (0..)
+        .map_while(|at| node.applied.get(&format!("prefixItems/{at}")))
+        .map_while(|item| minimal_at(graph, *item, depth + 1))
+        .collect();
+    let mut items = match node.shape {
+        Shape::Array(Some(items)) => at_depth(graph, items, depth + 1),
+        _ => anything(),
+    };
+    items.truncate(8);
+    items.extend(mentioned.values.iter().take(24).cloned());
+    items.extend(anything());
+    let mut all = vec![json!([]), Value::Array(listed.clone())];
+    for item in &items {
+        all.push(json!([item]));
+        all.push(json!([item, item]));
+        for before in listed
             .iter()
             .enumerate()
-            .all(|(at, item)| !items[..at].contains(item))
-    })
-}
-
-/// Whether a value is valid for a shape.
-pub(crate) fn valid(graph: &Graph, id: NodeId, value: &Value) -> bool {
-    let node = graph.node(id);
-    let fits = match (&node.shape, value) {
-        (Shape::Any, _) => true,
-        (Shape::Alias(_), _) => false,
-        (Shape::Choice(values), value) => values.contains(value),
-        (Shape::Scalar(kinds), value) => kinds.iter().any(|kind| is_of_kind(*kind, value)),
-        (Shape::Array(None), Value::Array(_)) => true,
-        (Shape::Array(Some(each)), Value::Array(items)) => {
-            items.iter().all(|item| valid(graph, *each, item))
+            .map(|(at, _)| &listed[..at])
+            .chain([&listed[..]])
+        {
+            all.push(Value::Array([before, std::slice::from_ref(item)].concat()));
         }
-        (Shape::Object { members, rest }, Value::Object(object)) => {
-            let present = members.iter().all(|(name, member)| match object.get(name) {
-                Some(value) => valid(graph, member.node, value),
-                None => !member.required,
-            });
-            let mut others = object
-                .iter()
-                .filter(|(name, _)| !members.contains_key(*name));
-            present
-                && match rest {
-                    Rest::Open => true,
-                    Rest::Closed => others.next().is_none(),
-                    Rest::Each(each) => others.all(|(_, value)| valid(graph, *each, value)),
-                }
+        if let Some(first) = items.first() {
+            all.push(json!([first, item]));
         }
-        (Shape::Union(variants), value) => {
-            variants.iter().any(|variant| valid(graph, *variant, value))
-        }
-        _ => false,
-    };
-    fits && within(&node.limits, value)
-}
-
-fn is_of_kind(kind: JsonType, value: &Value) -> bool {
-    match (kind, value) {
-        (JsonType::Null, Value::Null)
-        | (JsonType::Boolean, Value::Bool(_))
-        | (JsonType::String, Value::String(_))
-        | (JsonType::Number, Value::Number(_))
-        | (JsonType::Array, Value::Array(_))
-        | (JsonType::Object, Value::Object(_)) => true,
-        (JsonType::Integer, Value::Number(number)) => {
-            !number.is_f64() || number.as_f64().is_some_and(|number| number.fract() == 0.0)
-        }
-        _ => false,
     }
+    for count in &mentioned.counts {
+        for item in items.iter().take(8) {
+            all.push(Value::Array(vec![item.clone(); *count]));
+        }
+        // As many as there have to be, all of them different.
+        let different = (0..*count).map(|at| items.get(at).cloned().unwrap_or_else(|| json!(at)));
+        all.push(Value::Array(different.collect()));
+    }
+    all
+}
+
+/// Objects with and without the members that are named, and as many as are counted.
+fn objects(
+    graph: &Graph,
+    node: &WireNode,
+    bases: &[Value],
+    mentioned: &Mentioned,
+    depth: usize,
+) -> Vec<Value> {
+    let none = BTreeMap::new();
+    let members = match &node.shape {
+        Shape::Object { members, .. } => members,
+        _ => &none,
+    };
+    let mut mentioned_names: BTreeSet<&str> = mentioned.names.iter().map(String::as_str).collect();
+    mentioned_names.extend(members.keys().map(String::as_str).take(32));
+    mentioned_names.extend(["x-stranger", "", "A B"]);
+    let mut values = vec![json!("x"), json!({}), json!(1)];
+    values.extend(mentioned.values.iter().take(12).cloned());
+    values.extend(anything());
+    let value_of = |name: &str| -> Vec<Value> {
+        match members.get(name) {
+            Some(member) => {
+                let mut own = at_depth(graph, member.node, depth + 1);
+                own.truncate(6);
+                own.extend(mentioned.values.iter().take(10).cloned());
+                own
+            }
+            None => values.clone(),
+        }
+    };
+    let mut all = Vec::new();
+    for base in bases.iter().filter_map(Value::as_object).take(4) {
+        let mut full = base.clone();
+        for name in &mentioned_names {
+            let values = value_of(name);
+            for value in values.iter().take(16) {
+                let mut with = base.clone();
+                with.insert((*name).to_owned(), value.clone());
+                all.push(Value::Object(with));
+            }
+            let known = mentioned.names.contains(*name) || members.contains_key(*name);
+            if let Some(value) = values.first().filter(|_| known) {
+                full.entry(*name).or_insert_with(|| value.clone());
+            }
+        }
+        for name in full.keys() {
+            let mut without = full.clone();
+            without.remove(name);
+            all.push(Value::Object(without));
+        }
+        all.push(Value::Object(full));
+        for count in &mentioned.counts {
+            let mut counted = base.clone();
+            // Names that are known first: an object may be closed.
+            let known = members.iter().filter_map(|(name, member)| {
+                Some((name.clone(), minimal_at(graph, member.node, depth + 1)?))
+            });
+            let strangers = (0..*count).map(|at| (format!("x-{at}"), json!("x")));
+            for (name, value) in known.chain(strangers) {
+                if counted.len() < *count {
+                    counted.entry(name).or_insert(value);
+                }
+            }
+            all.push(Value::Object(counted));
+        }
+    }
+    all
 }

@@ -1,6 +1,6 @@
 //! One spelling for what schemas spell in several ways: unions in unions, and "any JSON" by its kinds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use crate::schema::JsonType;
@@ -91,6 +91,10 @@ impl Graph {
     }
 
     pub(super) fn flatten_union(&mut self, id: NodeId) {
+        // One of them alone: what is the same in two of them is in neither.
+        if self.nodes[id].limits.contains_key("oneOf") {
+            return;
+        }
         let mut variants = Vec::new();
         let mut scalars = BTreeSet::new();
         let mut first_scalar = None;
@@ -99,7 +103,8 @@ impl Graph {
         while let Some(next) = open.pop() {
             let node = self.node(next);
             match &node.shape {
-                Shape::Union(inner) => {
+                // The limits of a union within go with it.
+                Shape::Union(inner) if next == id || node.limits.is_empty() => {
                     for variant in inner.iter().rev() {
                         let resolved = self.resolve(*variant);
                         let nested = matches!(self.nodes[resolved].shape, Shape::Union(_));
@@ -122,18 +127,19 @@ impl Graph {
                     let pointer = self.nodes[id].pointer.clone();
                     self.push_raw(WireNode {
                         shape: Shape::Scalar(scalars),
-                        limits: BTreeMap::new(),
-                        deprecated: false,
                         pointer,
-                        definition: None,
+                        ..WireNode::default()
                     })
                 }
             };
             variants.insert(at, merged);
         }
+        let bare = self.nodes[id].limits.is_empty();
         self.nodes[id].shape = match variants.as_slice() {
-            [only] if self.nodes[id].definition.is_none() => Shape::Alias(*only),
-            [only] => self.node(*only).shape.clone(),
+            [only] if self.nodes[id].definition.is_none() && bare => Shape::Alias(*only),
+            [only] if bare && self.node(*only).limits.is_empty() && !self.node(*only).untyped => {
+                self.node(*only).shape.clone()
+            }
             _ => Shape::Union(variants),
         };
     }

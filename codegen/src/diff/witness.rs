@@ -7,9 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::graph::{Graph, NodeId, Rest, Shape};
+use super::judge::{refused, valid};
 use super::kind::Kind;
 use super::path::{Part, Step};
-use super::sample::{beside_limits, minimal, samples, valid};
+use super::sample::{Mentioned, anything, beside_limits, minimal, samples, variations};
 use super::site::{Detail, Finding};
 
 /// How deep a text may be.
@@ -157,24 +158,22 @@ impl Forge<'_> {
             },
             _ => {
                 // Items of a list that may hold anything have no node of their own.
-                let any = [
-                    json!("x"),
-                    json!({}),
-                    json!([]),
-                    json!(1),
-                    json!(1.5),
-                    json!(true),
-                    json!(null),
-                ];
-                let mut values = node.map_or_else(|| any.to_vec(), |node| samples(graph, node));
+                let mut values = node.map_or_else(anything, |node| samples(graph, node));
                 if let (Some(node), Some(other_node)) = (node, other_node) {
-                    values.extend(beside_limits(&graph.node(node).limits));
-                    values.extend(beside_limits(&other.node(other_node).limits));
-                    values.extend(lists(graph, node, &other.node(other_node).limits));
+                    let (own, theirs) = (graph.node(node), other.node(other_node));
+                    values.extend(beside_limits(&own.limits));
+                    values.extend(beside_limits(&theirs.limits));
+                    values.extend(lists(graph, node, &theirs.limits));
+                    let limited = !own.limits.is_empty() || !theirs.limits.is_empty();
+                    let mentioned = Mentioned::of(&[(graph, own), (other, theirs)]);
+                    if limited || own.untyped || theirs.untyped {
+                        values.extend(variations(graph, own, &mentioned, 0));
+                        values.extend(samples(other, other_node));
+                    }
                 }
                 values.retain(|value| {
                     node.is_none_or(|node| valid(graph, node, value))
-                        && other_node.is_some_and(|node| !valid(other, node, value))
+                        && other_node.is_some_and(|node| refused(other, node, value))
                 });
                 values.into_iter().map(Put::Value).collect()
             }
@@ -264,11 +263,10 @@ struct Maker<'f, 'g> {
 impl Maker<'_, '_> {
     /// Whether the sender admits a value and the receiver does not.
     fn tells(&self, old: NodeId, new: NodeId, value: &Value) -> bool {
-        let in_old = valid(self.forge.old, old, value);
-        let in_new = valid(self.forge.new, new, value);
+        let (old_graph, new_graph) = (self.forge.old, self.forge.new);
         match self.sender {
-            End::Old => in_old && !in_new,
-            End::New => in_new && !in_old,
+            End::Old => valid(old_graph, old, value) && refused(new_graph, new, value),
+            End::New => valid(new_graph, new, value) && refused(old_graph, old, value),
         }
     }
 

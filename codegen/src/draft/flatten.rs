@@ -92,11 +92,18 @@ impl Join<'_> {
             return self.join_objects(left, right, depth);
         }
         // A constant or an enumeration is narrower than the plain type it belongs to.
+        let constraints = join_limits(&left.constraints, &right.constraints);
         if narrows(&right, &left) {
-            return Ok(right);
+            return Ok(Node {
+                constraints,
+                ..right
+            });
         }
         if narrows(&left, &right) {
-            return Ok(left);
+            return Ok(Node {
+                constraints,
+                ..left
+            });
         }
         if let Some(both) = join_scalars(&left, &right) {
             return Ok(both);
@@ -141,6 +148,7 @@ impl Join<'_> {
             properties,
             required: left.required.union(&right.required).cloned().collect(),
             additional,
+            constraints: join_limits(&left.constraints, &right.constraints),
             deprecated: left.deprecated || right.deprecated,
             pointer: left.pointer,
             ..Node::default()
@@ -185,17 +193,30 @@ fn join_scalars(left: &Node, right: &Node) -> Option<Node> {
 /// The limits of both; of two of one name the tighter one, where they are numbers.
 fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
     let mut values = left.values.clone();
+    let mut further = serde_json::Map::new();
     for (name, theirs) in &right.values {
+        let bound = is_floor(name) || is_ceiling(name);
         let tighter = match (
             values.get(name).and_then(|ours| ours.as_f64()),
             theirs.as_f64(),
         ) {
             (Some(ours), Some(theirs)) if is_floor(name) => theirs > ours,
-            (Some(ours), Some(theirs)) => theirs < ours,
+            (Some(ours), Some(theirs)) if bound => theirs < ours,
             _ => false,
         };
         if tighter || !values.contains_key(name) {
             values.insert(name.clone(), theirs.clone());
+        } else if !bound && values.get(name) != Some(theirs) {
+            further.insert(name.clone(), theirs.clone());
+        }
+    }
+    if !further.is_empty() {
+        // Two limits of one name that both hold, such as two patterns.
+        let both = values
+            .entry("allOf".to_owned())
+            .or_insert_with(|| serde_json::Value::Array(Vec::new()));
+        if let Some(all) = both.as_array_mut() {
+            all.push(serde_json::Value::Object(further));
         }
     }
     Constraints { values }
@@ -205,6 +226,11 @@ fn join_limits(left: &Constraints, right: &Constraints) -> Constraints {
 fn is_floor(name: &str) -> bool {
     let name = name.trim_start_matches("exclusive").to_lowercase();
     name.starts_with("min")
+}
+
+/// Whether the smaller of two limits of this name is the tighter one.
+fn is_ceiling(name: &str) -> bool {
+    name.starts_with("max") || name == "exclusiveMaximum"
 }
 
 /// Whether a constant or enumeration `narrow` belongs to the plain scalar type of `wide`.

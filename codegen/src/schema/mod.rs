@@ -6,7 +6,7 @@
 
 mod parse;
 
-pub(crate) use parse::KNOWN;
+pub(crate) use parse::{KNOWN, subschema};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +62,16 @@ pub enum JsonType {
 }
 
 impl JsonType {
+    /// All of them; every integer is a number.
+    pub(crate) const ALL: &[Self] = &[
+        Self::Array,
+        Self::Boolean,
+        Self::Null,
+        Self::Number,
+        Self::Object,
+        Self::String,
+    ];
+
     /// Reads a name of the `type` keyword.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
@@ -149,6 +159,8 @@ pub struct Node {
     pub constraints: Constraints,
     /// `deprecated`.
     pub deprecated: bool,
+    /// Keywords that stand here and that no other member holds: a comparison of schemas reads them, a type does not.
+    pub unsaid: BTreeMap<String, Value>,
     /// What keeps a type from saying what this says.
     pub misfit: Option<Box<Misfit>>,
 }

@@ -3,7 +3,7 @@
 use crate::pointer;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Additional, Constraints, JsonType, Misfit, Node, Schema, schema_error};
 use crate::Error;
@@ -88,6 +88,22 @@ impl Schema {
     }
 }
 
+/// Reads a schema that stands within a keyword whose value a [`Node`] keeps as it is; `root` is the whole file.
+pub(crate) fn subschema(
+    root: &Value,
+    file: &str,
+    value: &Value,
+    pointer: String,
+) -> Result<Node, Error> {
+    let unknown = BTreeMap::new();
+    let mut parser = Parser {
+        file,
+        root,
+        unknown,
+    };
+    parser.node(value, pointer)
+}
+
 struct Parser<'a> {
     file: &'a str,
     root: &'a Value,
@@ -106,6 +122,8 @@ impl Parser<'_> {
                 return Ok(node);
             }
             node.misfit = misfit(&node.pointer, "a schema object", "`false`");
+            // No value meets what is not anything.
+            node.unsaid.insert("not".to_owned(), json!({}));
             return Ok(node);
         }
         let mut misfits = Vec::new();
@@ -116,6 +134,7 @@ impl Parser<'_> {
                 "$ref" => {
                     node.reference = self.reference(value, &at)?;
                     if node.reference.is_none() {
+                        node.unsaid.insert(key.clone(), value.clone());
                         let found = format!("{value}, which is something else");
                         misfits.extend(misfit(
                             &at,
@@ -137,14 +156,31 @@ impl Parser<'_> {
                 "required" => node.required = self.names(value, &at)?,
                 "additionalProperties" => node.additional = self.additional(value, at)?,
                 "items" => node.items = Some(Box::new(self.node(value, at)?)),
-                "anyOf" | "oneOf" => node.any_of = self.nodes(value, &at)?,
+                "anyOf" | "oneOf" => {
+                    if key == "oneOf" {
+                        node.unsaid.insert(key.clone(), Value::Bool(true));
+                    }
+                    match node.any_of.is_empty() {
+                        true => node.any_of = self.nodes(value, &at)?,
+                        // Both keywords at once: the other one holds besides.
+                        false => {
+                            node.unsaid.remove("oneOf");
+                            let both = json!([{ key.as_str(): value }]);
+                            node.unsaid.insert("allOf".to_owned(), both);
+                            let found = "`oneOf` beside `anyOf`";
+                            misfits.extend(misfit(&at, "one of the two", found));
+                        }
+                    }
+                }
                 "allOf" => node.all_of = self.nodes(value, &at)?,
                 "deprecated" => node.deprecated = *value == Value::Bool(true),
                 "prefixItems" if members.contains_key("items") => {
+                    node.unsaid.insert(key.clone(), value.clone());
                     let found = "`items` for those that it does not list";
                     misfits.extend(misfit(&at, "one schema for all items", found));
                 }
                 "patternProperties" if members.contains_key("additionalProperties") => {
+                    node.unsaid.insert(key.clone(), value.clone());
                     let found = "`additionalProperties` for those that it does not match";
                     misfits.extend(misfit(&at, "one schema for all further members", found));
                 }
@@ -152,10 +188,14 @@ impl Parser<'_> {
                     node.constraints.values.insert(key.clone(), value.clone());
                 }
                 name if MISFITS.contains(&name) => {
+                    node.unsaid.insert(key.clone(), value.clone());
                     let found = format!("the keyword `{key}`");
                     misfits.extend(misfit(&at, KNOWN, &found));
                 }
-                _ => self.unknown(value, at),
+                _ => {
+                    node.unsaid.insert(key.clone(), value.clone());
+                    self.unknown(value, at);
+                }
             }
         }
         node.misfit = misfits.into_iter().next().or_else(|| Self::company(&node));

@@ -7,6 +7,7 @@
     reason = "a test that fails should say where"
 )]
 
+mod drift;
 mod formats;
 mod golden;
 mod hostile;
@@ -50,6 +51,12 @@ fn sides() -> &'static [Side] {
             |revision: &mcp_codegen::Revision| sources().of_revision(revision, false).unwrap();
         spec().revisions.iter().map(open).collect()
     })
+}
+
+/// The id of the newest release.
+fn newest() -> &'static str {
+    static NEWEST: OnceLock<String> = OnceLock::new();
+    NEWEST.get_or_init(|| twin::newest(spec()).id.clone())
 }
 
 fn side(id: &str) -> &'static Side {

@@ -10,7 +10,7 @@ use super::{sides, sources, spec};
 
 /// Validators of places in schemas, made once each.
 #[derive(Default)]
-struct Judge {
+pub(super) struct Judge {
     validators: HashMap<(String, Vec<String>), Validator>,
 }
 
@@ -45,7 +45,7 @@ fn escaped(pointer: &str) -> String {
         .replace('"', "%22")
 }
 
-fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> usize {
+pub(super) fn check(judge: &mut Judge, diff: &Diff, old: &Side, new: &Side) -> usize {
     let mut checked = 0;
     for row in &diff.rows {
         let place = || {

@@ -8,15 +8,20 @@ fn spec_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
 }
 
+/// The newest release of a spec.
+pub(crate) fn newest(spec: &Spec) -> &mcp_codegen::Revision {
+    let mut revisions = spec.revisions.iter();
+    let is_released = |row: &&mcp_codegen::Revision| row.status == Status::Released;
+    revisions.rfind(is_released).unwrap()
+}
+
 /// The directory in memory: the draft is taken out, and the newest release imported in its place.
 pub(crate) fn directory() -> Directory {
     let mut directory = Directory::read(&spec_dir()).unwrap();
     let spec = directory.spec().unwrap();
     let status = |wanted| move |row: &&mcp_codegen::Revision| row.status == wanted;
     let draft = spec.revisions.iter().find(status(Status::Draft)).unwrap();
-    let newest = (spec.revisions.iter())
-        .rfind(status(Status::Released))
-        .unwrap();
+    let newest = newest(&spec);
     let options = ImportOptions {
         revision: draft.id.clone(),
         wire: Some(newest.wire.clone()),

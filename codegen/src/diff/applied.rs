@@ -1,0 +1,139 @@
+//! Keywords whose values are made of schemas: which schemas these are, and where each stands.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::pointer;
+
+/// Keywords that hold one schema.
+const ONE: &[&str] = &[
+    "contains",
+    "else",
+    "if",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+/// Keywords that hold a list of schemas.
+const LIST: &[&str] = &["allOf", "prefixItems"];
+/// Keywords that hold schemas by name.
+const NAMED: &[&str] = &["dependentSchemas", "patternProperties"];
+
+/// Keywords that hold schemas and that a comparison reads to the end.
+pub(super) fn is_applied(keyword: &str) -> bool {
+    ["$ref", "anyOf"].contains(&keyword)
+        || [ONE, LIST, NAMED].iter().any(|all| all.contains(&keyword))
+}
+
+/// Keywords that say what a value is for, and never refuse one.
+const HINTS: &[&str] = &[
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "format",
+    "readOnly",
+    "writeOnly",
+];
+
+/// Limits that compare one number, list or text with a value.
+const LIMITS: &[&str] = &[
+    "dependentRequired",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "oneOf",
+    "pattern",
+    "uniqueItems",
+];
+
+/// Whether a keyword is known, and refuses nothing.
+pub(super) fn is_hint(keyword: &str) -> bool {
+    HINTS.contains(&keyword)
+}
+
+/// Whether it is known what a keyword refuses.
+pub(super) fn is_understood(keyword: &str) -> bool {
+    is_hint(keyword) || is_applied(keyword) || LIMITS.contains(&keyword)
+}
+
+/// Whether a keyword takes values away from another one, so that what it adds can allow more.
+pub(super) fn loosens(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "maxContains" | "minContains" | "patternProperties" | "prefixItems"
+    )
+}
+
+/// The schemas within these limits: by keyword and place in it, with the JSON pointer of each.
+pub(super) fn parts(limits: &BTreeMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
+    let mut parts = Vec::new();
+    for (keyword, value) in limits {
+        let inside = |name: &str| {
+            let name = pointer::escaped(name);
+            (
+                format!("{keyword}/{name}"),
+                format!("{at}/{keyword}/{name}"),
+            )
+        };
+        match (keyword.as_str(), value) {
+            ("$ref", Value::String(_)) => {
+                parts.push((keyword.clone(), value.clone(), format!("{at}/$ref")));
+            }
+            (one, value) if ONE.contains(&one) && (value.is_object() || value.is_boolean()) => {
+                parts.push((keyword.clone(), value.clone(), format!("{at}/{keyword}")));
+            }
+            (list, Value::Array(items)) if LIST.contains(&list) => {
+                for (index, item) in items.iter().enumerate() {
+                    let (place, pointer) = inside(&index.to_string());
+                    parts.push((place, item.clone(), pointer));
+                }
+            }
+            (named, Value::Object(members)) if NAMED.contains(&named) => {
+                for (name, member) in members {
+                    let (place, pointer) = inside(name);
+                    parts.push((place, member.clone(), pointer));
+                }
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// The place that a reference leads to, as a JSON pointer.
+pub(super) fn target(place: &str, value: &Value) -> Option<String> {
+    let text = value.as_str().filter(|_| place == "$ref")?;
+    let text = pointer::of_fragment(text)?;
+    Some(text.strip_prefix('#')?.to_owned())
+}
+
+/// The patterns that stand in these limits.
+pub(super) fn patterns(limits: &BTreeMap<String, Value>) -> Vec<String> {
+    let own = limits.get("pattern").and_then(Value::as_str);
+    let names = limits.get("patternProperties").and_then(Value::as_object);
+    let names = names.into_iter().flat_map(|names| names.keys().cloned());
+    own.map(str::to_owned).into_iter().chain(names).collect()
+}
+
+/// The name of a part within its keyword: `^x-` of `patternProperties/^x-`.
+pub(super) fn named<'p>(place: &'p str, keyword: &str) -> Option<std::borrow::Cow<'p, str>> {
+    let rest = place.strip_prefix(keyword)?.strip_prefix('/')?;
+    Some(match rest.contains('~') {
+        true => pointer::unescaped(rest).into(),
+        false => rest.into(),
+    })
+}

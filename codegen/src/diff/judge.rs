@@ -1,0 +1,369 @@
+//! Whether a value is one of a shape: yes, no, or not to be told here.
+//!
+//! The tests let an independent validator judge the same.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::applied::{is_hint, is_understood, named};
+use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
+use crate::schema::JsonType;
+
+/// How many shapes one question may ask about: schemas may refer to themselves for ever.
+const MAX_STEPS: usize = 200_000;
+
+/// How deep they may be in each other.
+const MAX_DEPTH: usize = 300;
+
+/// Whether a value is valid for a shape, as far as is known.
+pub(super) fn valid(graph: &Graph, id: NodeId, value: &Value) -> bool {
+    judged(graph, id, value) == Some(true)
+}
+
+/// Whether a value is known not to be valid for a shape.
+pub(super) fn refused(graph: &Graph, id: NodeId, value: &Value) -> bool {
+    judged(graph, id, value) == Some(false)
+}
+
+fn judged(graph: &Graph, id: NodeId, value: &Value) -> Option<bool> {
+    let judge = Judge {
+        graph,
+        left: Cell::new(MAX_STEPS),
+    };
+    judge.node(id, value, 0)
+}
+
+struct Judge<'g> {
+    graph: &'g Graph,
+    left: Cell<usize>,
+}
+
+/// All of them: one that refuses is enough.
+fn all(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let mut all = Some(true);
+    for answer in answers {
+        match answer {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => all = None,
+        }
+    }
+    all
+}
+
+/// One of them: one that admits is enough.
+fn any(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let answers = answers.into_iter().map(|answer| answer.map(|is| !is));
+    all(answers).map(|none| !none)
+}
+
+impl Judge<'_> {
+    fn node(&self, id: NodeId, value: &Value, depth: usize) -> Option<bool> {
+        let left = self.left.get().checked_sub(1)?;
+        self.left.set(left);
+        let deeper = depth.checked_add(1).filter(|depth| *depth < MAX_DEPTH)?;
+        let node = self.graph.node(id);
+        match self.shape(node, value, deeper) {
+            Some(false) => Some(false),
+            fits if node.limits.is_empty() => fits,
+            fits => all([fits].into_iter().chain(
+                (node.limits.iter())
+                    .map(|(name, bound)| self.limit(node, name, bound, value, deeper)),
+            )),
+        }
+    }
+
+    fn shape(&self, node: &WireNode, value: &Value, depth: usize) -> Option<bool> {
+        match (&node.shape, value) {
+            (Shape::Any, _) => Some(true),
+            (Shape::Alias(_), _) => None,
+            (Shape::Choice(values), value) => Some(values.iter().any(|one| same(one, value))),
+            (Shape::Scalar(kinds), value) => {
+                Some(kinds.iter().any(|kind| is_of_kind(*kind, value)))
+            }
+            (Shape::Array(None), Value::Array(_)) => Some(true),
+            (Shape::Array(Some(each)), Value::Array(items)) => {
+                let listed = (node.applied.keys())
+                    .filter(|place| place.starts_with("prefixItems/"))
+                    .count();
+                let items = items.iter().skip(listed);
+                all(items.map(|item| self.node(*each, item, depth)))
+            }
+            (Shape::Object { members, rest }, Value::Object(object)) => {
+                let named = members.iter().map(|(name, member)| match object.get(name) {
+                    Some(value) => self.node(member.node, value, depth),
+                    None => Some(!member.required),
+                });
+                let further = object.iter().map(|(name, value)| {
+                    if members.contains_key(name) {
+                        return Some(true);
+                    }
+                    let free = match rest {
+                        Rest::Open => return Some(true),
+                        Rest::Closed => Some(false),
+                        Rest::Each(each) => self.node(*each, value, depth),
+                    };
+                    any([self.is_patterned(node, name), free])
+                });
+                all(named.chain(further))
+            }
+            (Shape::Union(variants), value) => {
+                let fits = variants.iter().map(|one| self.node(*one, value, depth));
+                if !node.limits.contains_key("oneOf") {
+                    return any(fits);
+                }
+                let fits: Option<Vec<bool>> = fits.collect();
+                Some(fits?.into_iter().filter(|fits| *fits).count() == 1)
+            }
+            _ => Some(node.untyped),
+        }
+    }
+
+    /// Whether a pattern of `patternProperties` speaks of a member.
+    fn is_patterned(&self, node: &WireNode, name: &str) -> Option<bool> {
+        let patterns = node.applied.keys();
+        let patterns = patterns.filter_map(|place| named(place, "patternProperties"));
+        any(patterns.map(|pattern| self.graph.patterns.matches(&pattern, name)))
+    }
+
+    fn limit(
+        &self,
+        node: &WireNode,
+        name: &str,
+        bound: &Value,
+        value: &Value,
+        depth: usize,
+    ) -> Option<bool> {
+        if is_hint(name) {
+            return Some(true);
+        }
+        if !is_understood(name) {
+            return None;
+        }
+        let holds = |place: &str, value: &Value| match node.applied.get(place) {
+            Some(id) => self.node(*id, value, depth),
+            None => Some(true),
+        };
+        match (name, value) {
+            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", value) => {
+                let (Some(is), Some(bound)) = (value.as_f64(), bound.as_f64()) else {
+                    return Some(true);
+                };
+                Some(match name {
+                    "minimum" => is >= bound,
+                    "maximum" => is <= bound,
+                    "exclusiveMinimum" => is > bound,
+                    _ => is < bound,
+                })
+            }
+            ("multipleOf", Value::Number(number)) => {
+                // Of fractions a machine's numbers cannot tell.
+                let (is, bound) = (number.as_f64()?, bound.as_f64()?);
+                match (is.fract() == 0.0, bound.fract() == 0.0 && bound != 0.0) {
+                    (true, true) => Some((is % bound) == 0.0),
+                    (false, true) => Some(false),
+                    _ => None,
+                }
+            }
+            ("minLength", Value::String(text)) => least(text.chars().count(), bound),
+            ("maxLength", Value::String(text)) => most(text.chars().count(), bound),
+            ("minItems", Value::Array(items)) => least(items.len(), bound),
+            ("maxItems", Value::Array(items)) => most(items.len(), bound),
+            ("minProperties", Value::Object(members)) => least(members.len(), bound),
+            ("maxProperties", Value::Object(members)) => most(members.len(), bound),
+            ("uniqueItems", Value::Array(items)) if bound == &json!(true) => {
+                let mut pairs = items.iter().enumerate();
+                Some(pairs.all(|(at, item)| !items[..at].iter().any(|one| same(one, item))))
+            }
+            ("pattern", Value::String(text)) => self.graph.patterns.matches(bound.as_str()?, text),
+            ("dependentRequired", Value::Object(members)) => {
+                let mut asked = bound.as_object()?.iter();
+                Some(asked.all(|(name, needed)| {
+                    let mut needed = needed.as_array().into_iter().flatten();
+                    !members.contains_key(name)
+                        || needed
+                            .all(|name| name.as_str().is_none_or(|name| members.contains_key(name)))
+                }))
+            }
+            ("dependentSchemas", Value::Object(members)) => {
+                all(node
+                    .applied
+                    .iter()
+                    .map(|(place, id)| match named(place, "dependentSchemas") {
+                        Some(name) if members.contains_key(&*name) => self.node(*id, value, depth),
+                        _ => Some(true),
+                    }))
+            }
+            ("patternProperties", Value::Object(members)) => {
+                all(node.applied.iter().flat_map(|(place, id)| {
+                    let pattern = named(place, "patternProperties");
+                    members.iter().map(move |(name, value)| {
+                        let Some(pattern) = &pattern else {
+                            return Some(true);
+                        };
+                        let spoken_of = self.graph.patterns.matches(pattern, name);
+                        any([spoken_of.map(|is| !is), self.node(*id, value, depth)])
+                    })
+                }))
+            }
+            ("propertyNames", Value::Object(members)) => all(members
+                .keys()
+                .map(|name| holds("propertyNames", &Value::from(name.as_str())))),
+            ("prefixItems", Value::Array(items)) => all(items
+                .iter()
+                .enumerate()
+                .map(|(at, item)| holds(&format!("prefixItems/{at}"), item))),
+            ("contains", Value::Array(items)) => {
+                let met: Option<Vec<bool>> =
+                    items.iter().map(|item| holds("contains", item)).collect();
+                let met = met?.into_iter().filter(|met| *met).count();
+                let one = json!(1);
+                let fewest = node.limits.get("minContains").unwrap_or(&one);
+                let most_of_them = node.limits.get("maxContains");
+                all([
+                    least(met, fewest),
+                    most_of_them.map_or(Some(true), |bound| most(met, bound)),
+                ])
+            }
+            ("not", value) => holds("not", value).map(|is| !is),
+            ("if", value) => match holds("if", value) {
+                Some(true) => holds("then", value),
+                Some(false) => holds("else", value),
+                None => all([holds("then", value), holds("else", value)]).filter(|both| *both),
+            },
+            ("$ref" | "anyOf", value) => holds(name, value),
+            ("allOf", value) => {
+                all(node
+                    .applied
+                    .iter()
+                    .map(|(place, id)| match named(place, "allOf") {
+                        Some(_) => self.node(*id, value, depth),
+                        None => Some(true),
+                    }))
+            }
+            ("unevaluatedProperties", Value::Object(members)) => {
+                let seen = self.seen(node, members, value, depth)?;
+                let unseen = members.iter().filter(|(name, _)| !seen.contains(*name));
+                all(unseen.map(|(_, value)| holds("unevaluatedProperties", value)))
+            }
+            ("unevaluatedItems", Value::Array(items)) => {
+                let others = ["$ref", "allOf", "anyOf", "contains", "if"];
+                if matches!(node.shape, Shape::Array(Some(_))) {
+                    return Some(true);
+                }
+                if others.iter().any(|name| node.limits.contains_key(*name)) {
+                    return None;
+                }
+                let listed = (node.applied.keys())
+                    .filter(|place| place.starts_with("prefixItems/"))
+                    .count();
+                let unseen = items.iter().skip(listed);
+                all(unseen.map(|item| holds("unevaluatedItems", item)))
+            }
+            // `then` and `else` are asked by `if`, `oneOf` by the union, and bounds of `contains` by that.
+            _ => Some(true),
+        }
+    }
+
+    /// The members of a value that a node and what it applies speak of.
+    fn seen(
+        &self,
+        node: &WireNode,
+        members: &Map<String, Value>,
+        value: &Value,
+        depth: usize,
+    ) -> Option<BTreeSet<String>> {
+        self.left.set(self.left.get().checked_sub(1)?);
+        let depth = depth.checked_add(1).filter(|depth| *depth < MAX_DEPTH)?;
+        let everything = || members.keys().cloned().collect::<BTreeSet<String>>();
+        let mut seen = BTreeSet::new();
+        let mut within: Vec<NodeId> = Vec::new();
+        match &node.shape {
+            Shape::Object { members: own, rest } => {
+                if !matches!(rest, Rest::Open) {
+                    return Some(everything());
+                }
+                seen.extend(own.keys().cloned());
+            }
+            Shape::Union(variants) => within.extend(variants),
+            _ => {}
+        }
+        for name in members.keys() {
+            if self.is_patterned(node, name)? {
+                seen.insert(name.clone());
+            }
+        }
+        for (place, id) in &node.applied {
+            let speaks = match place.split('/').next().unwrap_or_default() {
+                "$ref" | "anyOf" | "allOf" => true,
+                "unevaluatedProperties" => false,
+                "dependentSchemas" => named(place, "dependentSchemas")
+                    .is_some_and(|name| members.contains_key(&*name)),
+                "if" => true,
+                "then" => self.node(*node.applied.get("if")?, value, depth)?,
+                "else" => !self.node(*node.applied.get("if")?, value, depth)?,
+                _ => false,
+            };
+            if speaks {
+                within.push(*id);
+            }
+        }
+        for id in within {
+            if self.node(id, value, depth)? {
+                let inner = self.graph.node(id);
+                seen.extend(self.seen(inner, members, value, depth)?);
+                if inner.applied.contains_key("unevaluatedProperties") {
+                    return Some(everything());
+                }
+            }
+        }
+        Some(seen)
+    }
+}
+
+fn least(count: usize, bound: &Value) -> Option<bool> {
+    Some(size(count) >= bound.as_f64()?)
+}
+
+fn most(count: usize, bound: &Value) -> Option<bool> {
+    Some(size(count) <= bound.as_f64()?)
+}
+
+fn size(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Whether two values are the same to JSON Schema, to which 1 is 1.0.
+fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || (left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64()
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same(l, r))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && (left.iter())
+                    .all(|(name, value)| right.get(name).is_some_and(|other| same(value, other)))
+        }
+        (left, right) => left == right,
+    }
+}
+
+fn is_of_kind(kind: JsonType, value: &Value) -> bool {
+    match (kind, value) {
+        (JsonType::Null, Value::Null)
+        | (JsonType::Boolean, Value::Bool(_))
+        | (JsonType::String, Value::String(_))
+        | (JsonType::Number, Value::Number(_))
+        | (JsonType::Array, Value::Array(_))
+        | (JsonType::Object, Value::Object(_)) => true,
+        (JsonType::Integer, Value::Number(number)) => {
+            !number.is_f64() || number.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        _ => false,
+    }
+}
