@@ -9,11 +9,13 @@
 
 mod support;
 
+use std::time::Duration;
+
 use mcp_revisions::mcp_wire::{self, Json};
 use mcp_revisions::server::{Answer, Event};
-use mcp_revisions::{V2025_11_25, V2026_07_28};
+use mcp_revisions::{Limits, V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
-use support::{Channel, NOW, Received, body, calls, claim, open, server, text_of};
+use support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 
 const DONE: &str = r#"{"resultType":"complete","content":[]}"#;
 
@@ -102,11 +104,12 @@ fn a_client_of_the_same_revision_is_asked_in_a_result_and_comes_again() {
     assert_eq!(question["method"], "roots/list");
     let answers = json!({name: {"roots": [{"uri": "file:///a"}]}});
 
-    // For another request the state is worth nothing to us: it is the handlers' then.
+    // For another request the state is worth nothing, and nothing is begun anew for it.
     let other =
         json!({"name": "u", "requestState": asked["requestState"], "inputResponses": answers});
     let received = server.receive(&mut channel, None, call(2, other).as_bytes(), NOW);
-    assert_eq!(calls(&received).len(), 1, "{received:?}");
+    assert_eq!(calls(&received), [], "{received:?}");
+    assert_eq!(body(&received.reply.unwrap())["error"]["code"], -32602);
 
     let again = json!({"name": "t", "arguments": {"b": 2, "a": 1}, "requestState": asked["requestState"], "inputResponses": answers});
     let text = call(3, again);
@@ -126,10 +129,98 @@ fn a_client_of_the_same_revision_is_asked_in_a_result_and_comes_again() {
     assert_eq!(body(&received.reply.unwrap())["error"]["code"], -32602);
 }
 
-#[test]
-fn what_handlers_ask_in_results_by_themselves_passes_through() {
-    let server = server::<V2026_07_28>();
+/// What a call of `t` is asked by a handler that keeps a state of its own with its client.
+fn asked_by_result(server: &Server<V2026_07_28>, arguments: &str) -> Value {
     let mut channel = Channel::new();
+    let text = format!(r#"{{"name":"t","arguments":{arguments}}}"#);
+    let text = call_text(1, &text);
+    let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let asks = r#"{"resultType":"input_required","requestState":"mine","inputRequests":{"q":{"method":"roots/list"}}}"#;
+    let asks = Json::from_text(asks).unwrap();
+    text_of(&server.answer(&mut channel, call.token, Ok(asks), NOW))["result"]["requestState"]
+        .take()
+}
+
+/// A call of a client that can list roots, its params letter by letter.
+fn call_text(id: u64, params: &str) -> String {
+    let claim = call(id, json!({"name": "t"}));
+    let (claim, text) = (
+        claim.parse::<Value>().unwrap(),
+        params.trim_end_matches('}'),
+    );
+    let meta = &claim["params"]["_meta"];
+    let closed = params.len() - text.len() - 1;
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{text}{},"_meta":{meta}}}}}"#,
+        "}".repeat(closed)
+    )
+}
+
+/// The state that a handler is called with when a call is made again; else the error.
+fn again(
+    server: &Server<V2026_07_28>,
+    arguments: &str,
+    state: &Value,
+    now: Duration,
+) -> Result<Value, Value> {
+    let text = format!(
+        r#"{{"requestState":{state},"inputResponses":{{}},"name":"t","arguments":{arguments}}}"#
+    );
+    let mut channel = Channel::new();
+    let received = server.receive(&mut channel, None, call_text(2, &text).as_bytes(), now);
+    match calls(&received).pop() {
+        Some(call) => Ok(call.params.parse::<Value>().unwrap()["requestState"].take()),
+        None => Err(body(&received.reply.unwrap())["error"].take()),
+    }
+}
+
+#[test]
+fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
+    let server = server::<V2026_07_28>();
+    let pays = r#"{"to":"ada","eur":1}"#;
+    let state = asked_by_result(&server, pays);
+    assert_ne!(state, "mine");
+    let heard = again(&server, r#"{ "eur":1, "to":"ada" }"#, &state, NOW);
+    assert_eq!(heard, Ok(json!("mine")));
+    let late = Limits::default().ask_time;
+    for (arguments, state, now) in [
+        (r#"{"to":"eve","eur":1}"#, &state, NOW),
+        (r#"{"to":"ada","to":"eve","eur":1}"#, &state, NOW),
+        ("{}", &state, NOW),
+        (pays, &json!("mine"), NOW),
+        (pays, &json!(7), NOW),
+        (pays, &state, late),
+    ] {
+        let refused = again(&server, arguments, state, now).unwrap_err();
+        assert_eq!(refused["code"], -32602, "{arguments} {state}");
+        assert!(refused["message"].as_str().unwrap().contains("anew"));
+    }
+    // Nor is what was signed for arguments with a repeated member good for others.
+    let state = asked_by_result(&server, r#"{"to":"ada","to":"eve"}"#);
+    for other in [r#"{"to":"ada","to":"bob"}"#, "{}"] {
+        assert!(again(&server, other, &state, NOW).is_err(), "{other}");
+    }
+    // Another process takes it if it has the key, and not otherwise.
+    let state = asked_by_result(&server, pays);
+    let other = support::server::<V2026_07_28>();
+    assert!(again(&other, pays, &state, NOW).is_err());
+    let keyed = |keys: &[u8]| {
+        let keys = keys.to_vec();
+        support::server::<V2026_07_28>().told(|server| {
+            let with =
+                |server: mcp_revisions::Server<_>, key| server.with_request_state_key([key; 32]);
+            keys.into_iter().fold(server, with)
+        })
+    };
+    let state = asked_by_result(&keyed(&[1, 2]), pays);
+    assert_eq!(again(&keyed(&[3, 1]), pays, &state, NOW), Ok(json!("mine")));
+    assert!(again(&keyed(&[2]), pays, &state, NOW).is_err());
+}
+
+#[test]
+fn without_adapters_a_state_is_the_application_s_own_business() {
+    let server = server::<V2026_07_28>();
+    let mut channel = Channel::bare();
     let text = call(
         1,
         json!({"name": "t", "requestState": "mine", "inputResponses": {}}),
@@ -146,6 +237,28 @@ fn what_handlers_ask_in_results_by_themselves_passes_through() {
         NOW,
     );
     assert_eq!(text_of(&output)["result"]["requestState"], "mine too");
+}
+
+#[test]
+fn a_client_whose_call_waits_in_a_process_that_is_gone_is_told_so_and_nothing_begins_anew() {
+    let before = server::<V2026_07_28>();
+    let mut channel = Channel::new();
+    let text = call(1, json!({"name": "t"}));
+    let first = calls(&before.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let (_, asked) = before.ask(&mut channel, Some(first.token), "roots/list", None, NOW);
+    let asked = text_of(&asked)["result"].take();
+    let restarted = server::<V2026_07_28>();
+    for state in [asked["requestState"].clone(), json!("made up")] {
+        let mut channel = Channel::new();
+        let text = call(
+            2,
+            json!({"name": "t", "requestState": state, "inputResponses": {}}),
+        );
+        let received = restarted.receive(&mut channel, None, text.as_bytes(), NOW);
+        assert_eq!((calls(&received), channel.pending()), (Vec::new(), 0));
+        let refused = body(&received.reply.unwrap())["error"].take();
+        assert_eq!(refused["code"], -32602, "{refused}");
+    }
 }
 
 #[test]

@@ -297,7 +297,8 @@ fn input_is_asked_only_of_a_client_that_declared_it() {
     );
     let received = server.receive(&mut channel, None, able.as_bytes(), NOW);
     let output = server.answer(&mut channel, calls(&received)[0].token, Ok(result), NOW);
-    assert_eq!(text_of(&output)["result"]["requestState"], "s");
+    let asked = text_of(&output);
+    assert!(asked["result"]["requestState"].is_string(), "{asked}");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! | handlers | client | machine |
 //! |---|---|---|
 //! | modern | legacy | `asking`: each of `inputRequests` becomes a request to the client, and the handler is called again with the answers |
-//! | any | modern | `parking`: what the handler asks becomes `input_required` with a sealed `requestState`; the handler goes on at the retry |
+//! | any | modern | `parking`: what the handler asks becomes `input_required` with a signed `requestState`; the handler goes on at the retry |
 //! | modern | legacy | `listening`: subscriptions and the list changes that the client expects unasked become one `subscriptions/listen` of the handlers |
 //! | legacy | modern | `streaming`: `subscriptions/listen` becomes `resources/subscribe` of the handlers, and what they tell the session goes to the streams that want it |
 //!

@@ -1,5 +1,5 @@
 //! Handlers that ask, modern client: what a handler asks goes out as `input_required`, and the handler waits, parked, until
-//! the client comes again with the answers and the sealed `requestState`.
+//! the client comes again with the answers and the signed `requestState`.
 //!
 //! A parked call lives in one process: a retry that another replica gets finds nothing, and is told so.
 
@@ -10,7 +10,7 @@ use mcp_registry::{Adapter, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::questions::{Question, allowed, known, with_members, write};
-use super::seal::{Bound, Broken};
+use super::seal::{Bound, Broken, Issued};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
 use crate::methods;
@@ -66,6 +66,7 @@ impl StateMachine for Parking {
             Occasion::Request(about) => Some(self.retry(about, world)),
             Occasion::Forgotten { key } => {
                 for parked in self.parked.values_mut() {
+                    parked.asked.retain(|open| open.key != key);
                     parked.later.retain(|open| open.key != key);
                 }
                 Some(Vec::new())
@@ -169,8 +170,9 @@ impl Parking {
             subject: &parked.subject,
             principal: parked.principal.as_deref(),
         };
-        let state = (world.seal.seal(ticket, parked.until, bound))
-            .ok_or_else(|| errors::internal("the system gave no randomness to seal with").error)?;
+        let issued = Issued::Suspended(ticket);
+        let state = (world.seal.sign(&issued, parked.until, bound))
+            .ok_or_else(|| errors::internal("the system gave no randomness to sign with").error)?;
         let questions: Vec<Question> = parked
             .asked
             .iter()
@@ -203,22 +205,15 @@ impl Parking {
             principal: about.principal,
         };
         let ticket = match world.seal.open(&state, world.now, bound) {
-            Ok(ticket) => ticket,
-            Err(Broken::Lapsed) => {
-                return invalid("`requestState` has lapsed: make the request anew");
-            }
-            Err(Broken::Forged) => {
-                return invalid(
-                    "`requestState` is none that was given out for this request: make it anew",
-                );
-            }
+            Ok(Issued::Suspended(ticket)) => ticket,
+            Ok(Issued::Again) => return vec![anew(about, &params, world)],
+            // Another application signed it by the same key.
+            Ok(Issued::Own(_)) => return invalid(&Broken::Forged.to_string()),
+            Err(broken) => return invalid(&broken.to_string()),
         };
-        if ticket == ANEW {
-            return vec![anew(about, &params, world)];
-        }
         let Some(mut parked) = self.parked.remove(&ticket) else {
             return invalid(
-                "nothing waits for this `requestState` here any more: make the request anew",
+                "nothing waits for this `requestState` in this server process any more: make the request anew",
             );
         };
         let responses = params.get("inputResponses");
@@ -275,9 +270,6 @@ impl Parking {
     }
 }
 
-/// The ticket of a call that is over, and is made anew once its client has done what it failed for.
-const ANEW: u64 = 0;
-
 /// A call of older handlers failed since a page has to be visited first: a modern client is asked to, in a result, and
 /// comes again. Nothing, if the error says nothing of the sort, or the client cannot be asked.
 fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
@@ -311,7 +303,7 @@ fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<St
         principal: about.principal,
     };
     let until = world.now + world.limits.ask_time;
-    let state = world.seal.seal(ANEW, until, bound)?;
+    let state = world.seal.sign(&Issued::Again, until, bound)?;
     Some(Step::Answer(about.token, Ok(write(&questions, &state))))
 }
 

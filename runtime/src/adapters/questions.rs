@@ -131,7 +131,7 @@ fn is_asked_for(params: &Json, part: &CapabilityPart) -> bool {
 }
 
 /// The object with these members set; `None` takes a member out.
-pub(super) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> Json {
+pub(crate) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> Json {
     let mut map: Map<Json> = object.read().unwrap_or_default();
     for (name, value) in members {
         match value {

@@ -1,4 +1,4 @@
-//! Tickets that a peer carries and cannot make: what `requestState` holds while a call is parked.
+//! Signed `requestState`: what a client carries from one request to the next, and can neither make nor change.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,22 +11,56 @@ use hmac::{Hmac, KeyInit, Mac};
 use mcp_wire::{Json, JsonObject, Kind, Map};
 use sha2::Sha256;
 
-/// Gives out tickets, and seals them by HMAC-SHA256 under a key of the server.
+/// Bytes of a signature, and of what stands before the payload: what is signed, and until when it holds.
+const TAG: usize = 32;
+const HEAD: usize = 9;
+
+/// Signs states by HMAC-SHA256, and counts the tickets of suspended requests.
 pub(crate) struct Seal {
-    key: Option<[u8; 32]>,
+    /// The first signs, all verify; none if the system has no randomness, and then nothing is signed.
+    keys: Vec<[u8; 32]>,
+    /// Whether the keys were given, and so may be known to other processes.
+    is_given: bool,
+    /// The time since 1970 at which the clock of the driver is at zero.
+    epoch: Duration,
     next: AtomicU64,
 }
 
-/// Why a ticket is not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Broken {
-    /// It is not one that this server sealed for this request and this principal.
-    Forged,
-    /// It was, but its time is over.
-    Lapsed,
+/// What a state stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Issued {
+    /// A request that is suspended in one process, by its ticket.
+    Suspended(u64),
+    /// A request that failed, and starts over once its client has done what it failed for.
+    Again,
+    /// The application's own state.
+    Own(String),
 }
 
-/// What a ticket is good for, beside its number.
+/// Why a state is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// It was not signed by this server for this request and this principal.
+    Forged,
+    /// It was, but its time is over.
+    Expired,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forged => {
+                "`requestState` was not given out for this request by this server process, nor by one with the same \
+                 key: make the request anew, without `requestState` and `inputResponses`"
+            }
+            Self::Expired => {
+                "`requestState` has expired: make the request anew, without `requestState` and `inputResponses`"
+            }
+        })
+    }
+}
+
+/// What a state is good for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bound<'a> {
     pub(crate) method: &'a str,
@@ -35,71 +69,132 @@ pub(crate) struct Bound<'a> {
     pub(crate) principal: Option<&'a str>,
 }
 
+impl Issued {
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Suspended(_) => 0,
+            Self::Again => 1,
+            Self::Own(_) => 2,
+        }
+    }
+
+    fn payload(&self) -> Vec<u8> {
+        match self {
+            Self::Suspended(ticket) => ticket.to_be_bytes().to_vec(),
+            Self::Again => Vec::new(),
+            Self::Own(text) => text.clone().into_bytes(),
+        }
+    }
+
+    fn read(kind: u8, payload: &[u8]) -> Option<Self> {
+        match kind {
+            0 => Some(Self::Suspended(u64::from_be_bytes(
+                payload.try_into().ok()?,
+            ))),
+            1 => Some(Self::Again),
+            2 => Some(Self::Own(str::from_utf8(payload).ok()?.to_owned())),
+            _ => None,
+        }
+    }
+}
+
 impl Seal {
-    /// A key that nobody knows; none if the system has no randomness, and then nothing is sealed.
+    /// A key that nobody knows.
     pub(crate) fn random() -> Self {
         let mut key = [0_u8; 32];
         let key = getrandom::fill(&mut key).is_ok().then_some(key);
         Self {
-            key,
+            keys: Vec::from_iter(key),
+            is_given: false,
+            epoch: Duration::ZERO,
             next: AtomicU64::new(first()),
         }
     }
 
-    pub(crate) fn of_key(key: [u8; 32]) -> Self {
-        Self {
-            key: Some(key),
-            next: AtomicU64::new(first()),
+    /// Takes a key in the place of the random one, or behind those that were given.
+    pub(crate) fn add_key(&mut self, key: [u8; 32]) {
+        if !std::mem::replace(&mut self.is_given, true) {
+            self.keys.clear();
         }
+        self.keys.push(key);
     }
 
-    /// A ticket that no other connection of this server has, nor a replica that seals under the same key.
+    /// Says when the clock of the driver is at zero, since 1970.
+    pub(crate) fn set_epoch(&mut self, epoch: Duration) {
+        self.epoch = epoch;
+    }
+
+    /// A ticket that no other connection of this server has, nor a replica that signs by the same key.
     pub(crate) fn ticket(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The text of a ticket.
-    pub(crate) fn seal(&self, ticket: u64, until: Duration, bound: Bound<'_>) -> Option<String> {
-        let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
-        let mut bytes = [ticket.to_be_bytes(), until.to_be_bytes()].concat();
-        let tag = self.mac(&bytes, bound)?.finalize().into_bytes();
+    /// The text of a state.
+    pub(crate) fn sign(
+        &self,
+        issued: &Issued,
+        until: Duration,
+        bound: Bound<'_>,
+    ) -> Option<String> {
+        let until = self.epoch.saturating_add(until).as_millis();
+        let until = u64::try_from(until).unwrap_or(u64::MAX);
+        let mut bytes = vec![issued.kind()];
+        bytes.extend(until.to_be_bytes());
+        bytes.extend(issued.payload());
+        let tag = mac(self.keys.first()?, &bytes, bound)?
+            .finalize()
+            .into_bytes();
         bytes.extend_from_slice(&tag);
         Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// The ticket of a text, if it is good for this request at this time.
-    pub(crate) fn open(&self, text: &str, now: Duration, bound: Bound<'_>) -> Result<u64, Broken> {
+    /// What a text stands for, if it is good for this request at this time.
+    pub(crate) fn open(
+        &self,
+        text: &str,
+        now: Duration,
+        bound: Bound<'_>,
+    ) -> Result<Issued, Broken> {
         let bytes = BASE64_URL_SAFE_NO_PAD
             .decode(text)
             .map_err(|_| Broken::Forged)?;
-        let (said, tag) = bytes.split_at_checked(16).ok_or(Broken::Forged)?;
-        let mac = self.mac(said, bound).ok_or(Broken::Forged)?;
-        mac.verify_slice(tag).map_err(|_| Broken::Forged)?;
-        let number = |bytes: Option<&[u8]>| bytes?.try_into().ok().map(u64::from_be_bytes);
-        let ticket = number(said.get(..8)).ok_or(Broken::Forged)?;
-        let until = number(said.get(8..)).ok_or(Broken::Forged)?;
-        match Duration::from_millis(until) > now {
-            true => Ok(ticket),
-            false => Err(Broken::Lapsed),
+        let said = bytes.len().checked_sub(TAG).ok_or(Broken::Forged)?;
+        let (said, tag) = bytes.split_at_checked(said).ok_or(Broken::Forged)?;
+        let is_signed_by =
+            |key: &[u8; 32]| mac(key, said, bound).is_some_and(|mac| mac.verify_slice(tag).is_ok());
+        if !self.keys.iter().any(is_signed_by) {
+            return Err(Broken::Forged);
         }
+        let (head, payload) = said.split_at_checked(HEAD).ok_or(Broken::Forged)?;
+        let (kind, until) = head.split_first().ok_or(Broken::Forged)?;
+        let until = until.try_into().map_err(|_| Broken::Forged)?;
+        let until = Duration::from_millis(u64::from_be_bytes(until));
+        if until <= self.epoch.saturating_add(now) {
+            return Err(Broken::Expired);
+        }
+        Issued::read(*kind, payload).ok_or(Broken::Forged)
     }
+}
 
-    fn mac(&self, said: &[u8], bound: Bound<'_>) -> Option<Hmac<Sha256>> {
-        let Bound {
-            method,
-            subject,
-            principal,
-        } = bound;
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.key.as_ref()?).ok()?;
-        mac.update(said);
-        // Each with its length, so that no two requests run into the same bytes.
-        for part in [method, subject, principal.unwrap_or_default()] {
-            mac.update(&(part.len() as u64).to_be_bytes());
-            mac.update(part.as_bytes());
-        }
-        mac.update(&[u8::from(principal.is_some())]);
-        Some(mac)
+fn mac(key: &[u8; 32], said: &[u8], bound: Bound<'_>) -> Option<Hmac<Sha256>> {
+    let Bound {
+        method,
+        subject,
+        principal,
+    } = bound;
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    // Each with its length, so that no two requests run into the same bytes.
+    for part in [
+        said,
+        method.as_bytes(),
+        subject.as_bytes(),
+        principal.unwrap_or_default().as_bytes(),
+    ] {
+        mac.update(&(part.len() as u64).to_be_bytes());
+        mac.update(part);
     }
+    mac.update(&[u8::from(principal.is_some())]);
+    Some(mac)
 }
 
 /// Where the tickets of a server begin: replicas begin elsewhere.
@@ -117,8 +212,8 @@ pub(crate) fn subject(params: &Json) -> String {
     if let Ok(object) = JsonObject::try_from(params.clone()) {
         for name in ["name", "uri", "arguments"] {
             text.push('/');
-            if let Some(value) = object.get(name) {
-                canonical(&value, &mut text);
+            for (_, value) in object.iter().filter(|member| member.0 == name) {
+                canonical(&Json::from_text(value).unwrap_or_default(), &mut text);
             }
         }
     }
@@ -128,27 +223,32 @@ pub(crate) fn subject(params: &Json) -> String {
 /// Writes a value in one way, however its members are ordered and spaced.
 pub(crate) fn canonical(json: &Json, text: &mut String) {
     match json.kind() {
-        Kind::Object => {
-            let object: Map<Json> = json.read().unwrap_or_default();
-            let members: BTreeMap<String, Json> = object.into_iter().collect();
-            text.push('{');
-            for (name, value) in members {
-                mcp_wire::write_to(name.as_str(), text);
-                text.push(':');
-                canonical(&value, text);
-                text.push(',');
+        Kind::Object => match json.read::<Map<Json>>() {
+            Ok(object) => {
+                let members: BTreeMap<String, Json> = object.into_iter().collect();
+                text.push('{');
+                for (name, value) in members {
+                    mcp_wire::write_to(name.as_str(), text);
+                    text.push(':');
+                    canonical(&value, text);
+                    text.push(',');
+                }
+                text.push('}');
             }
-            text.push('}');
-        }
-        Kind::Array => {
-            let items: Vec<Json> = json.read().unwrap_or_default();
-            text.push('[');
-            for item in items {
-                canonical(&item, text);
-                text.push(',');
+            // Readers do not agree on what a repeated member means: it is what it is, letter by letter.
+            Err(_) => text.push_str(json.text()),
+        },
+        Kind::Array => match json.read::<Vec<Json>>() {
+            Ok(items) => {
+                text.push('[');
+                for item in items {
+                    canonical(&item, text);
+                    text.push(',');
+                }
+                text.push(']');
             }
-            text.push(']');
-        }
+            Err(_) => text.push_str(json.text()),
+        },
         _ => text.push_str(json.text()),
     }
 }
@@ -165,60 +265,123 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_ticket_is_good_for_its_request_its_principal_and_its_time_alone() {
-        let seal = Seal::of_key([7; 32]);
-        let bound = Bound {
-            method: "tools/call",
-            subject: "{}",
-            principal: Some("ada"),
-        };
-        let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
-        let text = seal.seal(5, until, bound).unwrap();
-        assert_eq!(seal.open(&text, now, bound), Ok(5));
-        assert_eq!(seal.open(&text, until, bound), Err(Broken::Lapsed));
-        for other in [
-            Bound {
-                method: "prompts/get",
-                ..bound
-            },
-            Bound {
-                subject: "[]",
-                ..bound
-            },
-            Bound {
-                principal: Some("eve"),
-                ..bound
-            },
-            Bound {
-                principal: None,
-                ..bound
-            },
-            Bound {
-                principal: Some(""),
-                ..bound
-            },
-        ] {
-            assert_eq!(
-                seal.open(&text, now, other),
-                Err(Broken::Forged),
-                "{other:?}"
-            );
+    fn seal_of(keys: &[u8]) -> Seal {
+        let mut seal = Seal::random();
+        for key in keys {
+            seal.add_key([*key; 32]);
         }
-        assert_eq!(
-            Seal::of_key([8; 32]).open(&text, now, bound),
-            Err(Broken::Forged)
-        );
-        // A byte more, a byte less, a byte changed.
-        for index in 0..text.len() {
-            let mut bytes = text.clone().into_bytes();
-            bytes[index] = if bytes[index] == b'A' { b'B' } else { b'A' };
-            let changed = String::from_utf8(bytes).unwrap();
-            // The last digit holds bits that say nothing.
-            if BASE64_URL_SAFE_NO_PAD.decode(&changed) != BASE64_URL_SAFE_NO_PAD.decode(&text) {
-                assert_eq!(seal.open(&changed, now, bound), Err(Broken::Forged));
+        seal
+    }
+
+    const BOUND: Bound<'static> = Bound {
+        method: "tools/call",
+        subject: "{}",
+        principal: Some("ada"),
+    };
+
+    #[test]
+    fn a_state_is_good_for_its_request_its_principal_and_its_time_alone() {
+        let (seal, bound) = (seal_of(&[7]), BOUND);
+        let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
+        for issued in [
+            Issued::Suspended(5),
+            Issued::Again,
+            Issued::Own("half\u{e9}".to_owned()),
+        ] {
+            let text = seal.sign(&issued, until, bound).unwrap();
+            assert_eq!(seal.open(&text, now, bound), Ok(issued));
+            assert_eq!(seal.open(&text, until, bound), Err(Broken::Expired));
+            for other in [
+                Bound {
+                    method: "prompts/get",
+                    ..bound
+                },
+                Bound {
+                    subject: "[]",
+                    ..bound
+                },
+                Bound {
+                    principal: Some("eve"),
+                    ..bound
+                },
+                Bound {
+                    principal: None,
+                    ..bound
+                },
+                Bound {
+                    principal: Some(""),
+                    ..bound
+                },
+            ] {
+                assert_eq!(
+                    seal.open(&text, now, other),
+                    Err(Broken::Forged),
+                    "{other:?}"
+                );
+            }
+            assert_eq!(seal_of(&[8]).open(&text, now, bound), Err(Broken::Forged));
+            // A byte more, a byte less, a byte changed.
+            for index in 0..text.len() {
+                let mut bytes = text.clone().into_bytes();
+                bytes[index] = if bytes[index] == b'A' { b'B' } else { b'A' };
+                let changed = String::from_utf8(bytes).unwrap();
+                // The last digit holds bits that say nothing.
+                if BASE64_URL_SAFE_NO_PAD.decode(&changed) != BASE64_URL_SAFE_NO_PAD.decode(&text) {
+                    assert_eq!(seal.open(&changed, now, bound), Err(Broken::Forged));
+                }
             }
         }
         assert_eq!(seal.open("", now, bound), Err(Broken::Forged));
+    }
+
+    #[test]
+    fn keys_are_exchanged_without_a_state_being_lost() {
+        let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
+        let (old, new) = (seal_of(&[1]), seal_of(&[2]));
+        let (both, turned) = (seal_of(&[1, 2]), seal_of(&[2, 1]));
+        let sign = |seal: &Seal| seal.sign(&Issued::Again, until, BOUND).unwrap();
+        // The new key is made known first, then it signs, then the old one goes.
+        for (by, at, is_taken) in [
+            (&old, &both, true),
+            (&both, &old, true),
+            (&turned, &both, true),
+            (&both, &turned, true),
+            (&turned, &new, true),
+            (&turned, &old, false),
+            (&both, &new, false),
+        ] {
+            assert_eq!(at.open(&sign(by), now, BOUND).is_ok(), is_taken);
+        }
+    }
+
+    #[test]
+    fn a_state_expires_by_the_clock_on_the_wall_and_not_by_the_time_that_a_process_has_run() {
+        let (mut before, mut after) = (seal_of(&[1]), seal_of(&[1]));
+        before.set_epoch(Duration::from_secs(1_000));
+        after.set_epoch(Duration::from_secs(2_000));
+        let until = Duration::from_secs(600);
+        let text = before.sign(&Issued::Again, until, BOUND).unwrap();
+        let opened = after.open(&text, Duration::from_secs(1), BOUND);
+        assert_eq!(opened, Err(Broken::Expired));
+        after.set_epoch(Duration::from_secs(1_500));
+        let opened = after.open(&text, Duration::from_secs(1), BOUND);
+        assert_eq!(opened, Ok(Issued::Again));
+    }
+
+    #[test]
+    fn arguments_with_a_repeated_member_are_no_others() {
+        let of = |arguments: &str| {
+            let params = format!(r#"{{"name":"pay","arguments":{arguments}}}"#);
+            subject(&Json::from_text(&params).unwrap())
+        };
+        let repeated = of(r#"{"to":"ada","to":"eve"}"#);
+        for other in [
+            r#"{"to":"ada","to":"bob"}"#,
+            r#"{"to":"eve","to":"ada"}"#,
+            "{}",
+        ] {
+            assert_ne!(repeated, of(other), "{other}");
+        }
+        assert_ne!(of(r#"{"a":{"b":1,"b":2}}"#), of(r#"{"a":{}}"#));
     }
 }

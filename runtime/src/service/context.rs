@@ -142,6 +142,12 @@ impl<App> Cx<App> {
     ///
     /// Its errors have to be handed on as they are. In an application of the handshake era, whose results ask nothing,
     /// questions are asked as always.
+    ///
+    /// Earlier answers come back signed for this tool, these arguments and this principal, and expire after
+    /// [`Limits::ask_time`](crate::Limits::ask_time). Nothing is remembered of them here: until then a client can send the
+    /// same answers again, and what the handler does after its last question is done again. What must not be done twice
+    /// needs a key of its own. Replicas need the same
+    /// [`with_request_state_key`](super::Server::with_request_state_key).
     #[must_use]
     pub fn starting_over(self) -> Self
     where
@@ -188,8 +194,11 @@ impl<App> Cx<App> {
         read.map_err(|error| Error::InvalidParams(format!("the answer `{name}`: {error}")))
     }
 
-    /// The state that such a result sent along, as its client has brought it back: what the client could have made up,
-    /// unless it was sealed.
+    /// The state that such a result sent along, as its client has brought it back.
+    ///
+    /// It was given out by this server for the same method, name, URI and arguments, and to the same principal, no longer
+    /// than [`Limits::ask_time`](crate::Limits::ask_time) ago: any other is refused before the handler is called. The client
+    /// can read it, and can send it again until it expires.
     #[must_use]
     pub fn request_state(&self) -> Option<&str> {
         self.inner.answers().state()

@@ -43,13 +43,14 @@ use crate::{Limits, RevisionSet, server};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Server<App> {
     info: Json,
     capabilities: Option<Json>,
     instructions: Option<String>,
     served: RevisionSet,
     limits: Limits,
+    request_state_keys: Vec<[u8; 32]>,
     app: PhantomData<fn() -> App>,
 }
 
@@ -62,6 +63,7 @@ impl<App: Spoken> Server<App> {
             instructions: None,
             served: RevisionSet::all(),
             limits: Limits::default(),
+            request_state_keys: Vec::new(),
             app: PhantomData,
         }
     }
@@ -102,6 +104,16 @@ impl<App: Spoken> Server<App> {
         self
     }
 
+    /// Sets the key that signs `requestState`, in the place of a random one that ends with the process.
+    ///
+    /// Replicas behind one address need the same key. Called several times, the first key signs and all verify: to
+    /// exchange a key, make the new one known to all replicas as the second, then as the first, then drop the old one.
+    #[must_use]
+    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
+        self.request_state_keys.push(key);
+        self
+    }
+
     /// The server of these handlers.
     ///
     /// # Errors
@@ -123,9 +135,12 @@ impl<App: Spoken> Server<App> {
         if let Some(instructions) = self.instructions {
             profile = profile.with_instructions(instructions);
         }
-        let server = server::Server::new(profile)?;
+        let server = server::Server::new(profile)?
+            .serving(self.served)
+            .with_limits(self.limits);
+        let keys = self.request_state_keys.into_iter();
         Ok(Running {
-            server: server.serving(self.served).with_limits(self.limits),
+            server: keys.fold(server, server::Server::with_request_state_key),
             handlers: Typed {
                 handlers: Arc::new(handlers),
                 room: Room::of(&self.limits),
@@ -134,6 +149,17 @@ impl<App: Spoken> Server<App> {
             #[cfg(feature = "http")]
             http: crate::http::Options::default(),
         })
+    }
+}
+
+/// Without the keys.
+impl<App> std::fmt::Debug for Server<App> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("info", &self.info)
+            .field("served", &self.served)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Questions that end their call, which starts over once they are answered: nothing is kept for it meanwhile.
 //!
-//! Answers of earlier rounds travel with the client, as the state of the request. They are the client's own words either
-//! way, so that nobody need vouch for them.
+//! Answers of earlier rounds travel with the client, as the state of the request, which the endpoint signs for this
+//! request and this principal.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +38,7 @@ impl Answers {
         let params: Map<Json> = params.read().unwrap_or_default();
         let responses = params.get("inputResponses").map(Json::read);
         let state = params.get("requestState").and_then(|state| state.as_str());
-        // A state that is not one of these is whoever's else it may be.
+        // A handler that asks by results of its own has states of its own.
         let earlier = state.as_deref().map(mcp_wire::from_str);
         Self {
             responses: responses.and_then(Result::ok).unwrap_or_default(),

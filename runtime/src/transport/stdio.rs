@@ -18,14 +18,13 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Instant;
 
 use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
 use crate::Spoken;
-use crate::serve::{Facts, Handler, Lane, Next, Queue, route};
+use crate::serve::{Facts, Handler, Lane, Next, Queue, route, started};
 use crate::server::Server;
 
 /// Serves standard input and output until the input ends and what came is answered.
@@ -47,8 +46,8 @@ pub async fn serve_on<App: Spoken>(
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> io::Result<()> {
     let limit = server.limits().message_bytes;
-    let server = Arc::new(server);
-    let lane = Lane::new(Arc::clone(&server), Arc::new(handler), Instant::now(), None);
+    let (server, start) = started(server);
+    let lane = Lane::new(Arc::clone(&server), Arc::new(handler), start, None);
     let (texts, queue) = route(None);
     let mut writer = tokio::spawn(write(queue, output));
     // Nothing else has taken it yet.

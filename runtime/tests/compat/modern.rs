@@ -1,5 +1,7 @@
 //! A client of the era without a handshake.
 
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use crate::handlers::FILE;
@@ -92,16 +94,20 @@ async fn questions(wire: &mut Wire) {
 /// A retry that cannot go on is answered all the same.
 async fn refused_retries(wire: &mut Wire) {
     let (name, _, state) = asked(wire, 18, "roots").await;
-    if state == "what I know" {
-        return;
-    }
+    let signed = BASE64_URL_SAFE_NO_PAD
+        .decode(state.as_str().unwrap())
+        .unwrap();
+    let is_own = |part: &[u8]| part == b"what I know";
+    let asks_by_results = signed.windows(11).any(is_own);
     let answers = json!({name: {"roots": []}});
     let retries = [
         json!({"name": "ask", "arguments": {"what": "elicit"}, "requestState": state, "inputResponses": answers}),
         json!({"name": "ask", "arguments": {"what": "roots"}, "requestState": "made up", "inputResponses": answers}),
         json!({"name": "ask", "arguments": {"what": "roots"}, "inputResponses": answers}),
     ];
-    for (id, params) in (80..).zip(retries) {
+    // Handlers that ask by results are called with whatever answers come, and again if the same come again.
+    let refused = if asks_by_results { 2 } else { retries.len() };
+    for (id, params) in (80..).zip(retries).take(refused) {
         send(wire, id, "tools/call", params).await;
         let refused = wire.answer(id).await;
         assert_eq!(
@@ -109,6 +115,9 @@ async fn refused_retries(wire: &mut Wire) {
             "{}: {refused}",
             wire.place
         );
+    }
+    if asks_by_results {
+        return;
     }
     // Without the answer it is asked again, and with it goes on; a second time there is nothing to go on with.
     let call = |state: &Value, answers: Value| json!({"name": "ask", "arguments": {"what": "roots"}, "requestState": state, "inputResponses": answers});

@@ -12,7 +12,8 @@ const KEY: [u8; 32] = [7; 32];
 
 #[tokio::test]
 async fn modern_requests_are_answered_alike_by_either() {
-    let replicas = [0, 1].map(|_| Service::new(server().with_seal_key(KEY), handlers::handle));
+    let replicas =
+        [0, 1].map(|_| Service::new(server().with_request_state_key(KEY), handlers::handle));
     for (method, params) in [
         ("server/discover", json!({})),
         ("tools/list", json!({})),
@@ -53,7 +54,7 @@ fn call(params: Value) -> Post {
 
 #[tokio::test]
 async fn a_call_that_one_has_parked_is_refused_clearly_by_the_other_and_goes_on_at_the_first() {
-    let replicas = [0, 1].map(|_| Service::new(server().with_seal_key(KEY), curious));
+    let replicas = [0, 1].map(|_| Service::new(server().with_request_state_key(KEY), curious));
     let mut retries = Vec::new();
     // Both park the same request of the same client.
     for replica in &replicas {

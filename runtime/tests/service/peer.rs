@@ -117,7 +117,8 @@ impl Peer {
         }
     }
 
-    async fn once(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+    /// Calls a method once: what it asks in its result is not answered.
+    pub(crate) async fn once(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let id = self.begins(method, params).await;
         loop {
             let message = self.next().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_revisions::service::{Cx, Error, Router};
-use mcp_revisions::{Era, Newest};
+use mcp_revisions::{Era, Newest, Revision};
 use serde_json::json;
 use tokio::io::duplex;
 
@@ -65,11 +65,52 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
             let forged =
                 json!({"0-0000000000000000": {"action": "accept", "content": {"name": "Eve"}}});
             peer.answers = vec![accept(json!({"name": "Ada"})), json!({"action": "decline"})];
-            let params =
-                json!({"name": "both", "inputResponses": forged, "requestState": "none of ours"});
+            let made_up = json!({"name": "both", "inputResponses": forged, "requestState": "{}"});
+            let refused = peer.call("tools/call", made_up).await.unwrap_err();
+            assert_eq!(refused["code"], -32602, "{refused}");
+            let params = json!({"name": "both", "inputResponses": forged});
             let result = peer.call("tools/call", params).await.unwrap();
             assert_eq!(result["content"][0]["text"], "the user declined to answer");
             assert_eq!(peer.asked[2]["params"]["message"], "Who are you?");
+        }
+    }
+}
+
+/// A client of the newest revision, at a replica with these keys.
+async fn replica(keys: &[u8]) -> Peer {
+    let keyed = |router: Router, key: &u8| router.with_request_state_key([*key; 32]);
+    let router = keys.iter().fold(router().0, keyed);
+    let (near, far) = duplex(1 << 16);
+    let running = router.serve("example", "1").unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    Peer::connect(Revision::NEWEST, near).await
+}
+
+#[tokio::test]
+async fn what_one_replica_asks_is_answered_at_another_with_its_key_and_refused_at_any_other() {
+    let mut first = replica(&[1]).await;
+    let asked = first.once("tools/call", json!({"name": "both"})).await;
+    let asked = asked.unwrap();
+    let question = asked["inputRequests"].as_object().unwrap().keys().next();
+    let ada = json!({"action": "accept", "content": {"name": "Ada"}});
+    let again = json!({"name": "both", "requestState": asked["requestState"], "inputResponses": {question.unwrap(): ada}});
+    for (keys, is_taken) in [
+        (&[1][..], true),
+        (&[2, 1], true),
+        (&[2], false),
+        (&[], false),
+    ] {
+        let answer = replica(keys).await.once("tools/call", again.clone()).await;
+        match answer {
+            Ok(result) => {
+                let mut questions = result["inputRequests"].as_object().unwrap().values();
+                let message = &questions.next().unwrap()["params"]["message"];
+                assert_eq!((message, is_taken), (&json!("How old is Ada?"), true));
+            }
+            Err(error) => assert_eq!((&error["code"], is_taken), (&json!(-32602), false)),
         }
     }
 }

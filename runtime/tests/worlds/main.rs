@@ -100,6 +100,12 @@ macro_rules! searches {
             }
 
             #[test]
+            fn every_state_over_http_with_a_quick_client() {
+                let pairs = pairs::<$client, $server>(Channel::Http);
+                worlds(&pairs, |ends| http::Http::new(ends, false).with_quick_client());
+            }
+
+            #[test]
             fn walks_over_lines() {
                 let pairs = pairs::<$client, $server>(Channel::Stdio);
                 walks(&pairs, |ends| lines::Lines::new(ends, true));
@@ -109,6 +115,12 @@ macro_rules! searches {
             fn walks_over_http() {
                 let pairs = pairs::<$client, $server>(Channel::Http);
                 walks(&pairs, |ends| http::Http::new(ends, true));
+            }
+
+            #[test]
+            fn walks_over_http_with_a_quick_client() {
+                let pairs = pairs::<$client, $server>(Channel::Http);
+                walks(&pairs, |ends| http::Http::new(ends, true).with_quick_client());
             }
         }
     )*};

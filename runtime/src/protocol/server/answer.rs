@@ -71,7 +71,7 @@ impl<App: Spoken> Server<App> {
             }
             Ok(result) => match undeclared(&result, &caller, peer) {
                 Some(refusal) => Err(refusal.error),
-                None => Ok(result),
+                None => self.with_signed_state(state, token, result, now),
             },
             error => error,
         };

@@ -88,22 +88,21 @@ impl<App: Spoken> Server<App> {
                 ticket,
                 result,
             } => {
-                let Some(pending) = state.get(token) else {
+                let Some(pending) = state.get_mut(token) else {
                     return;
                 };
-                let body = write::response(&pending.id, &self.signed(result, pending.peer));
+                pending.adapter = Some(adapter);
                 let exchange = Some(pending.exchange);
+                let body = write::response(&pending.id, &self.signed(result, pending.peer));
+                state.park(token);
+                // Its client may come again as soon as it has the answer: it has to be found by then.
+                output.tell(Event::Parked { token, ticket });
                 output.send(Outgoing {
                     exchange,
                     last: true,
                     status: 200,
                     body,
                 });
-                if let Some(pending) = state.get_mut(token) {
-                    pending.adapter = Some(adapter);
-                }
-                state.park(token);
-                output.tell(Event::Parked { token, ticket });
             }
             Step::Resume { parked, by } => {
                 let Some(exchange) = state.resume(parked, by) else {

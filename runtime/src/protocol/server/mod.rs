@@ -55,6 +55,7 @@ mod unasked;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_registry::{Era, Loss, Policy, Revision};
 use mcp_wire::RequestId;
@@ -143,14 +144,24 @@ impl<App: Spoken> Server<App> {
         Self { policy, ..self }
     }
 
-    /// The server with a key of its own for what it seals: the same for all replicas behind one address, so that each
-    /// can tell what another sealed from what nobody did.
+    /// Sets the key that signs `requestState`, in the place of a random one that ends with the process.
+    ///
+    /// Replicas behind one address need the same key. Called several times, the first key signs and all verify: to
+    /// exchange a key, make the new one known to all replicas as the second, then as the first, then drop the old one.
     #[must_use]
-    pub fn with_seal_key(self, key: [u8; 32]) -> Self {
-        Self {
-            seal: Seal::of_key(key),
-            ..self
-        }
+    #[doc(alias = "with_seal_key")]
+    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
+        self.seal.add_key(key);
+        self
+    }
+
+    /// Sets the time since 1970 at which the driver's clock is at zero [default: zero].
+    ///
+    /// What is signed expires by it, whichever process verifies it.
+    #[must_use]
+    pub fn with_epoch(mut self, epoch: Duration) -> Self {
+        self.seal.set_epoch(epoch);
+        self
     }
 
     /// The server, taking requests and notifications of methods that no revision has: extensions, a vendor's own. They

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_registry::{Adapter, Era, NeedsState, Revision};
-use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, MethodKind, Peeked, Raw, RequestId};
+use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
 use super::done::Handled;
@@ -13,7 +13,7 @@ use super::state::{Opened, Pending, State};
 use super::told::Told;
 use super::translate::{Stopped, Translated, no_params};
 use crate::adapters::Occasion;
-use crate::adapters::seal::subject;
+use crate::adapters::seal::{Broken, Issued, subject};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy, known};
@@ -60,19 +60,28 @@ impl<App: Spoken> Server<App> {
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
         let mut pending = pending_of(incoming, id, wanted, peer, session);
         let asks_back = self.asks_back(wanted, peer);
-        let is_retry = self.modern
-            && !is_legacy(peer)
-            && self.is_retry(message, incoming.principal, incoming.now);
+        let issued = match self.handed_back(state, incoming, wanted) {
+            Some(Err(broken)) => {
+                let refusal = errors::invalid_params(&broken.to_string());
+                return Handled::refused(Some(&pending.id), &refusal);
+            }
+            Some(Ok(issued)) => Some(issued),
+            None => None,
+        };
+        let is_retry = issued.is_some();
         if is_retry || (asks_back && !self.modern) {
             pending.subject = message.params.map(Raw::to_json).as_ref().map(subject);
         }
-        let carried = match (wanted, is_retry) {
-            (_, true) => {
+        let carried = match (wanted, issued) {
+            (Wanted::Known(row), Some(Issued::Own(own))) if self.modern => self
+                .params_in(row.name, message.params, peer, session)
+                .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses))),
+            (_, Some(_)) => {
                 let adapter = Adapter::MultiRoundTrip;
                 Err(Stopped::NeedsState(needs_state(adapter, wanted.name())))
             }
-            (Wanted::Known(row), false) => self.params_in(row.name, message.params, peer, session),
-            (Wanted::Other, false) => {
+            (Wanted::Known(row), None) => self.params_in(row.name, message.params, peer, session),
+            (Wanted::Other, None) => {
                 let params = message.params.map(Raw::to_json).unwrap_or_else(no_params);
                 Ok((params, Vec::new()))
             }
@@ -86,6 +95,22 @@ impl<App: Spoken> Server<App> {
             pending.params = keeps.then(|| params.clone());
         }
         self.hand_over(state, incoming, pending, carried)
+    }
+
+    /// What the `requestState` of a request stands for, where its answer may be that its client is asked for more;
+    /// without adapters it is the application's business.
+    fn handed_back(
+        &self,
+        state: &State,
+        incoming: Incoming<'_>,
+        wanted: Wanted,
+    ) -> Option<Result<Issued, Broken>> {
+        match wanted {
+            Wanted::Known(row) if row.input_required && !state.is_bare => {
+                self.issued(incoming.message, incoming.principal, incoming.now)
+            }
+            _ => None,
+        }
     }
 
     /// What a request asks for, if it may be asked for by this id.
@@ -197,6 +222,14 @@ impl<App: Spoken> Server<App> {
         (handled.outputs).push(Output::Event(Event::NeedsAdapter(needs)));
         handled
     }
+}
+
+/// The params of a request that is made again, with the application's own state as it was before it was signed.
+fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
+    let members = params.read::<Map<Json>>();
+    let mut members = members.map_err(|error| Stopped::Invalid(Box::new(error)))?;
+    members.insert("requestState", Json::of(own));
+    Ok(Json::of(&members))
 }
 
 /// What is kept of a request until it is answered.

@@ -1,15 +1,21 @@
-//! Requests that are made again, with what this server has sealed for them.
+//! What an application's requests of earlier rounds have left with their client: signed on the way out, and verified
+//! when the request is made again.
 
 use std::time::Duration;
 
-use mcp_wire::{Peeked, Raw};
+use mcp_wire::{ErrorObject, Json, JsonObject, Peeked, Raw};
 
 use super::Server;
-use crate::adapters::seal::{Bound, Broken, subject};
-use crate::protocol::revisions::Spoken;
+use super::state::State;
+use crate::adapters::questions::with_members;
+use crate::adapters::seal::{Bound, Broken, Issued, subject};
+use crate::errors;
+use crate::protocol::Token;
+use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::rows::may_ask_back;
 
 impl<App: Spoken> Server<App> {
-    /// The ticket of a request that is made again, if it is one that this server sealed for it: over HTTP it belongs
+    /// The ticket of a request that is made again, if it is one that this server signed for it: over HTTP it belongs
     /// to the channel in which [`Event::Parked`](super::Event::Parked) named that ticket.
     #[must_use]
     pub fn ticket(
@@ -18,35 +24,71 @@ impl<App: Spoken> Server<App> {
         principal: Option<&str>,
         now: Duration,
     ) -> Option<u64> {
-        self.unsealed(message, principal, now)?.ok()
+        match self.issued(message, principal, now)? {
+            Ok(Issued::Suspended(ticket)) => Some(ticket),
+            _ => None,
+        }
     }
 
-    /// Whether a request of a modern application's own era is made again for what this server has sealed: in time or not.
-    pub(super) fn is_retry(
+    /// What the `requestState` of a request stands for; none if it has none.
+    pub(super) fn issued(
         &self,
         message: &Peeked<'_>,
         principal: Option<&str>,
         now: Duration,
-    ) -> bool {
-        let unsealed = self.unsealed(message, principal, now);
-        unsealed.is_some_and(|unsealed| unsealed != Err(Broken::Forged))
-    }
-
-    /// What its `requestState` says; none if it has none.
-    fn unsealed(
-        &self,
-        message: &Peeked<'_>,
-        principal: Option<&str>,
-        now: Duration,
-    ) -> Option<Result<u64, Broken>> {
-        let state = message.request_state.and_then(Raw::as_str)?;
-        let params = message.params?.to_json();
-        let subject = subject(&params);
+    ) -> Option<Result<Issued, Broken>> {
+        let state = message.request_state?;
+        let subject = message.params.map(Raw::to_json).as_ref().map(subject);
         let bound = Bound {
             method: message.method.as_deref()?,
-            subject: &subject,
+            subject: &subject.unwrap_or_default(),
             principal,
         };
-        Some(self.seal.open(&state, now, bound))
+        Some(match state.as_str() {
+            Some(state) => self.seal.open(&state, now, bound),
+            None => Err(Broken::Forged),
+        })
+    }
+
+    /// A result of the application, with the state that it gives its client signed: for this request, for whoever is
+    /// behind it, and for as long as a client may take to answer. Without adapters it is as the application has it.
+    pub(super) fn with_signed_state(
+        &self,
+        state: &State,
+        token: Token,
+        result: Json,
+        now: Duration,
+    ) -> Result<Json, ErrorObject> {
+        let Some(pending) = state.get(token).filter(|_| !state.is_bare) else {
+            return Ok(result);
+        };
+        if is_legacy(pending.peer)
+            || !may_ask_back(pending.peer, pending.method)
+            || !result.text().contains("\"requestState\"")
+        {
+            return Ok(result);
+        }
+        let object = JsonObject::try_from(result.clone()).ok();
+        let own = object.and_then(|object| object.get("requestState"));
+        let Some(own) = own.as_ref().and_then(Json::as_str) else {
+            return Ok(result);
+        };
+        let asked_for = pending
+            .subject
+            .clone()
+            .or_else(|| pending.params.as_ref().map(subject));
+        let bound = Bound {
+            method: pending.method,
+            subject: &asked_for.unwrap_or_default(),
+            principal: pending.principal.as_deref(),
+        };
+        let until = now + self.limits.ask_time;
+        let issued = Issued::Own(own.into_owned());
+        let Some(signed) = self.seal.sign(&issued, until, bound) else {
+            let why = "the system gave no randomness to sign with";
+            return Err(errors::internal(why).error);
+        };
+        let signed = ("requestState", Some(Json::of(signed.as_str())));
+        Ok(with_members(&result, &[signed]))
     }
 }

@@ -38,6 +38,7 @@ pub struct Router {
     prompts: Named<Prompt>,
     completions: HashMap<(String, String), Boxed<String, Vec<String>>>,
     changes: Option<Changes>,
+    request_state_keys: Vec<[u8; 32]>,
     problems: Vec<String>,
 }
 
@@ -115,7 +116,17 @@ impl Router {
             return Err(ServeError::Router(problem.clone()));
         }
         let capabilities = self.capabilities();
-        server.or_capabilities(&capabilities).serve(self)
+        let keys = self.request_state_keys.iter().copied();
+        keys.fold(server, Server::with_request_state_key)
+            .or_capabilities(&capabilities)
+            .serve(self)
+    }
+
+    /// Sets a key that signs `requestState`: see [`Server::with_request_state_key`].
+    #[must_use]
+    pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
+        self.request_state_keys.push(key);
+        self
     }
 
     fn capabilities(&self) -> mcp::ServerCapabilities {

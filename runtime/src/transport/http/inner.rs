@@ -12,7 +12,9 @@ use super::answers::{refusal, refused};
 use super::tools::Tools;
 use super::{Body, Options, PeerAddress, Principal, text};
 use crate::errors::{self, Refusal};
-use crate::serve::{Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share};
+use crate::serve::{
+    Budget, Handler, Lane, Parked, Permit, Reservation, SUSPENDED_BYTES, Share, started,
+};
 use crate::server::{NewSession, Owner, Server, Sessions};
 use crate::{Spoken, headers};
 
@@ -46,14 +48,15 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         // One message always fits into a share.
         let message = server.limits().message_bytes;
         let suspended = message.saturating_add(SUSPENDED_BYTES);
+        let (server, start) = started(server);
         Self {
             requests: Budget::new(options.body_bytes, message),
             suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
             unread: Budget::new(options.unread_bytes, message),
             sessions: Mutex::new(Sessions::new(server.limits())),
-            server: Arc::new(server),
+            server,
             handler: Arc::new(handler),
-            start: Instant::now(),
+            start,
             tools: Tools::default(),
             options,
             parked: Arc::default(),

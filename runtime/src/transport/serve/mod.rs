@@ -30,6 +30,7 @@ mod route;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
+use std::time::{Instant, SystemTime};
 
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::oneshot;
@@ -39,6 +40,8 @@ use crate::Limits;
 use crate::protocol::{
     Answer, Answered, Call, Caller, Fate, Notice, OtherCall, OtherNotice, To, Token,
 };
+
+use crate::server::Server;
 
 #[cfg(feature = "http")]
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
@@ -50,6 +53,13 @@ pub use replay::{EventId, EventStore, KeptEvent, MemoryEvents, NoEventId};
 #[cfg(feature = "http")]
 pub(crate) use route::Item;
 pub(crate) use route::{Next, Queue, Route, route};
+
+/// A server whose clock begins now, and when that is.
+pub(crate) fn started<App: crate::Spoken>(server: Server<App>) -> (Arc<Server<App>>, Instant) {
+    let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let server = server.with_epoch(epoch.unwrap_or_default());
+    (Arc::new(server), Instant::now())
+}
 
 /// What serves the calls of clients, in the words of the application's revision.
 ///

@@ -49,6 +49,8 @@ pub(crate) struct Http<'e, C: Spoken, S: Spoken> {
     now: Duration,
     /// How many sessions there were: each has a name of its own.
     opened: usize,
+    /// Whether a client reads and answers what it gets before the server says the next thing.
+    is_quick: bool,
 }
 
 impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
@@ -64,6 +66,15 @@ impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
             calls: Vec::new(),
             now: Duration::ZERO,
             opened: 0,
+            is_quick: false,
+        }
+    }
+
+    /// The world with a client that reads and answers what it gets before the server says the next thing.
+    pub(crate) fn with_quick_client(self) -> Self {
+        Self {
+            is_quick: true,
+            ..self
         }
     }
 
@@ -104,7 +115,14 @@ impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
         let serves_sessions = server.served().has(mcp_revisions::Era::Handshake);
         let ticket = looked.message().and_then(|message| {
             let ticket = server.ticket(message, None, self.now)?;
-            self.parked.get(&ticket).copied()
+            let lane = self.parked.get(&ticket).copied();
+            let has_restarted = self.asker.done.contains(&Move::Restart);
+            assert!(
+                lane.is_some() || has_restarted,
+                "nobody waits for who comes again after {:?}",
+                self.asker.done
+            );
+            lane
         });
         let lane = match (needs_session && serves_sessions, session) {
             (true, None) => return self.refuse(index, 400),
@@ -183,6 +201,35 @@ impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
 
     /// Both ends say what they have to say.
     fn pump(&mut self) {
+        self.pump_client();
+        let mut lane = 0;
+        // There are more once a quick client has answered.
+        while lane < self.lanes.len() {
+            match self.lanes[lane].poll() {
+                Some(output) => {
+                    self.heed(lane, output);
+                    lane = 0;
+                }
+                None => lane += 1,
+            }
+        }
+    }
+
+    /// A text has just been put out: a quick client reads it, answers it, and comes again.
+    fn hurry(&mut self, index: usize) {
+        self.deliver(index);
+        self.pump_client();
+        while !self.asker.questions.is_empty() {
+            self.asker.reply(self.now);
+            self.pump_client();
+        }
+        while let Some(index) = self.open.iter().position(|open| open.at.is_none()) {
+            self.arrive(index);
+            self.pump_client();
+        }
+    }
+
+    fn pump_client(&mut self) {
         while let Some(output) = self.asker.client.poll() {
             match output {
                 Output::Send(post) => self.send(post),
@@ -197,11 +244,6 @@ impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
                 }
                 Output::Restart => panic!("nobody starts a server over HTTP"),
                 Output::Event(event) => self.asker.hears(event),
-            }
-        }
-        for lane in 0..self.lanes.len() {
-            while let Some(output) = self.lanes[lane].poll() {
-                self.heed(lane, output);
             }
         }
     }
@@ -222,12 +264,14 @@ impl<'e, C: Spoken, S: Spoken> Http<'e, C, S> {
         match output {
             Output::Send(text) => {
                 let at = text.exchange.map(|exchange| (lane, exchange));
-                let open = self
-                    .open
-                    .iter_mut()
-                    .find(|open| at.is_some() && open.at == at);
-                match open {
-                    Some(open) => open.response.push_back(text),
+                let is_it = |open: &Open| at.is_some() && open.at == at;
+                match self.open.iter().position(is_it) {
+                    Some(index) => {
+                        self.open[index].response.push_back(text);
+                        if self.is_quick {
+                            self.hurry(index);
+                        }
+                    }
                     // The answer to a POST that is gone is for nobody.
                     None if text.last => {}
                     None => self.at_large.push_back(text.body),
