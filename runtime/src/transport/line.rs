@@ -4,7 +4,11 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// Reads a line without its end; one that is longer than the limit is cut just behind it, so that it is refused as too long.
+/// How much is kept of the end of a line that is too long: many write the id of a message last.
+const TAIL: usize = 256;
+
+/// Reads a line without its end; one that is longer than the limit is refused as too long, and of it only the beginning
+/// and the end are kept: one byte more than the limit.
 pub(super) async fn read_line(
     input: &mut (impl AsyncBufRead + Unpin),
     bytes: &mut Vec<u8>,
@@ -21,11 +25,39 @@ pub(super) async fn read_line(
             Some(end) => (end, end + 1),
             None => (chunk.len(), chunk.len()),
         };
-        let room = limit.saturating_add(1).saturating_sub(bytes.len());
-        bytes.extend_from_slice(chunk.get(..taken.min(room)).unwrap_or_default());
+        bytes.extend_from_slice(chunk.get(..taken).unwrap_or_default());
         input.consume(used);
+        let most = limit.saturating_add(1);
+        if let Some(over) = bytes.len().checked_sub(most).filter(|over| *over > 0) {
+            let kept = most - TAIL.min(most / 2);
+            bytes.drain(kept..kept + over);
+        }
         if end.is_some() {
             return Ok(true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    #[tokio::test]
+    async fn of_a_line_that_is_too_long_the_beginning_and_the_end_are_kept() {
+        let text = format!("short\n{}\nlast", "0123456789".repeat(1_000));
+        for (capacity, limit) in [(1, 99), (7, 999), (4_096, 99), (20_000, 999), (64, 9_999)] {
+            let mut input = tokio::io::BufReader::with_capacity(capacity, text.as_bytes());
+            let mut lines = Vec::new();
+            let mut bytes = Vec::new();
+            while read_line(&mut input, &mut bytes, limit).await.unwrap() {
+                lines.push(String::from_utf8(bytes.clone()).unwrap());
+            }
+            assert_eq!((lines[0].as_str(), lines[2].as_str()), ("short", "last"));
+            let long = &lines[1];
+            assert_eq!(long.len(), limit + 1, "one more than is taken");
+            assert!(long.starts_with("0123456789") && long.ends_with("0123456789"));
         }
     }
 }

@@ -6,7 +6,8 @@ use mcp_wire::Json;
 use serde_json::{Value, json};
 
 use crate::{
-    End, NOW, call, client, error, hear, list, open, options, result, say, settle, settled,
+    End, NOW, call, client, error, hear, initialized, list, open, options, result, say, settle,
+    settled,
 };
 
 fn ask(client: &mut End<V2025_11_25>, call: Ask) -> Value {
@@ -245,6 +246,106 @@ fn hostile_bytes_are_reported_and_disturb_nothing() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_read_ends_its_call_and_says_why() {
+    let limits = Limits {
+        message_bytes: 1000,
+        ..Limits::default()
+    };
+    let mut client = open::<V2025_11_25>(options(Channel::Stdio).with_limits(limits));
+    settle(&mut client, "2025-11-25");
+    let long = "x".repeat(2000);
+    // As a line is cut that is too long: of what follows the beginning only the end is there.
+    let cut = |text: &str| format!("{}{}", &text[..901], &text[text.len() - 100..]);
+    let cases = [
+        (r#"{"jsonrpc":"2.0","id":ID}"#.to_owned(), "JSON-RPC"),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"error":null}"#.to_owned(),
+            "JSON-RPC",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{},"error":{"code":1,"message":"no"}}"#.to_owned(),
+            "one of `method`, `result` and `error`",
+        ),
+        (r#"{"id":ID,"result":{"content":[]}}"#.to_owned(), "jsonrpc"),
+        (
+            r#"{"jsonrpc":"1.0","id":ID,"result":{"content":[]}}"#.to_owned(),
+            "2.0",
+        ),
+        (
+            "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":ID,\"result\":{\"content\":[]}}".to_owned(),
+            "byte order mark",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[],"x":NaN}}"#.to_owned(),
+            "not JSON",
+        ),
+        (
+            cut(&format!(
+                r#"{{"jsonrpc":"2.0","id":ID,"result":{{"content":["{long}"]}}}}"#
+            )),
+            "1000 bytes",
+        ),
+        (
+            cut(&format!(
+                r#"{{"result":{{"content":["{long}"]}},"jsonrpc":"2.0","id":ID}}"#
+            )),
+            "1000 bytes",
+        ),
+        (
+            cut(&format!(
+                r#"{{"result":{{"content":["{long}",[[["{}"]]]]}},"id":ID,"jsonrpc":"2.0"}}"#,
+                "\\u00e9".repeat(10)
+            )),
+            "1000 bytes",
+        ),
+    ];
+    for (text, why) in cases {
+        let id = ask(&mut client, call("add")).to_string();
+        let other = ask(&mut client, call("add"));
+        client.receive(None, text.replace("ID", &id).as_bytes(), NOW);
+        let failed = hear(&mut client).answer().unwrap_err();
+        assert!(failed.contains(why), "{text}: {failed}");
+        say(&mut client, &result(&other, json!({"content": []})));
+        assert!(hear(&mut client).answer().is_ok());
+    }
+    // What only looks like one is none: a line of a log, a request, a notification.
+    let id = ask(&mut client, call("add"));
+    for text in [
+        r#"{"level":"info","id":ID}"#.to_owned(),
+        r#"sent: {"jsonrpc":"2.0","id":ID,"result":{}}"#.to_owned(),
+        r#"{"id":ID,"method":"roots/list","result":{}}"#.to_owned(),
+        cut(&format!(
+            r#"{{"jsonrpc":"2.0","id":ID,"method":"roots/list","params":{{"x":"{long}"}}}}"#
+        )),
+        cut(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":"{long}","id":ID}}}}"#
+        )),
+    ] {
+        client.receive(None, text.replace("ID", &id.to_string()).as_bytes(), NOW);
+        let told = hear(&mut client).events;
+        assert!(matches!(told.as_slice(), [Event::Ignored(_)]), "{told:?}");
+    }
+    say(&mut client, &result(&id, json!({"content": []})));
+    assert!(hear(&mut client).answer().is_ok());
+}
+
+#[test]
+fn a_server_whose_handshake_cannot_be_read_is_not_waited_for() {
+    let mut client = client(Channel::Stdio);
+    client.ask(list(), NOW).unwrap();
+    let (_, probe) = hear(&mut client).only();
+    for (id, said) in [(&probe["id"], ""), (&json!(2), "byte order mark")] {
+        let text = format!("\u{feff}{}", result(id, initialized("2025-11-25")));
+        client.receive(None, text.as_bytes(), NOW);
+        let heard = hear(&mut client);
+        match said {
+            "" => assert_eq!(heard.methods(), ["initialize"]),
+            said => assert!(heard.answer().unwrap_err().contains(said)),
+        }
+    }
+}
+
+#[test]
 fn limits_hold_and_disturb_nothing() {
     let limits = Limits {
         pending: 3,
@@ -266,18 +367,22 @@ fn limits_hold_and_disturb_nothing() {
     say(&mut client, &long);
     let ping = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     say(&mut client, &json!([ping, ping, ping]));
+    let long = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x".repeat(1000)}});
+    say(&mut client, &long);
     let told = hear(&mut client).events;
     assert!(
         matches!(
             told.as_slice(),
             [
+                Event::Answered(_),
+                Event::Ignored(Ignored::Batch(3)),
                 Event::Ignored(Ignored::TooLong(_)),
-                Event::Ignored(Ignored::Batch(3))
             ]
         ),
         "{told:?}"
     );
 
+    let id = &heard.messages()[1]["id"];
     say(&mut client, &result(id, json!({"tools": []})));
     assert!(hear(&mut client).answer().is_ok());
     assert!(client.ask(list(), NOW).is_ok(), "there is room again");

@@ -246,12 +246,31 @@ fn a_status_without_an_answer_is_the_answer() {
         client.answered(send.exchange, status, None, Some(body.as_bytes()), NOW);
         let heard = hear(&mut client);
         assert!(heard.sent.is_empty(), "{status}: {:?}", heard.methods());
-        assert_eq!(
-            heard.answer(),
-            Err(format!("HTTP status {status} without an answer"))
-        );
+        let why = match body {
+            "{}" => "the server's answer is not valid: not a JSON-RPC message".to_owned(),
+            _ => format!("HTTP status {status} without an answer"),
+        };
+        let failed = heard.answer().unwrap_err();
+        assert!(failed.starts_with(&why), "{failed}");
         assert_eq!(client.pending(), 0);
     }
+}
+
+#[test]
+fn an_answer_in_a_stream_that_cannot_be_read_ends_its_call_and_the_stream() {
+    let mut client = modern();
+    client.ask(list(), NOW).unwrap();
+    let (send, message) = hear(&mut client).only();
+    client.answered(send.exchange, 200, None, None, NOW);
+    let other = json!({"jsonrpc": "2.0", "id": 4711, "result": {}, "error": {"code": 1}});
+    client.receive(Some(send.exchange), other.to_string().as_bytes(), NOW);
+    assert!(matches!(hear(&mut client).events[..], [Event::Ignored(_)]));
+    let both = json!({"jsonrpc": "2.0", "id": message["id"], "result": {}, "error": {"code": 1}});
+    client.receive(Some(send.exchange), both.to_string().as_bytes(), NOW);
+    let heard = hear(&mut client);
+    assert_eq!(heard.closed, 1);
+    assert!(heard.answer().unwrap_err().contains("one of"));
+    assert_eq!(client.pending(), 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_registry::{Era, Loss, ProtocolRule, Revision};
-use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, peek};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, RawId, Unreadable, peek};
 
 use super::era::{Evidence, choose, supported};
 use super::output::{Failure, InputRequired, Retry};
@@ -26,23 +26,32 @@ impl<App: Spoken> Connection<Client<App>> {
     pub(super) fn take(&mut self, exchange: Option<Exchange>, bytes: &[u8], now: Duration) {
         match self.messages(bytes) {
             Ok(messages) => {
-                for message in &messages {
-                    self.take_message(exchange, message, now);
+                for message in messages {
+                    match message {
+                        Ok(message) => self.take_message(exchange, &message, now),
+                        Err((text, unreadable)) => {
+                            let ignored = Ignored::Unreadable(unreadable);
+                            self.take_unreadable(exchange, text.as_bytes(), ignored, now);
+                        }
+                    }
                 }
             }
-            Err(ignored) => self.ignore(ignored),
+            Err(ignored) => self.take_unreadable(exchange, bytes, ignored, now),
         }
     }
 
-    /// One look at a text: its message, or those of a batch, where the server may send one.
-    pub(super) fn messages<'a>(&self, bytes: &'a [u8]) -> Result<Vec<Peeked<'a>>, Ignored> {
+    /// One look at a text: its message, or those of a batch, where the server may send one; of each what is wrong with it.
+    pub(super) fn messages<'a>(
+        &self,
+        bytes: &'a [u8],
+    ) -> Result<Vec<Result<Peeked<'a>, (&'a str, Unreadable)>>, Ignored> {
         let limits = &self.side.options.limits;
         if bytes.len() > limits.message_bytes {
             return Err(Ignored::TooLong(bytes.len()));
         }
         let message = peek(bytes).map_err(Ignored::Unreadable)?;
         if message.kind != MessageKind::Batch {
-            return Ok(vec![message]);
+            return Ok(vec![Ok(message)]);
         }
         let settled = self.state.stage.settled();
         let length = message.elements().count();
@@ -52,10 +61,9 @@ impl<App: Spoken> Connection<Client<App>> {
         {
             return Err(Ignored::Batch(length));
         }
-        let elements = message.elements().map(|text| peek(text.as_bytes()));
-        elements
-            .collect::<Result<_, _>>()
-            .map_err(Ignored::Unreadable)
+        // What is wrong with one of them is no reason to leave out the others.
+        let look = |text: &'a str| peek(text.as_bytes()).map_err(|unreadable| (text, unreadable));
+        Ok(message.elements().map(look).collect())
     }
 
     pub(super) fn take_message(

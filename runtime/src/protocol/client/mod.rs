@@ -48,6 +48,7 @@ mod stamp;
 mod state;
 mod tools;
 mod translate;
+mod unread;
 
 use std::marker::PhantomData;
 

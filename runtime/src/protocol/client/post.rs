@@ -9,6 +9,7 @@ use super::answer::MOST_SENDS;
 use super::era::{Evidence, Finding, judge};
 use super::output::Failure;
 use super::send::own_id;
+use super::unread::why;
 use super::{Channel, Client, Pending, Purpose};
 use crate::protocol::{Answer, Connection, Exchange, Ignored};
 use crate::{RevisionSet, Spoken};
@@ -38,26 +39,42 @@ impl<App: Spoken> Connection<Client<App>> {
         if id.is_none() && !success {
             self.ignore(Ignored::Status(status));
         }
-        let messages = match self.messages(body) {
-            _ if body.is_empty() => Vec::new(),
-            Ok(messages) => messages,
-            Err(ignored) => {
-                if success {
-                    self.ignore(ignored);
-                }
-                Vec::new()
-            }
+        let (messages, ignored) = match self.messages(body) {
+            _ if body.is_empty() => (Vec::new(), None),
+            Ok(messages) => (messages, None),
+            Err(ignored) => (Vec::new(), Some(ignored)),
         };
-        for message in &messages {
-            match message.kind {
-                MessageKind::Response | MessageKind::Error if self.answers(message, id) => {
-                    self.take_http_answer(exchange, status, message, now);
+        // The status says more than a page that goes with it.
+        let limit = self.side.options.limits.message_bytes;
+        let mut broken = ignored
+            .as_ref()
+            .and_then(|ignored| why(ignored, body, limit));
+        for message in messages {
+            match message {
+                Ok(message) => match message.kind {
+                    MessageKind::Response | MessageKind::Error if self.answers(&message, id) => {
+                        self.take_http_answer(exchange, status, &message, now);
+                    }
+                    _ if success => self.take_message(Some(exchange), &message, now),
+                    _ => {}
+                },
+                Err((text, unreadable)) => {
+                    broken = why(&Ignored::Unreadable(unreadable), text.as_bytes(), limit);
                 }
-                _ if success => self.take_message(Some(exchange), message, now),
-                _ => {}
             }
         }
-        self.unanswered(exchange, Some(status), now);
+        if let Some(ignored) = ignored.filter(|_| success && id.is_none()) {
+            self.ignore(ignored);
+        }
+        match broken.filter(|_| success) {
+            Some(why) if matches!(self.state.exchanges.get(&exchange), Some(Some(_))) => {
+                self.state.exchanges.remove(&exchange);
+                if let Some(id) = id {
+                    self.end_unanswered(id, Some(status), &Failure::InvalidResult(why), now);
+                }
+            }
+            _ => self.unanswered(exchange, Some(status), now),
+        }
     }
 
     /// Whether a message is the answer to this request, or an error that does not say to which.
@@ -101,29 +118,40 @@ impl<App: Spoken> Connection<Client<App>> {
             return self.send_again(exchange, now);
         }
         self.state.exchanges.remove(&exchange);
+        let failure = status.map_or(Failure::Closed, Failure::Http);
+        self.end_unanswered(id, status, &failure, now);
+    }
+
+    /// A request has no answer, and will have none.
+    pub(super) fn end_unanswered(
+        &mut self,
+        id: i64,
+        status: Option<u16>,
+        failure: &Failure,
+        now: Duration,
+    ) {
         let Some(Pending { purpose, .. }) = self.state.pending.remove(&id) else {
             return;
         };
-        let failure = status.map_or(Failure::Closed, Failure::Http);
         match purpose {
-            Purpose::Probe => match status {
-                Some(_) => self.probed(
+            Purpose::Probe => match failure {
+                Failure::Closed => self.probed(Evidence::Ended(Channel::Http), now),
+                _ => self.probed(
                     Evidence::Answer {
                         status,
                         message: None,
                     },
                     now,
                 ),
-                None => self.probed(Evidence::Ended(Channel::Http), now),
             },
-            Purpose::Initialize => self.unsettle(&failure),
+            Purpose::Initialize => self.unsettle(failure),
             Purpose::LogLevel | Purpose::Adapter => {}
             Purpose::Listen => self.listened(id, None, now),
             Purpose::Relist => self.tell_refused(),
             Purpose::Application {
                 request, losses, ..
             } => {
-                self.tell_answer(*request, Answer::Failed(failure), losses);
+                self.tell_answer(*request, Answer::Failed(failure.clone()), losses);
             }
         }
     }
