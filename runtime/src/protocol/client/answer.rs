@@ -18,6 +18,9 @@ use crate::protocol::rows::may_ask_back;
 use crate::protocol::{Answer, Connection, Event, Exchange, Ignored};
 use crate::{RevisionSet, Spoken};
 
+/// A message, alone or of a batch; or the text that is none, and what is wrong with it.
+pub(super) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;
+
 /// How often one request is sent to a server that turns out to be another than thought.
 pub(super) const MOST_SENDS: u8 = 3;
 
@@ -41,10 +44,7 @@ impl<App: Spoken> Connection<Client<App>> {
     }
 
     /// One look at a text: its message, or those of a batch, where the server may send one; of each what is wrong with it.
-    pub(super) fn messages<'a>(
-        &self,
-        bytes: &'a [u8],
-    ) -> Result<Vec<Result<Peeked<'a>, (&'a str, Unreadable)>>, Ignored> {
+    pub(super) fn messages<'a>(&self, bytes: &'a [u8]) -> Result<Vec<Element<'a>>, Ignored> {
         let limits = &self.side.options.limits;
         if bytes.len() > limits.message_bytes {
             return Err(Ignored::TooLong(bytes.len()));
