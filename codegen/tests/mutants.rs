@@ -69,6 +69,7 @@ impl Maker {
 fn planned(old: (&Value, &Model), new: (&Value, &Model), rules: &str) -> Planned {
     let side = |id, (schema, model)| Side {
         id,
+        wire: id,
         model,
         schema,
         errors: &[],

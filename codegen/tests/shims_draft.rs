@@ -155,6 +155,36 @@ fn a_member_that_nothing_fills_is_refused() {
     assert!(shelf.carried && !shelf.optional);
 }
 
+/// The string that a request claims is that of the revision that it was converted to, and no rule has to say so.
+#[test]
+fn a_request_claims_the_revision_that_it_was_converted_to() {
+    let mut spec = spec();
+    let draft = spec.revisions.iter_mut().find(|row| row.id == "draft");
+    draft.unwrap().wire = "2027-01-15".to_owned();
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    assert_eq!(plan.open, []);
+    for way in Way::BOTH {
+        let meta = End::Type("RequestMetaObject".to_owned());
+        let one = plan.way(way).iter().find(|one| one.from == meta).unwrap();
+        let Body::Object { fields, .. } = &one.body else {
+            panic!("{one:?}");
+        };
+        let claims = |source: &Source| matches!(source, Source::Claim { .. });
+        let restated: Vec<&str> = (fields.iter())
+            .filter(|field| claims(&field.source))
+            .map(|field| field.wire.as_str())
+            .collect();
+        assert_eq!(
+            restated,
+            ["io.modelcontextprotocol/protocolVersion"],
+            "{way}"
+        );
+        assert!(!one.exact, "another claim is lost on the way {way}");
+    }
+}
+
 /// Types that a rule lists beside what methods reach: each that is of no use is said in its own row.
 #[test]
 fn a_type_that_need_not_be_listed_is_said_where_it_is() {

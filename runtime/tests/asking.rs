@@ -334,3 +334,61 @@ fn a_page_that_older_handlers_want_visited_is_asked_for_and_the_call_made_anew()
     let refused = failing(&mut channel, &self::call(4, json!({"name": "t"})));
     assert!(refused["error"].is_object(), "{refused}");
 }
+
+const NEEDS_A_PAGE: &str = r#"{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"log in"}]}}"#;
+
+#[test]
+fn a_client_that_opens_no_urls_is_told_which_capability_is_missing_and_the_urls_are_told_as_lost() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let received = server.receive(
+        &mut channel,
+        None,
+        call(1, json!({"name": "t"})).as_bytes(),
+        NOW,
+    );
+    let call = calls(&received).remove(0);
+    let error = mcp_wire::from_str(NEEDS_A_PAGE).unwrap();
+    let output = server.answer(&mut channel, call.token, Err(error), NOW);
+    let refused = text_of(&output)["error"].take();
+    assert_eq!(refused["code"], -32021, "{refused}");
+    assert_eq!(
+        refused["data"]["requiredCapabilities"],
+        json!({"elicitation": {"url": {}}})
+    );
+    let lost: Vec<(String, String)> = (output.losses.iter())
+        .map(|loss| (loss.pointer(), loss.value().unwrap().text().to_owned()))
+        .collect();
+    let urls = serde_json::from_str::<Value>(NEEDS_A_PAGE).unwrap()["data"].take();
+    assert_eq!(lost[0], ("/message".to_owned(), "\"visit\"".to_owned()));
+    assert_eq!(lost[1].0, "/data");
+    assert_eq!(serde_json::from_str::<Value>(&lost[1].1).unwrap(), urls);
+    assert!(
+        output
+            .losses
+            .iter()
+            .all(|loss| loss.rule() == "url-elicitation-required")
+    );
+}
+
+#[test]
+fn an_error_that_wants_no_page_visited_after_all_keeps_what_it_says() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let received = server.receive(
+        &mut channel,
+        None,
+        call(1, json!({"name": "t"})).as_bytes(),
+        NOW,
+    );
+    let call = calls(&received).remove(0);
+    let error =
+        mcp_wire::from_str(r#"{"code":-32042,"message":"quota used up","data":7}"#).unwrap();
+    let output = server.answer(&mut channel, call.token, Err(error), NOW);
+    let told = text_of(&output)["error"].take();
+    assert_eq!(
+        told,
+        json!({"code": -32603, "message": "quota used up", "data": 7})
+    );
+    assert_eq!(output.losses.len(), 1, "{:?}", output.losses);
+}

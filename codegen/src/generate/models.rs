@@ -447,6 +447,7 @@ impl<'s> Models<'s> {
 fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
     Side {
         id: &of.revision.id,
+        wire: &of.revision.wire,
         model: &of.model,
         schema: &of.revision.schema,
         errors,

@@ -242,7 +242,10 @@ impl<'p> OneWay<'_, 'p> {
                 return true;
             }
             Source::Reread(recast) | Source::Lost(recast) => self.found.insert(recast.rule.clone()),
-            Source::Adopt { .. } | Source::Session { .. } | Source::Constant { .. } => {
+            Source::Claim { .. }
+            | Source::Adopt { .. }
+            | Source::Session { .. }
+            | Source::Constant { .. } => {
                 return true;
             }
             Source::Same {

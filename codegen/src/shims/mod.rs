@@ -7,6 +7,7 @@
 //! open    what no rule answers, the safe answer to it, and the row that would settle it
 //! limits  where a member may be less in the other revision, by what the schema limits
 //! plan    for each pair of types that a method reaches: what happens to each member and variant
+//! alike   which types need no conversion, since both revisions have them as they are
 //! exact   which conversions cannot lose anything
 //! cover   which rule covers a row of the diff that people read
 //! places  where on the wire each rule of a plan applies
@@ -17,6 +18,7 @@
 //! between released revisions none may be left.
 
 mod adapter;
+mod alike;
 mod chain;
 pub mod changes;
 mod cover;

@@ -242,7 +242,10 @@ fn field(source: &Source, trail: &Trail, met: &mut dyn FnMut(&str, Trail)) -> Op
         Source::Reread(recast) if recast.widens => {}
         Source::Reread(recast) | Source::Lost(recast) => met(&recast.rule, trail.clone()),
         Source::Fill(missing) => met(&missing.rule, trail.clone()),
-        Source::Constant { .. } | Source::Adopt { .. } | Source::Session { .. } => {}
+        Source::Claim { .. }
+        | Source::Constant { .. }
+        | Source::Adopt { .. }
+        | Source::Session { .. } => {}
     }
     None
 }

@@ -1,5 +1,7 @@
 //! What a conversion does, as plain data: emitted as Rust, printed as a table, compared with the diff.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::adapter::Adapter;
@@ -19,6 +21,8 @@ pub struct PairPlan {
     pub up: Vec<Conversion>,
     /// The conversions to the older one.
     pub down: Vec<Conversion>,
+    /// The types that both have exactly alike and that no method reaches, by Rust name.
+    pub alike: BTreeSet<String>,
     /// What becomes of each method.
     pub methods: Vec<MethodPlan>,
     /// What becomes of error codes.
@@ -190,6 +194,11 @@ pub enum Source {
     Reread(Recast),
     /// The same member of the source has no counterpart: lost, or refused where the target must have one.
     Lost(Recast),
+    /// From the same member of the source, which says of which revision the message is: of the target, from here on.
+    Claim {
+        /// The Rust field of the source.
+        field: String,
+    },
     /// A constant of the source.
     Constant {
         /// The constant.

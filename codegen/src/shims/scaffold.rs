@@ -182,6 +182,8 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             use mcp_wire::Direction;
         )
     });
+    let alike = &plan.alike;
+    let alike = alike.iter();
     let open = match open {
         Some(row) => quote!(Some(#row)),
         None => quote!(None),
@@ -202,6 +204,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             down_hop: #down,
             up: up::HOPS,
             down: down::HOPS,
+            alike: &[#(#alike),*],
             methods: &[#(#methods)*],
             errors: &[#(#errors)*],
             instead: &[#(#instead)*],

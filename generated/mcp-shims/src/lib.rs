@@ -22,11 +22,10 @@ mod v2025_06_18_to_v2025_11_25;
 #[cfg(feature = "v2025-11-25")]
 mod v2025_11_25_to_v2026_07_28;
 
-pub use mcp_convert::dynamic::{Failure, Part, Subject};
+pub use mcp_convert::dynamic::{Failure, Pair, Part, Subject};
 pub use mcp_convert::{
-    Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Session, Stop, Swallowed,
+    Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Rule, Session, Stop, Swallowed,
 };
-use mcp_convert::dynamic::Pair;
 
 /// A value that can become one of the next newer revision.
 pub trait Upgrade<To>: Sized {

@@ -5,14 +5,14 @@ use std::io::Read;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use mcp_registry::{
-    Context, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject,
+    Context, Era, Failure, Loss, Outcome as Conversion, Policy, Revision, Session, Subject,
 };
 use mcp_wire::{Direction, ErrorObject, Json, Map, Packet};
 use serde_json::json;
 
 use crate::Outcome;
 use crate::revisions::stand_in;
-use crate::whole::{self, About, Whole};
+use crate::whole::{self, About, Refused, Whole};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -114,32 +114,44 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let (Some(ty), true) = (ty, *from != start || whole.is_some())
         && let Err(error) = whole::check(*from, ty, &text)
     {
-        return Ok(invalid(&error, "", *json));
+        return Ok(invalid(error.pointer(), &error.to_string(), *json));
     }
-    let failed = |failure| match failure {
-        Failure::Unknown(what) => Err(anyhow::anyhow!(unknown(what))),
-        Failure::Invalid(error) => Ok(invalid(&error, "", *json)),
+    let failed = |refused| match refused {
+        Refused::Unknown(what) => Err(anyhow::anyhow!(unknown(what))),
+        Refused::Invalid(pointer, problem) => Ok(invalid(&pointer, &problem, *json)),
     };
     if let Some(named) = whole {
-        let packet: Packet = match mcp_wire::from_str(&text) {
-            Ok(packet) => packet,
-            Err(error) => {
-                let cure = if ty.is_none() { OTHERWISE } else { "" };
-                return Ok(invalid(&error, cure, *json));
-            }
-        };
         let about = About {
             method: method.as_deref().or(named),
             sender: direction,
         };
+        if ty.is_some() && whole::is_bare(&text) {
+            return match whole::bare(&text, (start, end), about, cx) {
+                Ok(outcome) => Ok(report(outcome, *json)),
+                Err(refused) => failed(refused),
+            };
+        }
+        let packet: Packet = match mcp_wire::from_str(&text) {
+            Ok(packet) => packet,
+            Err(error) => {
+                let cure = if ty.is_none() { OTHERWISE } else { "" };
+                let problem = format!("{error}{cure}");
+                return Ok(invalid(error.pointer(), &problem, *json));
+            }
+        };
         let made = || cx.clone();
         return match whole::convert(packet, (start, end), about, &made) {
             Ok(whole) => Ok(report_whole(whole, *json)),
-            Err(failure) => failed(failure),
+            Err(refused) => failed(refused),
         };
     }
     let converted = match (ty, method, part) {
-        (None, Some(method), Some(Part::Error)) => error(method, start, end, &text, cx),
+        (None, Some(method), Some(Part::Error)) => {
+            if let Err(refused) = whole::is_answered(*from, method) {
+                return failed(refused);
+            }
+            error(method, start, end, &text, cx)
+        }
         (None, Some(method), part) => {
             let part = match part {
                 Some(Part::Result) => mcp_registry::Part::Result,
@@ -153,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     };
     match converted {
         Ok(conversion) => Ok(report(conversion, *json)),
-        Err(failure) => failed(failure),
+        Err(failure) => failed(failure.into()),
     }
 }
 
@@ -201,22 +213,62 @@ fn error(
     Ok(mcp_registry::convert_error(method, from, to, error, cx).map(|error| Json::of(&error)))
 }
 
+/// The context, with what the options say of a session: each is read, and converted to the revision that needs it.
 fn context(arguments: &Arguments) -> anyhow::Result<Context> {
     let policy = match arguments.policy {
         PolicyName::Strict => Policy::Strict,
         PolicyName::Carry => Policy::Carry,
     };
-    let json = |option: &str, text: &Option<String>| match text {
-        Some(text) => Json::from_text(text)
-            .map(Some)
-            .with_context(|| format!("--{option} is not JSON")),
+    let (from, to) = (stand_in(arguments.from), stand_in(arguments.to));
+    let stands_alone = |revision: &Revision| revision.era() == Era::PerRequest;
+    let first = whole::way(from, to).into_iter().find(stands_alone);
+    let told = |option: &str, name: &str, text: &Option<String>| match text {
+        Some(text) => {
+            converted(option, name, text, (from, first.unwrap_or(from)), policy).map(Some)
+        }
         None => Ok(None),
     };
     Ok(Context::new(policy).with_session(Session {
-        client_capabilities: json("session-capabilities", &arguments.session_capabilities)?,
-        client_info: json("session-client", &arguments.session_client)?,
-        subscription_id: json("session-subscription", &arguments.session_subscription)?,
+        client_capabilities: told(
+            "session-capabilities",
+            "ClientCapabilities",
+            &arguments.session_capabilities,
+        )?,
+        client_info: told(
+            "session-client",
+            "Implementation",
+            &arguments.session_client,
+        )?,
+        subscription_id: told(
+            "session-subscription",
+            "RequestId",
+            &arguments.session_subscription,
+        )?,
     }))
+}
+
+/// What an option of the session says, in the revision that needs it; what that loses is told.
+fn converted(
+    option: &str,
+    name: &str,
+    text: &str,
+    (from, to): (Revision, Revision),
+    policy: Policy,
+) -> anyhow::Result<Json> {
+    Json::from_text(text).with_context(|| format!("--{option} is not JSON"))?;
+    let cx = Context::new(policy);
+    match mcp_registry::convert(Subject::Type(name), from, to, text, cx) {
+        Ok(outcome) => {
+            for loss in outcome.losses() {
+                eprintln!("--{option}: {loss}");
+            }
+            let problem = format!("--{option} cannot be converted to revision {to}");
+            outcome.value().context(problem)
+        }
+        Err(failure) => {
+            Err(failure).with_context(|| format!("--{option} is no `{name}` of revision {from}"))
+        }
+    }
 }
 
 fn read(file: &str) -> anyhow::Result<String> {
@@ -305,19 +357,15 @@ fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
 /// What may help where a file was taken for a message since nothing else was said.
 const OTHERWISE: &str = "; it was read as a whole message: if it is none, say what it is by --type, or by --method with --part";
 
-/// Exit code 1; `cure` is what to do, where it is known.
-fn invalid(error: &mcp_wire::Error, cure: &str, as_json: bool) -> Outcome {
+/// Exit code 1.
+fn invalid(pointer: &str, problem: &str, as_json: bool) -> Outcome {
     let text = match as_json {
         true => {
-            let row = json!({
-                "status": "invalid",
-                "pointer": error.pointer(),
-                "message": format!("{error}{cure}"),
-            });
+            let row = json!({ "status": "invalid", "pointer": pointer, "message": problem });
             format!("{row}\n")
         }
         false => {
-            eprintln!("error: not valid in the revision that it is said to be of: {error}{cure}");
+            eprintln!("error: not valid in the revision that it is said to be of: {problem}");
             String::new()
         }
     };

@@ -1,7 +1,13 @@
 //! Whole messages on their way to another revision: the envelope stays, what it carries is converted by its method.
 
-use mcp_registry::{Context, Failure, Outcome, Part, Revision, Subject};
-use mcp_wire::{Direction, Error, Json, JsonArray, Message, MethodKind, Packet};
+use mcp_registry::{
+    Adapter, Context, Failure, NeedsState, Outcome, Part, Rejected, Revision, Subject, TABLES,
+};
+use mcp_wire::{
+    Direction, Error, ErrorObject, Extra, Json, JsonArray, Message, MethodKind, Packet,
+};
+
+use crate::revisions::methods;
 
 /// A message, or a batch of them, that was converted.
 pub(crate) struct Whole {
@@ -20,6 +26,33 @@ pub(crate) struct About<'a> {
     pub(crate) sender: Option<Direction>,
 }
 
+/// Why a message was not converted.
+pub(crate) enum Refused {
+    /// It is no message of the revision that it is said to be of: where, and why.
+    Invalid(String, String),
+    /// What it is cannot be told, or is not known.
+    Unknown(String),
+}
+
+impl Refused {
+    /// The refusal of what is read as this member of a message.
+    pub(crate) fn within(member: &str, failure: Failure) -> Self {
+        match failure {
+            Failure::Invalid(error) => {
+                let pointer = format!("{member}{}", error.pointer());
+                Self::Invalid(pointer, error.to_string())
+            }
+            Failure::Unknown(what) => Self::Unknown(what),
+        }
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self::within("", failure)
+    }
+}
+
 /// Converts a message or a batch; `context` makes the context of each.
 ///
 /// # Errors
@@ -29,7 +62,7 @@ pub(crate) fn convert(
     (from, to): (Revision, Revision),
     about: About<'_>,
     context: &dyn Fn() -> Context,
-) -> Result<Whole, Failure> {
+) -> Result<Whole, Refused> {
     let has_batches = |revision: Revision| revision.type_named("JSONRPCBatchRequest").is_some();
     match packet {
         Packet::Single(message) => Ok(Whole {
@@ -37,7 +70,7 @@ pub(crate) fn convert(
             is_batch: false,
         }),
         Packet::Batch(_) if !has_batches(from) => {
-            Err(Failure::Unknown(format!("revision {from} has no batches")))
+            Err(Refused::Unknown(format!("revision {from} has no batches")))
         }
         Packet::Batch(messages) => {
             let convert = |(index, message)| {
@@ -47,7 +80,7 @@ pub(crate) fn convert(
             Ok(Whole {
                 messages: (messages.into_iter().enumerate())
                     .map(convert)
-                    .collect::<Result<_, Failure>>()?,
+                    .collect::<Result<_, Refused>>()?,
                 is_batch: has_batches(to),
             })
         }
@@ -79,26 +112,39 @@ fn one(
     (from, to): (Revision, Revision),
     about: About<'_>,
     cx: Context,
-) -> Result<Outcome<Json>, Failure> {
-    let part = |method: &str, part: Part, text: &str, cx: Context| {
+) -> Result<Outcome<Json>, Refused> {
+    let carry = |method: &str, part: Part, member: &'static str, text: &str, cx: Context| {
         let sender = sender(from, method, about)?;
         let subject = Subject::Method(method, part, sender);
-        mcp_registry::convert(subject, from, to, text, cx)
+        let to = crossing(method, (from, to));
+        let end = to
+            .as_ref()
+            .map_or_else(|end| *end, |crossing| crossing.before);
+        let outcome = mcp_registry::convert(subject, from, end, text, cx.within(member));
+        let outcome = outcome.map_err(|failure| Refused::within(&format!("/{member}"), failure))?;
+        Ok::<_, Refused>(match (to, outcome) {
+            (Ok(crossing), Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..)) => {
+                Outcome::NeedsState(crossing.needs)
+            }
+            (_, outcome) => outcome,
+        })
     };
     Ok(match message {
         Message::Request(mut request) => {
+            is_kind(from, &request.method, MethodKind::Request, about)?;
             let given = request.params.take();
             let text = given.as_ref().map_or("{}", Json::text);
-            let outcome = part(&request.method, Part::Params, text, cx)?;
+            let outcome = carry(&request.method, Part::Params, "params", text, cx)?;
             outcome.map(|params| {
                 request.params = kept(given.as_ref(), params);
                 Json::of(&Message::Request(request))
             })
         }
         Message::Notification(mut notification) => {
+            is_kind(from, &notification.method, MethodKind::Notification, about)?;
             let given = notification.params.take();
             let text = given.as_ref().map_or("{}", Json::text);
-            let outcome = part(&notification.method, Part::Params, text, cx)?;
+            let outcome = carry(&notification.method, Part::Params, "params", text, cx)?;
             outcome.map(|params| {
                 notification.params = kept(given.as_ref(), params);
                 Json::of(&Message::Notification(notification))
@@ -106,7 +152,8 @@ fn one(
         }
         Message::Response(mut response) => {
             let method = about.method.ok_or_else(nameless)?;
-            let outcome = part(method, Part::Result, response.result.text(), cx)?;
+            is_answered(from, method)?;
+            let outcome = carry(method, Part::Result, "result", response.result.text(), cx)?;
             outcome.map(|result| {
                 response.result = result;
                 Json::of(&Message::Response(response))
@@ -114,17 +161,243 @@ fn one(
         }
         Message::Error(mut error) => {
             let method = about.method.ok_or_else(nameless)?;
+            is_answered(from, method)?;
+            reads_as_error(from, &Json::of(&Message::Error(error.clone())))
+                .map_err(|error| Refused::from(Failure::Invalid(error)))?;
+            let cx = cx.within("error");
             let outcome = mcp_registry::convert_error(method, from, to, error.error.clone(), cx);
-            outcome.map(|converted| {
+            let outcome = outcome.map(|converted| {
                 error.error = converted;
                 Json::of(&Message::Error(error))
-            })
+            });
+            with_id((from, to), outcome)
         }
     })
 }
 
-fn nameless() -> Failure {
-    Failure::Unknown("a response does not say which method it answers: give --method".to_owned())
+/// Where a request of the server, which is a message of its own, becomes one that is embedded in a result.
+struct Crossing {
+    /// The last revision in which it is a message.
+    before: Revision,
+    needs: NeedsState,
+}
+
+/// The place where a method stops to be a message of its own on the way; without one, the end of the way.
+fn crossing(method: &str, (from, to): (Revision, Revision)) -> Result<Crossing, Revision> {
+    let has = |revision, kind| methods(revision, method).any(|row| row.kind == kind);
+    let stops = |(one, other): &(Revision, Revision)| {
+        has(*one, MethodKind::Request)
+            && has(*other, MethodKind::Input)
+            && !has(*other, MethodKind::Request)
+    };
+    let (before, after) = steps(from, to).find(stops).ok_or(to)?;
+    let adapter = Adapter::MultiRoundTrip;
+    let pair = TABLES.pairs.iter().find(|pair| joins(pair, before, after));
+    let pair = pair.ok_or(to)?;
+    let rule = pair.hands_to(adapter, method).map_or("", |rule| rule.id());
+    let needs = NeedsState {
+        adapter,
+        rule,
+        hop: pair.hop(pair.old == before.id()),
+        pointer: String::new(),
+    };
+    Ok(Crossing { before, needs })
+}
+
+/// The revisions on the way from one to another, with both.
+pub(crate) fn way(from: Revision, to: Revision) -> Vec<Revision> {
+    let place = |of: Revision| {
+        let mut all = Revision::CONVERTED.iter();
+        all.position(|one| one.same_types(of))
+    };
+    let between = |start: usize, end: usize| {
+        let all = Revision::CONVERTED.iter().skip(start);
+        all.take(end + 1 - start).copied()
+    };
+    match place(from).zip(place(to)) {
+        Some((start, end)) if start <= end => between(start, end).collect(),
+        Some((start, end)) => between(end, start).rev().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The neighbours on the way from one revision to another, in order.
+fn steps(from: Revision, to: Revision) -> impl Iterator<Item = (Revision, Revision)> {
+    let way = way(from, to);
+    let next = way.clone().into_iter().skip(1);
+    way.into_iter().zip(next)
+}
+
+fn joins(pair: &mcp_registry::Pair, one: Revision, other: Revision) -> bool {
+    let ids = [one.id(), other.id()];
+    ids == [pair.old, pair.new] || ids == [pair.new, pair.old]
+}
+
+/// The outcome of an error, refused where it goes to a revision in which every error has the id of its request.
+fn with_id((from, to): (Revision, Revision), outcome: Outcome<Json>) -> Outcome<Json> {
+    let refused = match &outcome {
+        Outcome::Exact(text) | Outcome::Reversible(text, _) | Outcome::Lossy(text, _) => {
+            steps(from, to).find_map(|(before, after)| {
+                let error = reads_as_error(after, text).err()?;
+                let pair = TABLES
+                    .pairs
+                    .iter()
+                    .find(|pair| joins(pair, before, after))?;
+                Some((error, pair.hop(pair.old == before.id()), after))
+            })
+        }
+        _ => None,
+    };
+    let Some((error, hop, revision)) = refused else {
+        return outcome;
+    };
+    let why = format!("an error response that revision {revision} does not have: {error}");
+    Outcome::Rejected(Rejected {
+        error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
+        rule: mcp_registry::Rule::NO_COUNTERPART.id(),
+        hop,
+        pointer: "/id".to_owned(),
+    })
+}
+
+/// Whether a text is an error response of a revision.
+fn reads_as_error(revision: Revision, text: &Json) -> Result<(), Error> {
+    let names = ["JSONRPCErrorResponse", "JSONRPCError"];
+    match names.iter().find_map(|name| revision.type_named(name)) {
+        Some(ty) => ty.read(text.text()).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a message is of the kind that its method has; a method that the revision lacks is left to the conversion.
+fn is_kind(
+    revision: Revision,
+    method: &str,
+    kind: MethodKind,
+    about: About<'_>,
+) -> Result<(), Refused> {
+    let is_sent = |direction| about.sender.is_none_or(|sender| sender == direction);
+    let rows: Vec<MethodKind> = methods(revision, method)
+        .filter(|row| is_sent(row.direction))
+        .map(|row| row.kind)
+        .collect();
+    if rows.is_empty() || rows.contains(&kind) {
+        return Ok(());
+    }
+    let (pointer, what) = match rows.first() {
+        Some(MethodKind::Input) => ("/method", embedded(revision, method)),
+        Some(MethodKind::Notification) => {
+            let what = format!("expected no `id`, since `{method}` is a notification, found one");
+            ("/id", what)
+        }
+        _ => {
+            let what = format!("expected an `id`, since `{method}` is a request, found none");
+            ("", what)
+        }
+    };
+    Err(Refused::Invalid(pointer.to_owned(), what))
+}
+
+fn embedded(revision: Revision, method: &str) -> String {
+    format!(
+        "`{method}` is no message of its own in revision {revision}: it stands in a result, and its answer in the next request"
+    )
+}
+
+/// Checks that a method is one that a response can answer.
+///
+/// # Errors
+/// A method that the revision does not have, or that nothing answers.
+pub(crate) fn is_answered(revision: Revision, method: &str) -> Result<(), Refused> {
+    let kinds: Vec<MethodKind> = methods(revision, method).map(|row| row.kind).collect();
+    match kinds.first() {
+        _ if kinds.contains(&MethodKind::Request) => Ok(()),
+        None => Err(Refused::Unknown(format!(
+            "revision {revision} has no method `{method}`"
+        ))),
+        Some(MethodKind::Input) => {
+            let what = embedded(revision, method);
+            Err(Refused::Invalid(String::new(), what))
+        }
+        Some(_) => Err(Refused::Unknown(format!(
+            "`{method}` is a notification, and nothing answers it"
+        ))),
+    }
+}
+
+/// Whether a text is an object without an envelope.
+pub(crate) fn is_bare(text: &str) -> bool {
+    let members = mcp_wire::from_str::<Extra>(text);
+    members.is_ok_and(|members| members.get("jsonrpc").is_none())
+}
+
+/// Converts the definition of a request or a notification that has no envelope: a method and its params.
+///
+/// # Errors
+/// As [`convert`].
+pub(crate) fn bare(
+    text: &str,
+    (from, to): (Revision, Revision),
+    about: About<'_>,
+    cx: Context,
+) -> Result<Outcome<Json>, Refused> {
+    let mut members: Extra = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
+    let method = members.get("method").and_then(Json::as_str);
+    let method = method.map(|method| method.to_string()).unwrap_or_default();
+    let given = members.get("params").cloned();
+    let text = given.as_ref().map_or("{}", Json::text);
+    let subject = Subject::Method(&method, Part::Params, sender(from, &method, about)?);
+    let outcome = mcp_registry::convert(subject, from, to, text, cx.within("params"))
+        .map_err(|failure| Refused::within("/params", failure))?;
+    let outcome = outcome.map(|params| {
+        match kept(given.as_ref(), params) {
+            Some(params) => members.insert("params", params),
+            None => members.remove("params"),
+        };
+        Json::of(&members)
+    });
+    let (Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _)) =
+        &outcome
+    else {
+        return Ok(outcome);
+    };
+    // In later revisions a request is its whole message.
+    let refused = steps(from, to).find_map(|(before, after)| {
+        let mut types = methods(after, &method).filter_map(|row| after.type_named(row.message));
+        let error = types.find_map(|ty| ty.read(value.text()).err())?;
+        let pair = TABLES
+            .pairs
+            .iter()
+            .find(|pair| joins(pair, before, after))?;
+        Some((error, pair, before, after))
+    });
+    let Some((error, pair, before, after)) = refused else {
+        return Ok(outcome);
+    };
+    let hop = pair.hop(pair.old == before.id());
+    let was_embedded = methods(before, &method).any(|row| row.kind == MethodKind::Input);
+    if let (true, Some(rule)) = (
+        was_embedded,
+        pair.hands_to(Adapter::MultiRoundTrip, &method),
+    ) {
+        return Ok(Outcome::NeedsState(NeedsState {
+            adapter: Adapter::MultiRoundTrip,
+            rule: rule.id(),
+            hop,
+            pointer: String::new(),
+        }));
+    }
+    let why = format!("revision {after} has it as a whole message only: {error}");
+    Ok(Outcome::Rejected(Rejected {
+        error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
+        rule: mcp_registry::Rule::NO_COUNTERPART.id(),
+        hop,
+        pointer: String::new(),
+    }))
+}
+
+fn nameless() -> Refused {
+    Refused::Unknown("a response does not say which method it answers: give --method".to_owned())
 }
 
 /// Params of a message that had none stay away, unless the conversion put something there.
@@ -133,7 +406,7 @@ fn kept(given: Option<&Json>, params: Json) -> Option<Json> {
 }
 
 /// Who sends a method: as told, or as the revision has it where one side alone can.
-fn sender(from: Revision, method: &str, about: About<'_>) -> Result<Option<Direction>, Failure> {
+fn sender(from: Revision, method: &str, about: About<'_>) -> Result<Option<Direction>, Refused> {
     if about.sender.is_some() {
         return Ok(about.sender);
     }
@@ -144,7 +417,7 @@ fn sender(from: Revision, method: &str, about: About<'_>) -> Result<Option<Direc
         .map(|row| (row.direction, row.kind));
     match (directions.next(), directions.next()) {
         (Some((direction, _)), None) => Ok(Some(direction)),
-        (Some((_, MethodKind::Notification)), Some(_)) => Err(Failure::Unknown(format!(
+        (Some((_, MethodKind::Notification)), Some(_)) => Err(Refused::Unknown(format!(
             "both sides may send `{method}`, and it does not mean the same from each: give --sender"
         ))),
         _ => Ok(None),
@@ -170,6 +443,8 @@ pub(crate) fn envelope(revision: Revision, name: &str) -> Option<Option<&'static
         "ClientNotification",
         "ServerRequest",
         "ServerNotification",
+        "Request",
+        "Notification",
     ];
     let generic = name.starts_with("JSONRPC") || unions.contains(&name);
     generic.then_some(None)

@@ -427,3 +427,222 @@ fn who_cancels_has_to_be_said() {
     let of = |sender| run(&[&up[..], &["--sender", sender, "-"]].concat(), text).code;
     assert_eq!((of("client"), of("server")), (0, 5));
 }
+
+/// Runs a conversion between two revisions.
+fn between(from: &str, to: &str, more: &[&str], input: &str) -> Run {
+    run(
+        &[&["--from", from, "--to", to][..], more, &["-"]].concat(),
+        input,
+    )
+}
+
+#[test]
+fn a_request_of_the_server_crosses_into_a_result_and_back_by_the_round_trip_adapter_only() {
+    let asks = r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#;
+    let answers = r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#;
+    let answer = ["--method", "roots/list"];
+    for (from, hop) in [
+        ("2025-11-25", "2025-11-25..2026-07-28"),
+        ("2024-11-05", "2025-11-25..2026-07-28"),
+    ] {
+        for told in [
+            between(from, "2026-07-28", &[], asks),
+            between(from, "2026-07-28", &answer, answers),
+        ] {
+            assert_eq!((told.code, told.out.as_str()), (5, ""), "{}", told.err);
+            let expected = format!("needs the multi-round-trip adapter ({hop}, ");
+            assert!(told.err.starts_with(&expected), "{}", told.err);
+        }
+    }
+    // There it is no message of its own, and so none that could be converted.
+    for to in ["2025-11-25", "2026-07-28", "2024-11-05"] {
+        for told in [
+            between("2026-07-28", to, &[], asks),
+            between("2026-07-28", to, &answer, answers),
+        ] {
+            assert_eq!((told.code, told.out.as_str()), (1, ""), "{}", told.err);
+            assert!(told.err.contains("no message of its own"), "{}", told.err);
+        }
+    }
+    // Between older revisions it goes as it is.
+    assert_eq!(between("2025-11-25", "2024-11-05", &[], asks).code, 0);
+    assert_eq!(
+        between("2025-11-25", "2024-11-05", &answer, answers).code,
+        0
+    );
+}
+
+#[test]
+fn an_error_without_an_id_stays_where_errors_need_none() {
+    for id in ["", r#""id":null,"#] {
+        let error = format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"m"}}}}"#);
+        let of = ["--method", "tools/list"];
+        let told = between("2025-11-25", "2025-06-18", &of, &error);
+        assert_eq!((told.code, told.out.as_str()), (6, ""), "{}", told.err);
+        assert!(
+            told.err
+                .starts_with("rejected at /id (2025-11-25..2025-06-18, no-counterpart)"),
+            "{}",
+            told.err
+        );
+        let told = between("2025-06-18", "2025-11-25", &of, &error);
+        assert_eq!((told.code, told.out.as_str()), (1, ""), "{}", told.err);
+        assert_eq!(between("2025-11-25", "2026-07-28", &of, &error).code, 0);
+    }
+}
+
+#[test]
+fn what_has_an_id_is_a_request_and_what_has_none_a_notification() {
+    let notified = r#"{"jsonrpc":"2.0","id":1,"method":"notifications/progress","params":{"progressToken":1,"progress":2}}"#;
+    let told = between("2025-11-25", "2025-06-18", &["--json"], notified);
+    assert_eq!(told.code, 1, "{}", told.out);
+    let row: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(row["pointer"], "/id", "{row}");
+    let asked = r#"{"jsonrpc":"2.0","method":"tools/list"}"#;
+    let told = between("2025-11-25", "2025-06-18", &[], asked);
+    assert_eq!((told.code, told.out.as_str()), (1, ""));
+    assert!(
+        told.err.contains("`tools/list` is a request"),
+        "{}",
+        told.err
+    );
+}
+
+#[test]
+fn the_definition_of_a_request_is_its_envelope_where_the_revision_has_it_so() {
+    let bare = r#"{"method":"tools/call","params":{"name":"t","_meta":{"progressToken":1}}}"#;
+    let ty = ["--type", "CallToolRequest"];
+    let told = between("2025-06-18", "2024-11-05", &ty, bare);
+    assert_eq!((told.code, told.err.as_str()), (0, ""));
+    let [value, given]: [Value; 2] =
+        [told.out.as_str(), bare].map(|text| serde_json::from_str(text).unwrap());
+    assert_eq!(value, given);
+    // Later it has an id, which nobody can make up.
+    let told = between("2025-06-18", "2025-11-25", &ty, bare);
+    assert_eq!((told.code, told.out.as_str()), (6, ""), "{}", told.err);
+    assert!(told.err.contains("whole message"), "{}", told.err);
+    let told = between("2025-11-25", "2025-06-18", &ty, bare);
+    assert_eq!((told.code, told.out.as_str()), (1, ""), "{}", told.err);
+    // What is embedded in a result has none.
+    let asks = r#"{"method":"roots/list"}"#;
+    let ty = ["--type", "ListRootsRequest"];
+    let told = between("2026-07-28", "2025-11-25", &ty, asks);
+    assert_eq!((told.code, told.out.as_str()), (5, ""), "{}", told.err);
+    // Losses are told by their place in it.
+    let task = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","task":{}}}"#;
+    let told = between(
+        "2025-11-25",
+        "2025-06-18",
+        &["--type", "CallToolRequest"],
+        task,
+    );
+    assert!(told.err.contains("loss at /params/task"), "{}", told.err);
+}
+
+#[test]
+fn losses_and_faults_of_a_whole_message_are_told_by_their_place_in_it() {
+    let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","task":{}}}"#;
+    let told = between("2025-11-25", "2025-06-18", &["--json"], call);
+    let row: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(row["losses"][0]["pointer"], "/params/task", "{row}");
+    let answer = r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"t","inputSchema":{"type":"object"},"icons":[]}]}}"#;
+    let of = ["--json", "--method", "tools/list"];
+    let told = between("2025-11-25", "2025-06-18", &of, answer);
+    let row: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(
+        row["losses"][0]["pointer"], "/result/tools/0/icons",
+        "{row}"
+    );
+    let error = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"m"}}"#;
+    let told = between("2025-11-25", "2025-06-18", &of, error);
+    let row: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(row["losses"][0]["pointer"], "/error/code", "{row}");
+    let wrong = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":7}}"#;
+    let told = between("2025-11-25", "2025-06-18", &["--json"], wrong);
+    let row: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(row["pointer"], "/params/name", "{row}");
+}
+
+#[test]
+fn an_error_answers_a_request_that_there_is() {
+    let error = r#"{"code":-32002,"message":"m"}"#;
+    for (method, why) in [
+        ("tools/cal", "no method `tools/cal`"),
+        ("notifications/progress", "nothing answers it"),
+    ] {
+        let of = ["--part", "error", "--method", method];
+        let told = between("2025-11-25", "2026-07-28", &of, error);
+        assert_eq!((told.code, told.out.as_str()), (2, ""), "{}", told.err);
+        assert!(told.err.contains(why), "{}", told.err);
+    }
+}
+
+#[test]
+fn a_type_that_both_revisions_have_alike_is_converted_as_it_is() {
+    for (name, text) in [("RequestId", "7"), ("Cursor", "\"c\"")] {
+        let told = between("2024-11-05", "2026-07-28", &["--type", name], text);
+        assert_eq!((told.code, told.out.trim_end()), (0, text), "{}", told.err);
+    }
+}
+
+#[test]
+fn what_is_said_of_a_session_is_read_and_converted() {
+    let call = r#"{"name":"t"}"#;
+    let of = ["--method", "tools/call", "--part", "params"];
+    let session = |more: &[&str]| between("2025-11-25", "2026-07-28", &[&of, more].concat(), call);
+    for (option, wrong) in [
+        ("--session-capabilities", "7"),
+        ("--session-capabilities", r#"{"sampling":true}"#),
+        ("--session-client", r#"{"name":"c"}"#),
+        ("--session-subscription", r#"{"id":7}"#),
+    ] {
+        let told = session(&["--session-capabilities", "{}", option, wrong]);
+        // Clap refuses an option that is given twice; so it is given once.
+        let told = match option {
+            "--session-capabilities" => session(&[option, wrong]),
+            _ => told,
+        };
+        assert_eq!((told.code, told.out.as_str()), (2, ""), "{option} {wrong}");
+        assert!(told.err.contains(option), "{}", told.err);
+    }
+    // What only the older revision has does not stand in a request of the newer one.
+    let told = session(&[
+        "--session-capabilities",
+        r#"{"tasks":{"list":{}},"sampling":{}}"#,
+    ]);
+    let value: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(
+        value["_meta"]["io.modelcontextprotocol/clientCapabilities"],
+        json!({"sampling": {}})
+    );
+    assert!(
+        told.err.contains("--session-capabilities: "),
+        "{}",
+        told.err
+    );
+}
+
+#[test]
+fn only_what_a_subscription_delivers_bears_its_id() {
+    let id = ["--session-subscription", "7"];
+    let up = |text: &str| {
+        between(
+            "2025-11-25",
+            "2026-07-28",
+            &[&id[..], &["--sender", "server"]].concat(),
+            text,
+        )
+    };
+    let changed = up(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+    assert!(
+        changed
+            .out
+            .contains(r#""io.modelcontextprotocol/subscriptionId":7"#),
+        "{}",
+        changed.out
+    );
+    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}"#;
+    let told = up(progress);
+    assert_eq!((told.code, told.err.as_str()), (0, ""));
+    assert!(!told.out.contains("subscriptionId"), "{}", told.out);
+}

@@ -35,6 +35,7 @@ pub struct Context {
     policy: Policy,
     session: Session,
     hop: &'static str,
+    root: Vec<Step>,
     path: Vec<Step>,
     losses: Vec<Loss>,
 }
@@ -55,10 +56,26 @@ impl Context {
         self
     }
 
+    /// Sets the member of a message that the value is: losses are told by their place in the message.
+    #[must_use]
+    pub fn within(mut self, member: &'static str) -> Self {
+        self.root.push(Step::Member(member));
+        self.path.clone_from(&self.root);
+        self
+    }
+
     /// Names the hop that the next losses belong to.
     pub fn enter(&mut self, hop: &'static str) {
         self.hop = hop;
-        self.path.clear();
+        self.path.clone_from(&self.root);
+    }
+
+    /// Runs a conversion of what no subscription delivers: the id of the session's is not for it.
+    pub(crate) fn undelivered<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let id = self.session.subscription_id.take();
+        let result = run(self);
+        self.session.subscription_id = id;
+        result
     }
 
     /// The policy.
@@ -257,6 +274,24 @@ impl Context {
         }
     }
 
+    /// Restates the claim of a request: the receiver's revision takes the place of the sender's.
+    ///
+    /// The way back undoes that; any other revision that stood there is lost.
+    pub fn claim(
+        &mut self,
+        name: &'static str,
+        claimed: String,
+        sender: &str,
+        receiver: &str,
+    ) -> String {
+        if claimed != sender {
+            let value: Arc<dyn Spell> = Arc::new(claimed);
+            let step = Step::Member(name);
+            self.record(&CLAIM, false, step, Change::Replaced, Some(value));
+        }
+        receiver.to_owned()
+    }
+
     /// Runs a conversion of the value of a member; its losses get the member's name.
     #[inline]
     pub fn member<T>(
@@ -419,5 +454,6 @@ impl Context {
     }
 }
 
+static CLAIM: Rule = Rule::CLAIM;
 static FOREIGN: Rule = Rule::FOREIGN;
 static UNREADABLE: Rule = Rule::UNREADABLE;

@@ -108,6 +108,14 @@ impl Tables {
         self.revisions.iter().position(|revision| revision.id == id)
     }
 
+    /// Returns the rule of this id that speaks of a hop.
+    #[must_use]
+    pub fn rule(&self, hop: &str, id: &str) -> Option<&'static Rule> {
+        let of = |pair: &&Pair| pair.up_hop == hop || pair.down_hop == hop;
+        let mut rules = self.pairs.iter().find(of)?.rules.iter();
+        rules.find(|rule| rule.id() == id).copied()
+    }
+
     /// Converts a text from one revision to another, neighbour by neighbour.
     ///
     /// # Errors
@@ -147,10 +155,20 @@ impl Tables {
                 Subject::Method(..) => Some(type_of(revision, subject)?.rust_name),
             };
             let Some(hop) = route::hop(hops, ty.rust_name, wanted) else {
-                // What no rule touches and no method reaches has no counterpart.
-                return Ok(Err(no_counterpart(ty.name, revision.id, cx)));
+                let alike = pair.alike.contains(&ty.rust_name);
+                let Some(same) = revision.rust_type(ty.rust_name).filter(|_| alike) else {
+                    return Ok(Err(no_counterpart(ty.name, revision.id, cx)));
+                };
+                let text = ty.write(&value).unwrap_or_default();
+                value = same.read(text.text()).map_err(Failure::Invalid)?;
+                ty = same;
+                continue;
             };
-            value = match (hop.run)(value, cx) {
+            let result = match pair.delivers(subject, start.methods, step.up) {
+                true => (hop.run)(value, cx),
+                false => cx.undelivered(|cx| (hop.run)(value, cx)),
+            };
+            value = match result {
                 Ok(value) => value,
                 Err(stop) => return Ok(Err(stop)),
             };

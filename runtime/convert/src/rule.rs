@@ -65,6 +65,13 @@ impl Rule {
     )
     .losing(LossKind::Cosmetic);
 
+    /// A request that claims another revision than the one that it is of: it stands in no file.
+    pub const CLAIM: Self = Self::new(
+        "claim-of-another-revision",
+        "a request claims the revision that it is of: of the receiver's, once it was converted",
+    )
+    .losing(LossKind::Cosmetic);
+
     /// What nobody has decided yet: it stands in no file.
     pub const UNDECIDED: Self = Self::new("undecided", "no rule says what becomes of it yet");
 
@@ -81,8 +88,9 @@ impl Rule {
     );
 
     /// The rules that stand in no file: this is where they are said, and no rule of a file may bear their ids.
-    pub const BUILT_IN: [Self; 4] = [
+    pub const BUILT_IN: [Self; 5] = [
         Self::FOREIGN,
+        Self::CLAIM,
         Self::UNDECIDED,
         Self::NO_COUNTERPART,
         Self::UNREADABLE,

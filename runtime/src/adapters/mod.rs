@@ -18,7 +18,7 @@
 mod asking;
 pub(crate) mod filter;
 mod listening;
-mod parking;
+pub(crate) mod parking;
 pub(crate) mod questions;
 mod rounds;
 pub(crate) mod seal;

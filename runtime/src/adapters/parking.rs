@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_registry::{Adapter, Revision};
+use mcp_registry::{Adapter, Context, Loss, NeedsState, Revision, TABLES};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::questions::{Question, allowed, known, with_members, write};
@@ -14,8 +14,8 @@ use super::seal::{Bound, Broken, Issued};
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::errors;
 use crate::methods;
-use crate::protocol::Token;
 use crate::protocol::rows::may_ask_back;
+use crate::protocol::{Caller, Token};
 
 /// The calls that wait for their client to come again.
 #[derive(Debug, Default)]
@@ -273,14 +273,8 @@ impl Parking {
 /// A call of older handlers failed since a page has to be visited first: a modern client is asked to, in a result, and
 /// comes again. Nothing, if the error says nothing of the sort, or the client cannot be asked.
 fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<Step> {
-    if error.code.as_i64() != Some(errors::URL_ELICITATION_REQUIRED) {
-        return None;
-    }
-    let data = JsonObject::try_from(error.data.clone()?).ok()?;
-    let pages: Vec<Json> = data.get("elicitations")?.read().ok()?;
     let method = known(methods::ELICITATION_CREATE)?;
-    let question = |(index, page): (usize, Json)| {
-        let params = with_members(&page, &[("mode", Some(Json::of("url")))]);
+    let question = |(index, params): (usize, Json)| {
         allowed(about.caller, method, &params).ok()?;
         let (params, _) = world.params_out(method, &params, about.peer).ok()?;
         Some(Question {
@@ -289,7 +283,7 @@ fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<St
             params,
         })
     };
-    let questions: Vec<Question> = pages
+    let questions: Vec<Question> = pages(error)?
         .into_iter()
         .enumerate()
         .map(question)
@@ -305,6 +299,59 @@ fn elicit(about: About<'_>, error: &ErrorObject, world: &World<'_>) -> Option<St
     let until = world.now + world.limits.ask_time;
     let state = world.seal.sign(&Issued::Again, until, bound)?;
     Some(Step::Answer(about.token, Ok(write(&questions, &state))))
+}
+
+/// The pages that an error wants visited, as the params of questions.
+fn pages(error: &ErrorObject) -> Option<Vec<Json>> {
+    if error.code.as_i64() != Some(errors::URL_ELICITATION_REQUIRED) {
+        return None;
+    }
+    let data = JsonObject::try_from(error.data.clone()?).ok()?;
+    let pages: Vec<Json> = data.get("elicitations")?.read().ok()?;
+    let by_url = |page| with_members(page, &[("mode", Some(Json::of("url")))]);
+    Some(pages.iter().map(by_url).collect())
+}
+
+/// Returns the error for a client that cannot be asked in the place of an error of older handlers, with what that loses.
+///
+/// A client that did not declare that it opens URLs is told so; what the handlers said has no place in that error.
+/// An error that names no URL keeps its message and data under the code of an internal error.
+pub(crate) fn in_place_of(
+    error: ErrorObject,
+    caller: &Caller,
+    needs: &NeedsState,
+) -> (ErrorObject, Vec<Loss>) {
+    let mut cx = Context::default();
+    cx.enter(needs.hop);
+    let undeclared = pages(&error).and_then(|pages| {
+        let refusals = pages
+            .iter()
+            .map(|page| allowed(caller, methods::ELICITATION_CREATE, page));
+        refusals.filter_map(Result::err).next()
+    });
+    let rule = TABLES.rule(needs.hop, needs.rule);
+    let told = match undeclared {
+        Some(refusal) => {
+            if let Some(rule) = rule {
+                cx.under(rule).replace("/message", error.message);
+                if let Some(data) = error.data {
+                    cx.under(rule).replace("/data", data);
+                }
+                cx.under(rule).replace("/code", error.code);
+            }
+            refusal
+        }
+        None => {
+            if let Some(rule) = rule {
+                cx.under(rule).replace("/code", error.code.clone());
+            }
+            ErrorObject {
+                code: ErrorObject::INTERNAL_ERROR.into(),
+                ..error
+            }
+        }
+    };
+    (told, cx.losses().to_vec())
 }
 
 /// The client has come again: the handlers are called as if for the first time, unless it would not.

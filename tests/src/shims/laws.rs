@@ -218,7 +218,8 @@ fn named_by_rules(world: &World<'_>, way: &Way, losses: &[Loss]) -> Result<(), S
         if loss.hop != way.name {
             return Err(format!("a loss of another hop: {loss}"));
         }
-        if !rules.contains(loss.rule()) && loss.rule() != mcp_convert::Rule::FOREIGN.id() {
+        let built_in = [mcp_convert::Rule::FOREIGN, mcp_convert::Rule::CLAIM].map(|rule| rule.id());
+        if !rules.contains(loss.rule()) && !built_in.contains(&loss.rule()) {
             return Err(format!("a loss of no rule: {loss}"));
         }
     }

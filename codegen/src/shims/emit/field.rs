@@ -75,6 +75,11 @@ impl Emitter {
                     value
                 }
             }
+            Source::Claim { field: from } => {
+                let from = format_ident!("{from}");
+                let (source, target) = self.sides();
+                quote!(cx.claim(#wire, #from, #source::PROTOCOL_VERSION, #target::PROTOCOL_VERSION))
+            }
             Source::Custom { field: from, hook } => {
                 let from = format_ident!("{from}");
                 let call = call(hook, quote!(#from));

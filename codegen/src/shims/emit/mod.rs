@@ -133,7 +133,7 @@ impl Emitter {
             .collect()
     }
 
-    fn sides(&self) -> (Ident, Ident) {
+    pub(super) fn sides(&self) -> (Ident, Ident) {
         let (from, to) = self.way.of(("old", "new"), ("new", "old"));
         (format_ident!("{from}"), format_ident!("{to}"))
     }

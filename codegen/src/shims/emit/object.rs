@@ -182,6 +182,7 @@ fn named_fields<'p>(
     names.extend(fields.iter().filter_map(|plan| match &plan.source {
         Source::Same { field, .. }
         | Source::Custom { field, .. }
+        | Source::Claim { field }
         | Source::Reread(Recast { field, .. })
         | Source::Lost(Recast { field, .. }) => Some(field.as_str()),
         Source::Constant { .. }

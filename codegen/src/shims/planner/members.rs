@@ -8,7 +8,7 @@ use super::super::plan::{
 };
 use super::super::rules::{Action, Rule, SessionFact};
 use super::{End, Hop, Planner, Reject, Shape, hook, words};
-use crate::model::{Member, Presence, Ty};
+use crate::model::{Given, Member, Presence, Start, Ty};
 
 /// What an absent value becomes, as the rest of a sentence.
 const ABSENT: &str = "what an absent one becomes where the target must have it";
@@ -27,6 +27,12 @@ impl<'m> Planner<'m> {
             return Source::Custom {
                 field: source.field.clone(),
                 hook: hook(offer.rule, path),
+            };
+        }
+        let claims = |member: &Member| member.given == Given::Start(Start::ProtocolVersion);
+        if self.hop.restates && claims(source) && claims(target) {
+            return Source::Claim {
+                field: source.field.clone(),
             };
         }
         let step = self.step(&source.ty, &target.ty);

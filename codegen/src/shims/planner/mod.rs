@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::alike;
 use super::exact;
 use super::limits::Limits;
 use super::open::{Finding, Findings, Row, UNDECIDED};
@@ -29,6 +30,8 @@ use crate::model::{Model, Object, Rest, Shape, Ty, TypeDef, Union};
 pub struct Side<'m> {
     /// The id of the revision.
     pub id: &'m str,
+    /// What its messages call it.
+    pub wire: &'m str,
     /// Its model.
     pub model: &'m Model,
     /// Its schema, for what the model leaves as text.
@@ -58,6 +61,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
         let [from, to] = way.of([old, new], [new, old]);
         Planner::new(Hop {
             ids: [from.id, to.id],
+            restates: from.wire != to.wire,
             from: from.model,
             to: to.model,
             limits: limits.as_ref(),
@@ -97,6 +101,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     exact::mark(&mut down);
     let pair = Pair::new(old.id, new.id);
     let plan = PairPlan {
+        alike: alike::unreached([old.model, new.model], [&up, &down]),
         open: found.decisions(&pair),
         pair,
         up,
@@ -139,6 +144,8 @@ fn facts(rules: &PairRules) -> Vec<RuleFacts> {
 #[derive(Clone, Copy)]
 struct Hop<'m> {
     ids: [&'m str; 2],
+    /// Whether messages call the two by different names.
+    restates: bool,
     from: &'m Model,
     to: &'m Model,
     /// What the schemas say of members beside the types; none where they cannot be compared.

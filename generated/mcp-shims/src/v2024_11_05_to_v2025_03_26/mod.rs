@@ -17,6 +17,13 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2025-03-26..2024-11-05",
     up: up::HOPS,
     down: down::HOPS,
+    alike: &[
+        "Cursor",
+        "EmptyResult",
+        "PaginatedResult",
+        "RequestId",
+        "ResourceContents",
+    ],
     methods: &[],
     errors: &[],
     instead: &[],

@@ -18,6 +18,7 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2025-06-18..2025-03-26",
     up: up::HOPS,
     down: down::HOPS,
+    alike: &["Cursor", "EmptyResult", "PaginatedResult", "RequestId"],
     methods: &[
         MethodHop {
             method: "elicitation/create",

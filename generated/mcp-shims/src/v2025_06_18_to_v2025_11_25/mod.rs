@@ -19,6 +19,14 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2025-11-25..2025-06-18",
     up: up::HOPS,
     down: down::HOPS,
+    alike: &[
+        "BaseMetadata",
+        "Cursor",
+        "EmptyResult",
+        "PaginatedResult",
+        "RequestId",
+        "ResourceContents",
+    ],
     methods: &[
         MethodHop {
             method: "notifications/elicitation/complete",
@@ -146,7 +154,7 @@ pub(crate) const PAIR: Pair = Pair {
             codes: (-32042, -32042),
             methods: &[],
             rule: &rules::URL_ELICITATION_REQUIRED,
-            up: None,
+            up: Some(ErrorFate::Code(-32603)),
             down: Some(ErrorFate::Code(-32603)),
         },
     ],

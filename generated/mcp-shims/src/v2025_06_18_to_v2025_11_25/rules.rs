@@ -232,7 +232,7 @@ pub(crate) static TOOL_EXECUTION: Rule = Rule::new(
 /// `url-elicitation-required`
 pub(crate) static URL_ELICITATION_REQUIRED: Rule = Rule::new(
     "url-elicitation-required",
-    "a client of 2025-06-18 cannot be sent to a URL, and the code says nothing to it; message and data still name the URLs. It stays an error on tools/call, too: as a result it would tell the model to go where only a person may",
+    "a client of 2025-06-18 cannot be sent to a URL, and the code says nothing to it; message and data still name the URLs. It stays an error on tools/call, too: as a result it would tell the model to go where only a person may. A server of 2025-06-18 means by the code whatever it likes, and must not send anybody to a URL by it",
 );
 
 /// All of them.

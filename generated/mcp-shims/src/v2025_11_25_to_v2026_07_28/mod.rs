@@ -21,6 +21,15 @@ pub(crate) const PAIR: Pair = Pair {
     down_hop: "2026-07-28..2025-11-25",
     up: up::HOPS,
     down: down::HOPS,
+    alike: &[
+        "BaseMetadata",
+        "Cursor",
+        "EnumSchema",
+        "Icons",
+        "MultiSelectEnumSchema",
+        "RequestId",
+        "SingleSelectEnumSchema",
+    ],
     methods: &[
         MethodHop {
             method: "initialize",

@@ -2,6 +2,7 @@
 
 use mcp_wire::{AnyValue, Direction, MethodInfo, TypeInfo};
 
+use super::Subject;
 use crate::context::Context;
 use crate::outcome::{Adapter, Stop};
 use crate::rule::Rule;
@@ -32,6 +33,8 @@ pub struct Pair {
     pub up: &'static [Hop],
     /// To the older one.
     pub down: &'static [Hop],
+    /// The Rust names, in order, of the types that both have exactly alike and that no conversion is needed for.
+    pub alike: &'static [&'static str],
     /// Methods that only one of them has, or that mean something else to the other.
     pub methods: &'static [MethodHop],
     /// Error codes that mean something else, the narrowest rule first.
@@ -117,6 +120,20 @@ impl Pair {
             .or_else(|| rows.next().map(|row| row.rule))
     }
 
+    /// Whether the method, or one whose params are of this type, is one that a subscription delivers.
+    pub(super) fn delivers(&self, subject: Subject<'_>, methods: &[MethodInfo], up: bool) -> bool {
+        let is_delivered = |name: &str| {
+            let mut rows = self.methods.iter().filter(|row| row.method == name);
+            rows.any(|row| matches!(row.fate(up), Some(MethodFate::Subscribed)))
+        };
+        match subject {
+            Subject::Method(name, ..) => is_delivered(name),
+            Subject::Type(ty) => methods
+                .iter()
+                .any(|row| row.params == Some(ty) && is_delivered(row.name)),
+        }
+    }
+
     /// What becomes of a method that only one of the two has in this direction, or that means something else.
     ///
     /// Where it is not said who sends it, a method that is left in the other direction is not gone.
@@ -200,9 +217,14 @@ impl MethodHop {
             })
     }
 
+    /// What becomes of it on the way up or down.
+    fn fate(&self, up: bool) -> Option<MethodFate> {
+        if up { self.up } else { self.down }
+    }
+
     /// The end of a conversion of this method, if it ends there.
     pub(super) fn stop(&self, up: bool, cx: &Context) -> Option<Stop> {
-        Some(match if up { self.up } else { self.down }? {
+        Some(match self.fate(up)? {
             MethodFate::NeedsState(adapter) => cx.needs(self.rule, adapter),
             MethodFate::Subscribed if cx.session().subscription_id.is_some() => return None,
             MethodFate::Subscribed => cx.needs(self.rule, Adapter::Subscription),

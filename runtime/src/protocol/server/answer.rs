@@ -13,6 +13,7 @@ use super::told::Told;
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
 use crate::adapters::Occasion;
+use crate::adapters::parking::in_place_of;
 use crate::adapters::questions::allowed;
 use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy};
@@ -254,10 +255,17 @@ impl<App: Spoken> Server<App> {
             about: told.about(),
             result: result.as_ref(),
         };
-        match self.run_machine(state, needs.adapter, occasion, now) {
-            Some(output) => output,
-            None => self.deliver(state, token, Err(Stopped::NeedsState(needs.clone()))),
+        if let Some(output) = self.run_machine(state, needs.adapter, occasion, now) {
+            return output;
         }
+        let translated = match (result, state.get(token)) {
+            (Err(error), Some(pending)) if !state.is_bare => {
+                let (error, losses) = in_place_of(error, &pending.caller, needs);
+                Ok((Err(error), losses))
+            }
+            _ => Err(Stopped::NeedsState(needs.clone())),
+        };
+        self.deliver(state, token, translated)
     }
 }
 
