@@ -333,6 +333,116 @@ async fn a_stream_that_breaks_is_taken_up_again() {
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
+/// The body of a stream that has no end: lines that never end, or events, and how many bytes of it were asked for.
+struct Endless {
+    part: axum::body::Bytes,
+    sent: Arc<AtomicUsize>,
+}
+
+impl http_body::Body for Endless {
+    type Data = axum::body::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<http_body::Frame<Self::Data>, Self::Error>>> {
+        let sent = self.sent.fetch_add(self.part.len(), Ordering::SeqCst);
+        // It has an end after all: a test must not run out of memory.
+        let frame = (sent < 256 << 20).then(|| Ok(http_body::Frame::data(self.part.clone())));
+        std::task::Poll::Ready(frame)
+    }
+}
+
+fn stream_of(body: Body) -> Response {
+    Response::builder()
+        .header("content-type", "text/event-stream")
+        .body(body)
+        .unwrap()
+}
+
+fn is_call(request: &Request) -> bool {
+    let method = request.headers().get("mcp-method");
+    method.is_some_and(|method| method == "tools/call")
+}
+
+#[tokio::test]
+async fn an_event_without_end_ends_its_call_and_is_read_no_further() {
+    let line = format!("data: {}", "x".repeat(64 << 10));
+    for part in [line, "x".repeat(64 << 10), "data: x\n".repeat(8 << 10)] {
+        let sent = Arc::new(AtomicUsize::new(0));
+        let (count, part) = (Arc::clone(&sent), axum::body::Bytes::from(part));
+        let endless: Fault = Arc::new(move |_, request| {
+            is_call(request).then(|| {
+                let (part, sent) = (part.clone(), Arc::clone(&count));
+                stream_of(Body::new(Endless { part, sent }))
+            })
+        });
+        let url = serve([Revision::NEWEST], endless).await;
+        let limits = mcp_revisions::Limits {
+            message_bytes: 1 << 20,
+            ..Default::default()
+        };
+        let client = client().with_limits(limits).http(quick(&url));
+        let failed = call(&client, "hello").await;
+        assert!(matches!(failed, Err(Error::NoAnswer(_))), "{failed:?}");
+        // Sockets hold some of it.
+        let sent = sent.load(Ordering::SeqCst);
+        assert!(sent < 64 << 20, "{sent} bytes");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_at_once_is_not_asked_for_again_at_once() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let told = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}});
+    let breaks: Fault = Arc::new(move |_, request| {
+        let again = request.headers().contains_key("last-event-id");
+        (again || is_call(request)).then(|| {
+            count.fetch_add(1, Ordering::SeqCst);
+            stream_of(Body::from(format!("id: 1\nretry: 0\ndata: {told}\n\n")))
+        })
+    });
+    let url = serve([Revision::NEWEST], breaks).await;
+    let client = client().http(quick(&url));
+    let late = call(&client.within(Duration::from_millis(500)), "hello").await;
+    assert_eq!(late, Err(Error::TimedOut(Duration::from_millis(500))));
+    let asked = asked.load(Ordering::SeqCst);
+    assert!((1..=10).contains(&asked), "{asked} times");
+}
+
+#[tokio::test]
+async fn the_stream_of_a_session_is_asked_for_before_its_first_call() {
+    for _ in 0..40 {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let note = Arc::clone(&seen);
+        let watch: Fault = Arc::new(move |_, request| {
+            if request.headers().contains_key("mcp-session-id") {
+                note.lock().unwrap().push(request.method().clone());
+            }
+            None
+        });
+        let url = serve([Revision::V2025_11_25], watch).await;
+        let client = client().http(quick(&url));
+        assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
+        let seen = seen.lock().unwrap().clone();
+        assert_eq!(seen[..3], ["POST", "GET", "POST"], "{seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_never_begins_ends_its_call() {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let http = quick(&url).with_answer_time(Duration::from_millis(50));
+    let client = client().http(http).within(None);
+    let failed = tokio::time::timeout(Duration::from_secs(20), call(&client, "hello"));
+    assert!(matches!(failed.await.unwrap(), Err(Error::NoAnswer(_))));
+}
+
 /// What is printed into a log says where it goes, and keeps what headers hold to itself.
 #[test]
 fn a_client_over_http_prints_its_url_and_no_secret() {

@@ -1,47 +1,203 @@
-//! The events of a response, and where they left off.
+//! The events of a response, none of them longer than a message may be, and where they left off.
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::StreamExt;
+use bytes::{Buf, Bytes};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming as Body;
-use sse_stream::SseStream;
+use memchr::memchr2;
+
+/// How long the id of an event may be that a client can come again with; longer ones are of no use in a header.
+const ID_BYTES: usize = 1 << 10;
+/// What a line has beside its data: the name of its field.
+const FIELD_BYTES: usize = 16;
 
 /// A stream of events that is read.
 pub(super) struct Events {
-    stream: SseStream<Body>,
-    /// The event to go on after, if the stream breaks.
-    pub(super) last_id: Option<String>,
-    /// How long the server wants to be left alone before that.
-    pub(super) retry: Option<Duration>,
+    body: Body,
+    /// What came and was not looked at yet.
+    chunk: Bytes,
+    parser: Parser,
 }
 
 impl Events {
-    pub(super) fn new(body: Body) -> Self {
+    /// The events of a body, of which none may have more than `limit` bytes.
+    pub(super) fn new(body: Body, limit: usize) -> Self {
         Self {
-            stream: SseStream::new(body),
+            body,
+            chunk: Bytes::new(),
+            parser: Parser::new(limit),
+        }
+    }
+
+    /// The events that go on in another body where those of this one broke off.
+    pub(super) fn continued(self, body: Body) -> Self {
+        let Parser {
+            limit,
+            last_id,
+            retry,
+            ..
+        } = self.parser;
+        let mut parser = Parser::new(limit);
+        (parser.last_id, parser.retry) = (last_id, retry);
+        Self {
+            body,
+            chunk: Bytes::new(),
+            parser,
+        }
+    }
+
+    /// The event to go on after, if the stream breaks.
+    pub(super) fn last_id(&self) -> Option<&str> {
+        self.parser.last_id.as_deref()
+    }
+
+    /// How long the server wants to be left alone before that.
+    pub(super) fn retry(&self) -> Option<Duration> {
+        self.parser.retry
+    }
+
+    /// Whether an event was too long: it would be as long another time.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.parser.is_too_long
+    }
+
+    /// The next message; none if the stream has ended, or broke. One that is too long is cut just behind the limit, so
+    /// that it is refused as too long, and is the last.
+    pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
+        loop {
+            if let Some(message) = self.parser.take(&mut self.chunk) {
+                return Some(message);
+            }
+            if self.parser.is_too_long {
+                return None;
+            }
+            let frame = self.body.frame().await?.ok()?;
+            if let Ok(data) = frame.into_data() {
+                self.chunk = data;
+            }
+        }
+    }
+}
+
+/// Server-sent events, byte by byte.
+struct Parser {
+    limit: usize,
+    is_too_long: bool,
+    /// Whether nothing was read yet: a byte order mark may stand there.
+    is_new: bool,
+    /// Whether the last line ended with a carriage return, to which a line feed may belong.
+    is_behind_return: bool,
+    line: Vec<u8>,
+    /// The data of the event that is read; none if it has none so far.
+    data: Option<Vec<u8>>,
+    /// Its id; inside, none if it cannot be used.
+    id: Option<Option<String>>,
+    last_id: Option<String>,
+    retry: Option<Duration>,
+}
+
+impl Parser {
+    fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            is_too_long: false,
+            is_new: true,
+            is_behind_return: false,
+            line: Vec::new(),
+            data: None,
+            id: None,
             last_id: None,
             retry: None,
         }
     }
 
-    /// The next message; none if the stream has ended, or broke.
-    pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
-        loop {
-            let event = self.stream.next().await?.ok()?;
-            if let Some(id) = event.id {
-                self.last_id = Some(id);
+    /// Reads on until a message is complete, or nothing is left.
+    fn take(&mut self, chunk: &mut Bytes) -> Option<Vec<u8>> {
+        while let Some(&first) = chunk.first() {
+            if self.is_too_long {
+                return None;
             }
-            if let Some(retry) = event.retry {
-                self.retry = Some(Duration::from_millis(retry));
+            if std::mem::take(&mut self.is_behind_return) && first == b'\n' {
+                chunk.advance(1);
+                continue;
             }
-            // Events without data are there for their id alone.
-            match event.data {
-                Some(data) if !data.is_empty() => return Some(data.into_bytes()),
-                _ => {}
+            let end = memchr2(b'\n', b'\r', chunk);
+            let part = chunk.split_to(end.unwrap_or(chunk.len()));
+            let held = self.data.as_ref().map_or(0, Vec::len);
+            let room = (self.limit.saturating_add(FIELD_BYTES))
+                .saturating_sub(held.saturating_add(self.line.len()));
+            self.is_too_long = part.len() > room;
+            let part = part.get(..part.len().min(room.saturating_add(1)));
+            self.line.extend_from_slice(part.unwrap_or_default());
+            if end.is_some() {
+                self.is_behind_return = chunk.first() == Some(&b'\r');
+                chunk.advance(1);
+            } else if !self.is_too_long {
+                continue;
+            }
+            let is_blank = self.line.is_empty();
+            self.field();
+            let message = match is_blank {
+                true => self.dispatch(),
+                // What there is of an event that has no end is for nobody, unless to be refused as too long.
+                false if self.is_too_long => {
+                    self.data.take().filter(|data| data.len() > self.limit)
+                }
+                false => None,
+            };
+            if message.is_some() {
+                return message;
             }
         }
+        None
+    }
+
+    /// A line is complete.
+    fn field(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let line = match std::mem::take(&mut self.is_new) {
+            true => line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line),
+            false => &line,
+        };
+        let colon = memchr::memchr(b':', line).unwrap_or(line.len());
+        let (name, value) = line.split_at(colon);
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                match &mut self.data {
+                    Some(data) => data.push(b'\n'),
+                    None => self.data = Some(Vec::new()),
+                }
+                if let Some(data) = &mut self.data {
+                    data.extend_from_slice(value);
+                    self.is_too_long |= data.len() > self.limit;
+                    data.truncate(self.limit.saturating_add(1));
+                }
+            }
+            b"id" if !value.contains(&0) => {
+                let id = String::from_utf8(value.to_vec());
+                self.id = Some(id.ok().filter(|id| id.len() <= ID_BYTES));
+            }
+            b"retry" => {
+                let digits = std::str::from_utf8(value).ok();
+                let number = digits.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+                if let Some(retry) = number.and_then(|text| text.parse().ok()) {
+                    self.retry = Some(Duration::from_millis(retry));
+                }
+            }
+            // Comments, and what is not known.
+            _ => {}
+        }
+    }
+
+    /// An event is complete: its message, unless it is there for its id alone.
+    fn dispatch(&mut self) -> Option<Vec<u8>> {
+        if let Some(id) = self.id.take() {
+            self.last_id = id;
+        }
+        self.data.take().filter(|data| !data.is_empty())
     }
 }
 
@@ -52,4 +208,69 @@ pub(super) async fn whole(body: Body, limit: usize) -> Option<Bytes> {
         .await
         .ok()?;
     Some(body.to_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    /// The messages of a text that comes in parts of so many bytes, and what is known behind them.
+    fn read(text: &[u8], part: usize, limit: usize) -> (Vec<String>, Parser) {
+        let mut parser = Parser::new(limit);
+        let mut messages = Vec::new();
+        for part in text.chunks(part) {
+            let mut chunk = Bytes::copy_from_slice(part);
+            while let Some(message) = parser.take(&mut chunk) {
+                messages.push(String::from_utf8(message).unwrap());
+            }
+        }
+        (messages, parser)
+    }
+
+    #[test]
+    fn events_are_read_however_they_are_cut_and_whatever_ends_their_lines() {
+        let text = "\u{feff}: hello\nid: 1\nretry: 70\ndata: one\n\ndata\ndata:two\ndata:  three\nevent: message\n\n\
+                    id: 2\n\nid\ndata: four\n\nid: 5\0\ndata: five\n\nretry: -1\nretry: x\ndata: never ends\n";
+        for ends in ["\n", "\r\n", "\r"] {
+            for part in [1, 2, 3, 1_000] {
+                let (messages, parser) = read(text.replace('\n', ends).as_bytes(), part, 100);
+                let expected = ["one", "\ntwo\n three", "four", "five"];
+                assert_eq!(messages, expected, "{ends:?} in parts of {part}");
+                assert_eq!(parser.last_id.as_deref(), Some(""));
+                assert_eq!(parser.retry, Some(Duration::from_millis(70)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_is_the_last() {
+        let long = "x".repeat(1_000);
+        let lines = "data: x\n".repeat(1_000);
+        let endless = [
+            format!("data: {long}"),
+            format!("data: {long}\n\ndata: more\n\n"),
+            format!("id: {long}"),
+            format!(": {long}"),
+            lines,
+        ];
+        for text in endless {
+            for part in [1, 7, 10_000] {
+                let (messages, parser) = read(format!("data: 1\n\n{text}").as_bytes(), part, 50);
+                assert!(parser.is_too_long, "{text} in parts of {part}");
+                assert!(messages.len() <= 2, "{messages:?}");
+                if let Some(cut) = messages.get(1) {
+                    assert_eq!(cut.len(), 51, "{text} in parts of {part}");
+                }
+                assert!(parser.line.capacity() + parser.data.map_or(0, |it| it.capacity()) < 500);
+            }
+        }
+        // As long as it may be is not too long; an id that no header should hold is none.
+        let (messages, parser) = read(b"id: 7\ndata: 12345\n\ndata: 1234\n\n", 3, 5);
+        assert_eq!((messages.len(), parser.is_too_long), (2, false));
+        let id = format!("id: {}\ndata: 1\n\n", "7".repeat(2_000));
+        let (messages, parser) = read(id.as_bytes(), 100, 5_000);
+        assert_eq!((messages.len(), parser.last_id), (1, None));
+    }
 }

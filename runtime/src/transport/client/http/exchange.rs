@@ -7,10 +7,11 @@ use ::http::{Method, Response};
 use bytes::Bytes;
 use hyper::body::Incoming as Body;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-use super::events::{Events, whole};
+use super::events::Events;
 use super::gate::{Gate, Key};
-use super::request::Requests;
+use super::request::{Pace, Requests};
 use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
 use crate::transport::client::Incoming;
@@ -47,7 +48,7 @@ pub(super) async fn run(
     let status = response.status().as_u16();
     let session = header(&response, SESSION_ID);
     if !is_stream(&response) {
-        let came = match whole(response.into_body(), requests.limit).await {
+        let came = match requests.whole(response.into_body()).await {
             Some(body) => Incoming::Answered {
                 exchange,
                 status,
@@ -79,9 +80,10 @@ async fn stream(
     body: Body,
     tell: &mpsc::Sender<Incoming>,
 ) {
-    let mut events = Events::new(body);
-    let mut resumed = 0;
+    let mut events = Events::new(body, requests.limit);
+    let (mut resumed, mut pace) = (0, Pace::default());
     loop {
+        let opened = Instant::now();
         while let Some(text) = events.next().await {
             resumed = 0;
             let is_answer = answers(&text);
@@ -94,20 +96,22 @@ async fn stream(
             }
         }
         resumed += 1;
-        let (Some(id), true) = (events.last_id.clone(), resumed <= RESUMED) else {
+        let (Some(id), true) = (events.last_id(), resumed <= RESUMED) else {
             return;
         };
-        tokio::time::sleep(requests.pause(resumed, events.retry)).await;
+        // It would be as long another time.
+        if events.is_too_long() {
+            return;
+        }
+        let id = id.to_owned();
+        let pause = pace.pause(requests, opened.elapsed(), events.retry());
+        tokio::time::sleep(pause).await;
         let mut headers = headers.to_vec();
         headers.retain(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_TYPE.as_str()));
-        headers.push((LAST_EVENT_ID.to_owned(), id.clone()));
+        headers.push((LAST_EVENT_ID.to_owned(), id));
         let answer = requests.send(&Method::GET, &headers, &Bytes::new()).await;
         match answer.filter(|response| response.status().is_success() && is_stream(response)) {
-            Some(response) => {
-                let retry = events.retry;
-                events = Events::new(response.into_body());
-                (events.last_id, events.retry) = (Some(id), retry);
-            }
+            Some(response) => events = events.continued(response.into_body()),
             None => return,
         }
     }

@@ -47,6 +47,9 @@ impl Authorize for String {
     }
 }
 
+/// How long a server may take to begin an answer.
+const ANSWER_TIME: Duration = Duration::from_secs(600);
+
 /// A server over streamable HTTP.
 #[derive(Clone)]
 pub struct Http {
@@ -55,6 +58,7 @@ pub struct Http {
     headers: Vec<(String, String)>,
     tries: u32,
     pause: Duration,
+    answer_time: Duration,
     #[cfg(feature = "tls")]
     tls: Option<rustls::ClientConfig>,
 }
@@ -86,6 +90,7 @@ impl Http {
             headers: Vec::new(),
             tries: 4,
             pause: Duration::from_millis(500),
+            answer_time: ANSWER_TIME,
             #[cfg(feature = "tls")]
             tls: None,
         })
@@ -118,6 +123,14 @@ impl Http {
     #[must_use]
     pub fn with_tries(mut self, tries: u32) -> Self {
         self.tries = tries.max(1);
+        self
+    }
+
+    /// Sets how long the server may take to begin an answer, and how long to send a body that is no stream; 10 minutes by
+    /// default. What is not answered by then has failed; a stream that has begun may be silent for longer.
+    #[must_use]
+    pub fn with_answer_time(mut self, time: Duration) -> Self {
+        self.answer_time = time;
         self
     }
 
@@ -200,12 +213,15 @@ impl Running {
             .is_none_or(|session| session.id() != id)
         {
             let requests = Arc::clone(&self.requests);
+            // The stream is asked for before anything else is sent in the session.
+            let (shut, key) = Gate::shut();
+            let gate = std::mem::replace(&mut self.gate, shut);
             self.session = Some(Session::open(
                 requests,
                 id,
                 &post.headers,
                 self.tell.clone(),
-                self.gate.clone(),
+                (gate, key),
             ));
         }
     }

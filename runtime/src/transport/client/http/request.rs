@@ -12,6 +12,7 @@ use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::TokioExecutor;
 
 use super::Http;
+use super::events::whole;
 
 #[cfg(feature = "tls")]
 type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
@@ -56,7 +57,10 @@ impl Requests {
         loop {
             tries += 1;
             let last = tries >= self.http.tries;
-            let answer = self.once(method, &url, headers, body).await;
+            let answer = self.once(method, &url, headers, body);
+            let answer = tokio::time::timeout(self.http.answer_time, answer).await;
+            // A server that keeps silent may be at work on it.
+            let Ok(answer) = answer else { return None };
             let response = match answer {
                 Ok(response) => response,
                 // Only what never was sent can be sent again without harm.
@@ -96,6 +100,14 @@ impl Requests {
         }
     }
 
+    /// A whole body, if it is not longer than it may be, and comes in time.
+    pub(super) async fn whole(&self, body: Body) -> Option<Bytes> {
+        let whole = whole(body, self.limit);
+        tokio::time::timeout(self.http.answer_time, whole)
+            .await
+            .ok()?
+    }
+
     async fn once(
         &self,
         method: &Method,
@@ -130,6 +142,41 @@ impl Requests {
         let _ = getrandom::fill(&mut chance);
         let more = doubled.mul_f64(f64::from(chance[0]) / 512.0);
         wanted.unwrap_or(doubled + more).min(LONGEST_PAUSE)
+    }
+}
+
+/// How fast a stream is asked for again that breaks: as its server wants it, unless that is time and again at once.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    /// How many streams in a row broke soon after they were opened.
+    hasty: u32,
+}
+
+/// A stream that lasted so long did not break at once.
+const STEADY: Duration = Duration::from_secs(1);
+/// The shortest pause before a stream is asked for again.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+/// How often in a row a server has its way that wants to be asked again at once.
+const AS_WANTED: u32 = 5;
+
+impl Pace {
+    /// How long to wait before the stream is asked for again that broke after it lasted so long.
+    pub(super) fn pause(
+        &mut self,
+        requests: &Requests,
+        lasted: Duration,
+        wanted: Option<Duration>,
+    ) -> Duration {
+        self.hasty = match lasted < STEADY {
+            true => self.hasty.saturating_add(1),
+            false => 1,
+        };
+        let pause = match wanted {
+            Some(wanted) if self.hasty <= AS_WANTED => wanted,
+            Some(wanted) => wanted.max(requests.pause(self.hasty - AS_WANTED, None)),
+            None => requests.pause(self.hasty, None),
+        };
+        pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
     }
 }
 

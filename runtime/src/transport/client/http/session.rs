@@ -7,13 +7,16 @@ use ::http::header::{ACCEPT, CONTENT_TYPE};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use super::events::Events;
 use super::exchange::{LAST_EVENT_ID, is_stream};
-use super::gate::Gate;
-use super::request::Requests;
+use super::gate::{Gate, Key};
+use super::request::{Pace, Requests};
 use crate::transport::client::Incoming;
 
+/// How long the calls of a session wait for its stream: what the server says meanwhile has to go somewhere.
+const FIRST: std::time::Duration = std::time::Duration::from_millis(500);
 /// How long the end of a session is waited for.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
 
@@ -26,18 +29,19 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Listens to the session of this id; the headers are those of a message in it.
+    /// Listens to the session of this id once the gate is open; the headers are those of a message in it. The key is
+    /// dropped once the server has answered, or could have.
     pub(super) fn open(
         requests: Arc<Requests>,
         id: &str,
         headers: &[(String, String)],
         tell: mpsc::Sender<Incoming>,
-        gate: Gate,
+        (gate, key): (Gate, Key),
     ) -> Self {
         let mut headers = headers.to_vec();
         let is = |name: &str, other: ::http::HeaderName| name.eq_ignore_ascii_case(other.as_str());
         headers.retain(|(name, _)| !is(name, CONTENT_TYPE) && !is(name, ACCEPT));
-        let listening = listen(Arc::clone(&requests), headers.clone(), tell);
+        let listening = listen(Arc::clone(&requests), headers.clone(), tell, Some(key));
         let work = async move {
             gate.opened().await;
             listening.await;
@@ -73,24 +77,36 @@ async fn listen(
     requests: Arc<Requests>,
     headers: Vec<(String, String)>,
     tell: mpsc::Sender<Incoming>,
+    mut key: Option<Key>,
 ) {
     let mut last_id: Option<String> = None;
-    let mut broken = 0;
+    let (mut retry, mut pace) = (None, Pace::default());
     loop {
+        let opened = Instant::now();
         let mut headers = headers.clone();
         headers.push((ACCEPT.to_string(), "text/event-stream".to_owned()));
         if let Some(id) = &last_id {
             headers.push((LAST_EVENT_ID.to_owned(), id.clone()));
         }
-        let mut retry = None;
-        if let Some(response) = requests.send(&Method::GET, &headers, &Bytes::new()).await {
+        let nothing = Bytes::new();
+        let answer = requests.send(&Method::GET, &headers, &nothing);
+        let mut answer = std::pin::pin!(answer);
+        let early = match key.take() {
+            // Whatever becomes of it: a server may say nothing before it has something to say.
+            Some(_held) => tokio::time::timeout(FIRST, answer.as_mut()).await.ok(),
+            None => None,
+        };
+        let answer = match early {
+            Some(answer) => answer,
+            None => answer.await,
+        };
+        if let Some(response) = answer {
             // Not every server has such a stream, and a session that is over has none any more.
             if !response.status().is_success() || !is_stream(&response) {
                 return;
             }
-            let mut events = Events::new(response.into_body());
+            let mut events = Events::new(response.into_body(), requests.limit);
             while let Some(text) = events.next().await {
-                broken = 0;
                 let message = Incoming::Message {
                     exchange: None,
                     text,
@@ -99,10 +115,13 @@ async fn listen(
                     return;
                 }
             }
-            last_id = events.last_id.or(last_id);
-            retry = events.retry;
+            if events.is_too_long() {
+                return;
+            }
+            last_id = events.last_id().map(str::to_owned).or(last_id);
+            retry = events.retry().or(retry);
         }
-        broken += 1;
-        tokio::time::sleep(requests.pause(broken, retry)).await;
+        let pause = pace.pause(&requests, opened.elapsed(), retry);
+        tokio::time::sleep(pause).await;
     }
 }
