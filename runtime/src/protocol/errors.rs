@@ -232,6 +232,21 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
+/// The two ends of an error that quotes what a peer sent: what it begins with, and what was expected in its place.
+#[cfg(any(feature = "http", feature = "stdio", feature = "client"))]
+pub(crate) fn abridged(error: &impl std::fmt::Display) -> String {
+    const END: usize = 200;
+    let text = error.to_string();
+    let first = text.char_indices().nth(END).map(|(at, _)| at);
+    let last = text.char_indices().nth_back(END).map(|(at, _)| at);
+    let ends = first.zip(last).filter(|(first, last)| first < last);
+    let Some((first, last)) = ends else {
+        return text;
+    };
+    let part = |range: Option<&str>| range.unwrap_or_default().to_owned();
+    format!("{} … {}", part(text.get(..first)), part(text.get(last..)))
+}
+
 struct Supported<'a> {
     served: RevisionSet,
     requested: Option<&'a str>,

@@ -191,7 +191,10 @@ impl<App> Cx<App> {
     pub fn answer<T: Decode>(&self, name: &str) -> Result<Option<T>, Error> {
         let answer = self.inner.answers().named(name);
         let read = answer.map(Json::read).transpose();
-        read.map_err(|error| Error::InvalidParams(format!("the answer `{name}`: {error}")))
+        read.map_err(|error| {
+            let why = crate::errors::abridged(&error);
+            Error::InvalidParams(format!("the answer `{name}`: {why}"))
+        })
     }
 
     /// The state that such a result sent along, as its client has brought it back.
@@ -306,9 +309,10 @@ impl<App: Spoken> Cx<App> {
         match action.as_deref() {
             Some("accept") => {
                 let content = answer.get("content").cloned().unwrap_or_default();
-                content
-                    .parse()
-                    .map_err(|error| Error::InvalidParams(format!("the answer: {error}")))
+                content.parse().map_err(|error| {
+                    let why = crate::errors::abridged(&error);
+                    Error::InvalidParams(format!("the answer: {why}"))
+                })
             }
             Some("decline") => Err(Error::Declined),
             _ => Err(Error::Dismissed),

@@ -8,6 +8,9 @@ use mcp_wire::ErrorObject;
 use crate::client::{Failure, Refused};
 use crate::errors;
 
+/// How many bytes a URI may have that an error repeats.
+const URI_BYTES: usize = 2 << 10;
+
 /// Why a call has no result.
 ///
 /// Handlers return it with `?`; on its way to the peer each becomes the error that the peer's revision has for it.
@@ -75,7 +78,7 @@ impl Error {
         match self {
             Self::Peer(error) => error,
             Self::InvalidParams(why) => errors::invalid_params(&why).error,
-            Self::Unreadable(error) => errors::invalid_params(&error.to_string()).error,
+            Self::Unreadable(error) => errors::invalid_params(&errors::abridged(&error)).error,
             Self::MethodNotFound(method) => errors::method_not_found(&method, revision.era()).error,
             Self::ResourceNotFound(uri) => {
                 let code = match revision.era() {
@@ -83,8 +86,15 @@ impl Error {
                     Era::PerRequest => ErrorObject::INVALID_PARAMS,
                 };
                 let message = format!("no resource `{}`", errors::shortened(&uri));
-                let data = mcp_wire::Map::from_iter([("uri", mcp_wire::Json::of(&uri))]);
-                ErrorObject::new(code, message).with_data(mcp_wire::Json::of(&data))
+                let error = ErrorObject::new(code, message);
+                // A URI of which a part is left out is another.
+                match uri.len() > URI_BYTES {
+                    true => error,
+                    false => {
+                        let data = mcp_wire::Map::from_iter([("uri", mcp_wire::Json::of(&uri))]);
+                        error.with_data(mcp_wire::Json::of(&data))
+                    }
+                }
             }
             other => errors::internal(&other.to_string()).error,
         }

@@ -178,6 +178,49 @@ async fn tools_answer_peers_of_every_revision() {
 }
 
 #[tokio::test]
+async fn an_error_quotes_little_of_what_was_wrong() {
+    // Each of them is longer as JSON than it is.
+    let long = "\"\u{1}".repeat(100_000);
+    let wrong = [
+        (
+            "tools/call",
+            json!({"name": "add", "arguments": {"a": long, "b": 1}}),
+        ),
+        ("tools/call", json!({"name": long})),
+        ("prompts/get", json!({"name": long})),
+        (
+            "prompts/get",
+            json!({"name": "greet", "arguments": {(long.clone()): "x"}}),
+        ),
+        (
+            "resources/read",
+            json!({"uri": format!("example://{long}")}),
+        ),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": long}, "argument": {"name": "a", "value": "b"}}),
+        ),
+        (
+            "completion/complete",
+            json!({"ref": {"type": long, "name": "x"}, "argument": {"name": "a", "value": "b"}}),
+        ),
+    ];
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        for (method, params) in &wrong {
+            let (Ok(answer) | Err(answer)) = peer.call(method, params.clone()).await;
+            let bytes = answer.to_string().len();
+            assert!(bytes < 5_000, "{revision}: {method}: {bytes} bytes");
+            if params["arguments"]["b"] == 1 {
+                let why = answer["content"][0]["text"].as_str().unwrap();
+                assert!(why.contains("arguments of `add`: invalid type"), "{why}");
+                assert!(why.contains("expected f64"), "{why}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_is_said_on_the_way_comes_before_the_answer() {
     for revision in revisions() {
         let mut peer = peer(revision).await;

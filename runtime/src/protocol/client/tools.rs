@@ -234,3 +234,30 @@ impl<App: Spoken> Connection<Client<App>> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_tools_are_remembered_as_far_as_their_bytes_go() {
+        let mut tools = Tools::default();
+        let param = |length: usize| {
+            let name = "x".repeat(length);
+            vec![Param {
+                path: vec![name.clone()],
+                name,
+            }]
+        };
+        for number in 0..5_000 {
+            tools.remember(number.to_string(), param(1_000));
+        }
+        assert!(tools.bytes <= MOST_BYTES && tools.params.len() < 600);
+        for number in 0..5_000 {
+            tools.forget(&number.to_string());
+        }
+        assert_eq!((tools.bytes, tools.params.len()), (0, 0));
+        tools.remember("small".to_owned(), param(10));
+        assert!(tools.params.contains_key("small"));
+    }
+}

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 
 use super::server::{Running, ServeError, Server};
 use super::{Cx, Error};
+use crate::errors::shortened;
 use mcp_registry::{Newest, methods, newest as mcp};
 use mcp_wire::words::Version;
 
@@ -191,7 +192,10 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     ) -> Result<mcp::CallToolOutcome, Error> {
         match self.tools.get(&params.name) {
             Some(tool) => (tool.run)(params.arguments, cx).await,
-            None => Err(Error::InvalidParams(format!("no tool `{}`", params.name))),
+            None => {
+                let name = shortened(&params.name);
+                Err(Error::InvalidParams(format!("no tool `{name}`")))
+            }
         }
     }
 
@@ -244,7 +248,10 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
     ) -> Result<mcp::GetPromptOutcome, Error> {
         match self.prompts.get(&params.name) {
             Some(prompt) => (prompt.fill)(params.arguments.unwrap_or_default(), cx).await,
-            None => Err(Error::InvalidParams(format!("no prompt `{}`", params.name))),
+            None => {
+                let name = shortened(&params.name);
+                Err(Error::InvalidParams(format!("no prompt `{name}`")))
+            }
         }
     }
 
@@ -265,6 +272,7 @@ impl mcp::ServerHandlers<Cx<Newest>> for Router {
             }
         };
         if !is_there {
+            let of = shortened(&of);
             let why = format!("no prompt or resource template `{of}` to complete an argument of");
             return Err(Error::InvalidParams(why));
         }

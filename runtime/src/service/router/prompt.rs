@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 #[cfg(feature = "schemars")]
 use super::Described;
 use super::{Handler, IntoPromptResult, Prompt, Router};
+use crate::errors::abridged;
 use crate::service::Error;
 
 impl Router {
@@ -39,7 +40,8 @@ impl Router {
         let fill = Box::new(move |arguments: Map<String>, cx| {
             let filler = Arc::clone(&filler);
             let arguments = Json::of(&arguments).parse().map_err(|error| {
-                Error::InvalidParams(format!("arguments of the prompt `{of}`: {error}"))
+                let why = abridged(&error);
+                Error::InvalidParams(format!("arguments of the prompt `{of}`: {why}"))
             });
             let work: super::handler::Work<_> = Box::pin(async move {
                 let answer = filler.call(arguments?, cx).await;

@@ -8,6 +8,7 @@ use mcp_wire::words::{Uri, UriTemplate};
 use serde::de::DeserializeOwned;
 
 use super::{Handler, IntoContents, NoArguments, Resource, Router};
+use crate::errors::{abridged, shortened};
 use crate::service::Error;
 
 /// What is asked for.
@@ -90,7 +91,8 @@ impl Router {
             let work: super::handler::Work<_> = Box::pin(async move {
                 let variables = mcp_wire::Json::of(&asked.variables);
                 let variables = variables.parse().map_err(|error| {
-                    Error::InvalidParams(format!("variables of `{}`: {error}", asked.uri))
+                    let (uri, why) = (shortened(&asked.uri), abridged(&error));
+                    Error::InvalidParams(format!("variables of `{uri}`: {why}"))
                 })?;
                 let answer = reader.call(variables, cx).await;
                 answer.into_contents(asked.uri, asked.mime_type)

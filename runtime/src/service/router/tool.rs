@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use super::Described;
 use super::result::fails;
 use super::{Handler, IntoToolResult, Router, Tool};
+use crate::errors::abridged;
 
 impl Router {
     /// A tool whose schemas are those of its types.
@@ -74,5 +75,5 @@ fn read<A: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Resul
     let arguments = Json::from(arguments.unwrap_or_default());
     arguments
         .parse()
-        .map_err(|error| format!("arguments of `{tool}`: {error}"))
+        .map_err(|error| format!("arguments of `{tool}`: {}", abridged(&error)))
 }
