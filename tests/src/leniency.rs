@@ -1,6 +1,6 @@
 //! Where the generated crates and the schemas disagree on purpose: the whole list, each entry with its reason.
 //!
-//! `tests/rejection.rs` fails on a disagreement that no entry covers, and on an entry that covers none.
+//! `tests/it/rejection.rs` fails on a disagreement that no entry covers, and on an entry that covers none.
 
 use mcp_codegen::model::{Model, Plan, Presence, Shape, Ty};
 use mcp_wire::{Error, ErrorKind};

@@ -82,10 +82,6 @@ pub fn crate_files(
     let text = format::rust(scaffold::wire_modules(&names), &path)?;
     files.insert(path, format!("{header}{text}"));
     files.insert(
-        "tests/services.rs".to_owned(),
-        scaffold::services_test(facts)?,
-    );
-    files.insert(
         "src/lib.rs".to_owned(),
         scaffold::lib(facts, model, &names)?,
     );

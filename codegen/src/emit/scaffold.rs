@@ -100,11 +100,6 @@ pub(super) fn readme(facts: &CrateFacts, model: &Model) -> Result<String, Error>
     render("README.md", facts, context! { counts => counts(model) })
 }
 
-/// The test of the services, in the crate that has them.
-pub(super) fn services_test(facts: &CrateFacts) -> Result<String, Error> {
-    render("services.rs", facts, context! {})
-}
-
 pub(super) fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
     let more = context! { of_package => of.package.as_str(), of_library => of.library(), of => of.revision.as_str() };
     let mut files = CrateFiles::new();
@@ -191,10 +186,6 @@ const TEMPLATES: &[(&str, &str)] = &[
         include_str!("../../templates/Cargo.toml.jinja"),
     ),
     ("README.md", include_str!("../../templates/README.md.jinja")),
-    (
-        "services.rs",
-        include_str!("../../templates/services.rs.jinja"),
-    ),
     (
         "reexport/lib.rs",
         include_str!("../../templates/reexport/lib.rs.jinja"),

@@ -118,6 +118,7 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         before => place.map(|place| before(place, facts)),
         negotiated => negotiated(revision, facts),
         place,
+        twin,
         first_of_place => place.is_some() && !twin,
         types => lines(types),
         headers => named(facts.stated.headers.iter().filter(|row| row.used && has(&row.revisions)).map(|row| row.name.as_str())),
@@ -182,6 +183,10 @@ fn lines(words: &[String]) -> Vec<String> {
 
 /// The templates, as files in codegen/templates/registry.
 const TEMPLATES: &[(&str, &str)] = &[
+    (
+        "tests/services.rs",
+        include_str!("../../templates/registry/services.rs.jinja"),
+    ),
     (
         "Cargo.toml",
         include_str!("../../templates/registry/Cargo.toml.jinja"),

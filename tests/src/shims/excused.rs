@@ -1,6 +1,6 @@
 //! Where a law of conversions does not hold: the whole list, each entry with its reason.
 //!
-//! `tests/shims_laws.rs` fails on a value that breaks a law and that no entry covers, and on an entry that covers none.
+//! `tests/it/shims_laws.rs` fails on a value that breaks a law and that no entry covers, and on an entry that covers none.
 
 use mcp_registry::Policy;
 

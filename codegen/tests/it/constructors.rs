@@ -1,0 +1,36 @@
+//! What constructors take cannot be said the wrong way round unnoticed.
+
+use std::path::Path;
+
+/// Two texts that stand side by side, as a signature has them.
+fn neighbours(signature: &str) -> Option<&str> {
+    let bare = |argument: &str| argument.trim().ends_with(": impl Into<String>");
+    let arguments: Vec<&str> = signature.split(',').collect();
+    let found = arguments
+        .windows(2)
+        .find(|pair| pair.iter().all(|it| bare(it)));
+    found.map(|pair| pair[0].trim())
+}
+
+#[test]
+fn no_two_texts_stand_side_by_side() {
+    let generated = Path::new(env!("CARGO_MANIFEST_DIR")).join("../generated");
+    let mut constructors = 0;
+    for package in generated.read_dir().unwrap() {
+        let Ok(files) = package.unwrap().path().join("src").read_dir() else {
+            continue;
+        };
+        for file in files.map(|file| file.unwrap().path()) {
+            if file.extension().is_none_or(|it| it != "rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).unwrap();
+            for constructor in text.split("pub fn new(").skip(1) {
+                let (signature, _) = constructor.split_once(") -> Self").unwrap_or_default();
+                constructors += 1;
+                assert_eq!(neighbours(signature), None, "{}", file.display());
+            }
+        }
+    }
+    assert!(constructors > 500, "{constructors}");
+}

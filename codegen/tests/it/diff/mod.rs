@@ -1,0 +1,101 @@
+//! What must hold of diffs: laws, kinds, witnesses, formats, settings, hostile input.
+
+mod drift;
+mod formats;
+mod golden;
+mod hostile;
+mod kinds;
+mod laws;
+mod page;
+mod rules;
+mod settings;
+mod witnesses;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use mcp_codegen::Spec;
+use mcp_codegen::diff::{Diff, Kind, Row, Side, Sources, between, compare};
+use serde_json::Value;
+
+/// spec/ of the workspace, read once.
+fn spec() -> &'static Spec {
+    static SPEC: OnceLock<Spec> = OnceLock::new();
+    SPEC.get_or_init(|| Spec::read(&spec_dir()).unwrap())
+}
+
+fn spec_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
+}
+
+fn sources() -> &'static Sources<'static> {
+    static SOURCES: OnceLock<Sources<'static>> = OnceLock::new();
+    SOURCES.get_or_init(|| Sources::read(spec()).unwrap())
+}
+
+/// The sides of all revisions, with errata.
+fn sides() -> &'static [Side] {
+    static SIDES: OnceLock<Vec<Side>> = OnceLock::new();
+    SIDES.get_or_init(|| {
+        let open =
+            |revision: &mcp_codegen::Revision| sources().of_revision(revision, false).unwrap();
+        spec().revisions.iter().map(open).collect()
+    })
+}
+
+/// The id of the newest release.
+fn newest() -> &'static str {
+    static NEWEST: OnceLock<String> = OnceLock::new();
+    NEWEST.get_or_init(|| twin::newest(spec()).id.clone())
+}
+
+fn side(id: &str) -> &'static Side {
+    sides().iter().find(|side| side.label == id).unwrap()
+}
+
+/// The raw schema of a revision, to be changed.
+fn schema(id: &str) -> Value {
+    spec().revision(id).unwrap().raw.clone()
+}
+
+/// The diff of two schemas, given as the texts of files.
+fn diff_of(old: &Value, new: &Value) -> Diff {
+    let open = |name, schema: &Value| sources().of_text(name, &schema.to_string(), false).unwrap();
+    compare(&open("old.json", old), &open("new.json", new))
+}
+
+fn kinds_of(diff: &Diff) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = diff.rows.iter().map(|row| row.kind).collect();
+    kinds.dedup();
+    kinds
+}
+
+/// The row of that path in a diff whose rows are all of one kind.
+fn only_row<'d>(diff: &'d Diff, kind: Kind, path: &str) -> &'d Row {
+    assert_eq!(kinds_of(diff), [kind], "{:#?}", diff.rows);
+    let row = diff
+        .rows
+        .iter()
+        .find(|row| row.paths.iter().any(|is| is.to_string() == path));
+    row.unwrap_or_else(|| {
+        panic!(
+            "{kind}: no row at {path}: {:?}",
+            diff.rows.iter().map(|row| &row.paths).collect::<Vec<_>>()
+        )
+    })
+}
+
+/// The files of spec/ with a draft that is the newest release, to be changed.
+fn spec_files() -> BTreeMap<String, String> {
+    let mut files = crate::twin::directory().files().clone();
+    // Diffs are told here without the conversions.
+    files.retain(|name, _| !name.starts_with("shims/"));
+    files
+}
+
+/// The diff of the newest release to a draft that is the same.
+fn of_twins() -> Diff {
+    let spec = crate::twin::spec();
+    between(&Sources::read(&spec).unwrap(), "2026-07-28", "draft", false).unwrap()
+}

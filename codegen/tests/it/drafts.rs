@@ -1,0 +1,229 @@
+//! Drafts of the day: published schemas, and a real one changed as drafts change, through `generate::alone`.
+//!
+//! Each makes a crate that parses, or is refused with the place and with what to do; some are compiled.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
+use mcp_codegen::{Error, Spec};
+use serde_json::Value;
+
+mod changes;
+mod choices;
+mod damage;
+mod draft;
+mod open;
+mod order;
+mod shapes;
+
+use crate::refusal::helpful;
+use crate::workspace::{Workspace, repository};
+use changes::{Change, Outcome};
+use draft::Draft;
+
+static SPEC: LazyLock<Spec> = LazyLock::new(|| Spec::read(&repository().join("spec")).unwrap());
+
+fn generate(text: &str, package: &str) -> Result<Crate, Error> {
+    let wire = repository().join("runtime/wire");
+    let one = Alone {
+        text,
+        file: "draft.json",
+        package,
+        wire: WireSource::Path(&wire.display().to_string()),
+        sha256: "0",
+    };
+    alone(&SPEC, &one)
+}
+
+/// The newest revision as it was published: what follows draws on it.
+fn newest() -> Value {
+    SPEC.revision("2026-07-28").unwrap().raw.clone()
+}
+
+/// What the newest revision makes, without a change.
+static UNCHANGED: LazyLock<Crate> =
+    LazyLock::new(|| generate(&newest().to_string(), "mcp-draft").unwrap());
+
+fn changed(change: &Change) -> Result<Crate, Error> {
+    let mut draft = Draft(newest());
+    (change.1)(&mut draft);
+    generate(&draft.0.to_string(), "mcp-draft")
+}
+
+/// What every crate has to be, whatever it was made of.
+fn check_parses(generated: &Crate) {
+    for (path, text) in &generated.files {
+        if path.ends_with(".rs") {
+            syn::parse_file(text).unwrap_or_else(|error| panic!("{path}: {error}"));
+        } else if path.ends_with(".toml") {
+            let manifest: toml::Table = text.parse().unwrap();
+            assert!(manifest.contains_key("package"), "{path}: {text}");
+        }
+    }
+}
+
+/// The safe answers that a crate rests on.
+fn taken(generated: &Crate) -> String {
+    let lines = generated.decisions.iter().map(|one| format!("{one}\n"));
+    lines.collect()
+}
+
+fn check(changes: &[Change]) {
+    let mut wrong = Vec::new();
+    for change in changes {
+        let (name, _, outcome) = change;
+        match (changed(change), outcome) {
+            (Ok(generated), Outcome::Crate(_)) if !generated.decisions.is_empty() => {
+                wrong.push(format!("{name}: it takes\n{}", taken(&generated)));
+            }
+            (Ok(generated), Outcome::Open(texts)) => {
+                check_parses(&generated);
+                let said = taken(&generated);
+                for text in *texts {
+                    if !said.contains(text) {
+                        wrong.push(format!("{name}: it does not say `{text}`, but\n{said}"));
+                    }
+                }
+            }
+            (Ok(mut generated), Outcome::Crate(texts)) => {
+                // What the change leaves alone is looked at once, in `published_schemas_make_crates`.
+                let changed =
+                    |path: &String, text: &mut String| UNCHANGED.files.get(path) != Some(text);
+                let all = generated.files.clone();
+                generated.files.retain(changed);
+                check_parses(&generated);
+                for text in *texts {
+                    if !all.values().any(|file| file.contains(text)) {
+                        wrong.push(format!("{name}: the crate has no `{text}`"));
+                    }
+                }
+            }
+            (Err(error), Outcome::Refusal(texts)) => {
+                let said = helpful(&error);
+                for text in *texts {
+                    if !said.contains(text) {
+                        wrong.push(format!("{name}: it does not say `{text}`, but\n{said}"));
+                    }
+                }
+            }
+            (Ok(_), Outcome::Refusal(_)) => wrong.push(format!("{name}: it made a crate")),
+            (Err(error), Outcome::Crate(_) | Outcome::Open(_)) => {
+                wrong.push(format!("{name}: {error}"))
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn names_that_change() {
+    check(changes::NAMES);
+}
+
+#[test]
+fn messages_that_change() {
+    check(changes::MESSAGES);
+}
+
+#[test]
+fn shapes_that_change() {
+    check(shapes::SHAPES);
+}
+
+#[test]
+fn what_drafts_leave_open() {
+    check(open::OPEN);
+}
+
+#[test]
+fn choices_that_change() {
+    check(choices::CHOICES);
+}
+
+#[test]
+fn published_schemas_make_crates() {
+    let upstream = repository().parent().unwrap().join("shared/upstream");
+    if !upstream.is_dir() {
+        println!(
+            "skipped: the published schemas are not at {}",
+            upstream.display()
+        );
+        return;
+    }
+    let made = |id: &str| {
+        let path: &Path = &upstream.join(id).join("schema.json");
+        let text = std::fs::read_to_string(path).unwrap();
+        generate(&text, "mcp-published")
+    };
+    for (id, methods) in [
+        ("2024-11-05", 27),
+        ("2025-03-26", 27),
+        ("2025-06-18", 28),
+        ("2025-11-25", 39),
+        ("2026-07-28", 22),
+        ("draft", 22),
+    ] {
+        let generated = made(id).unwrap_or_else(|error| panic!("{id}: {error}"));
+        check_parses(&generated);
+        let definitions = SPEC.revision(id).unwrap().definitions().count();
+        assert!(
+            generated.types >= definitions,
+            "{id}: {} types",
+            generated.types
+        );
+        assert_eq!(generated.methods, methods, "{id}");
+        // Our line comes first, then the schema's own.
+        let documented = |line: &str| generated.files.values().any(|text| text.contains(line));
+        assert!(
+            documented("/// Identifier for programs, also shown to users"),
+            "{id}"
+        );
+        assert!(!documented("has no doc line yet"), "{id}");
+    }
+    // The candidate says of no result that it answers this; the rule that does is for that revision, and any like it.
+    let candidate = made("2026-07-28-rc").unwrap();
+    assert_eq!(taken(&candidate), "");
+}
+
+/// Some that change most, as one workspace.
+#[test]
+fn changed_drafts_compile() {
+    let all = [
+        changes::NAMES,
+        changes::MESSAGES,
+        shapes::SHAPES,
+        choices::CHOICES,
+    ];
+    let mut workspace = Workspace::new("drafts");
+    for (folder, name) in [
+        ("inlined", "inline a struct that stands at several places"),
+        ("added", "add a request with its result"),
+        (
+            "nullable",
+            "a nullable required member of another definition",
+        ),
+        ("recursive", "an object that holds itself"),
+        ("same-tag", "two tags of one value"),
+        ("nullable-definition", "a nullable definition"),
+    ] {
+        let change = all.iter().flat_map(|changes| changes.iter());
+        let change = change
+            .into_iter()
+            .find(|change| change.0 == name)
+            .expect(name);
+        let mut draft = Draft(newest());
+        (change.1)(&mut draft);
+        let generated = generate(&draft.0.to_string(), &format!("mcp-{folder}")).unwrap();
+        workspace.add(folder, &generated);
+    }
+    // What is open, all in one schema: each answer holds beside the others.
+    let mut draft = Draft(newest());
+    open::OPEN.iter().for_each(|change| (change.1)(&mut draft));
+    let generated = generate(&draft.0.to_string(), "mcp-open").unwrap();
+    assert!(generated.decisions.len() >= 12, "{}", taken(&generated));
+    workspace.add("open", &generated);
+    if let Err(said) = workspace.cargo(&["check"]) {
+        panic!("{said}");
+    }
+}

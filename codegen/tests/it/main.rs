@@ -1,0 +1,30 @@
+//! The tests of the generator, as one program.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+mod areas;
+mod constructors;
+mod diff;
+mod drafts;
+mod golden;
+mod hostile_generator;
+mod mutants;
+mod refusal;
+mod replay;
+mod rules_bite;
+mod shims_cover;
+mod shims_draft;
+mod shims_limits;
+mod shims_mutation;
+mod spec_canonical;
+mod spec_carry;
+mod spec_errata;
+mod spec_files;
+mod spec_import;
+mod twin;
+mod workspace;

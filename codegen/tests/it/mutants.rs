@@ -1,0 +1,142 @@
+//! A released schema changed at random, and converted from and to the one that it was.
+//!
+//! Each change alone is planned both ways: what no rule answers is listed, once, and the rows that it proposes settle
+//! it. All changes together, in a few schemas, are emitted, compiled, and held to the laws on sampled values.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mcp_codegen::Spec;
+use mcp_codegen::decision::{Decision, Scope};
+use mcp_codegen::model::Model;
+use mcp_codegen::rules::Rules;
+use mcp_codegen::shims::rules::PairRules;
+use mcp_codegen::shims::{Planned, Side, plan};
+use mcp_codegen::spec::methods::MethodRules;
+use mcp_codegen::spec::rules::RuleFile;
+use serde_json::Value;
+
+mod changes;
+mod compiled;
+mod random;
+mod sample;
+
+use changes::KINDS;
+use random::Random;
+
+/// Rules of the spec, and what they make of a schema.
+struct Maker {
+    spec: Spec,
+    rules: Rules,
+    methods: MethodRules,
+}
+
+impl Maker {
+    fn new() -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let spec = Spec::read(&root.join("spec")).unwrap();
+        let rules = Rules::read(&spec.rules).unwrap();
+        let methods = MethodRules::read(&spec).unwrap();
+        Self {
+            spec,
+            rules,
+            methods,
+        }
+    }
+
+    /// The model of a schema; nothing for a change that no schema can have.
+    fn model(&self, schema: &Value, revision: &str) -> Option<Model> {
+        let scope = Scope::Revision(revision.to_owned());
+        let prose = BTreeMap::new();
+        let built = Model::build(schema, &scope, &self.rules, &self.methods, &prose);
+        built.ok().map(|built| built.model)
+    }
+}
+
+fn planned(old: (&Value, &Model), new: (&Value, &Model), rules: &str) -> Planned {
+    let side = |id, (schema, model)| Side {
+        id,
+        wire: id,
+        model,
+        schema,
+        errors: &[],
+    };
+    let rules = PairRules::read(RuleFile::new("rules.toml", rules)).unwrap();
+    plan(side("old", old), side("new", new), &rules)
+}
+
+/// The rows of decisions that leave nothing to be filled in but reason and source.
+fn rows(open: &[Decision]) -> (String, Vec<&str>) {
+    let complete = |open: &&Decision| {
+        let stub = &open.settle.stub;
+        !stub.contains("{ default = \"\" }") && !stub.contains("= \"\" }")
+    };
+    let settled: Vec<&Decision> = open.iter().filter(complete).collect();
+    let text: String = settled
+        .iter()
+        .map(|open| open.settle.stub.as_str())
+        .collect();
+    let text = text
+        .replace("reason = \"\"", "reason = \"x\"")
+        .replace("source = \"\"", "source = \"x\"")
+        .replace("input = '', output = ''", "input = '{}', output = '{}'");
+    (
+        text,
+        settled.iter().map(|open| open.place.as_str()).collect(),
+    )
+}
+
+#[test]
+fn each_change_is_carried_or_named_and_its_row_settles_it() {
+    let maker = Maker::new();
+    let bases = ["2025-11-25", "2026-07-28"].map(|id| {
+        let schema = &maker.spec.revision(id).unwrap().schema;
+        (id, schema, maker.model(schema, id).unwrap())
+    });
+    let (mut made, mut refused, mut named) = (0, 0, 0);
+    let mut wrong = Vec::new();
+    for seed in 0..220_usize {
+        let (kind, change) = KINDS[seed % KINDS.len()];
+        let (id, schema, base) = &bases[(seed / KINDS.len()) % bases.len()];
+        let mut random = Random::new(seed as u64);
+        let mut changed = Value::clone(schema);
+        let mut told = Vec::new();
+        told.extend(change(&mut changed, &mut random));
+        // Now and then two at once.
+        if random.once_in(5) {
+            let (_, another) = *random.pick(KINDS).unwrap();
+            told.extend(another(&mut changed, &mut random));
+        }
+        let Some(model) = maker.model(&changed, id) else {
+            refused += 1;
+            continue;
+        };
+        made += 1;
+        let told = format!("{seed}, {id}: {kind}: {}", told.join("; "));
+        let (one, other) = ((*schema, base), (&changed, &model));
+        for (old, new) in [(one, other), (other, one)] {
+            let first = planned(old, new, "");
+            if let Some(fault) = first.faults.first() {
+                wrong.push(format!("{told}: {fault}"));
+            }
+            named += usize::from(!first.plan.open.is_empty());
+            let (rows, places) = rows(&first.plan.open);
+            let again = planned(old, new, &rows);
+            if let Some(fault) = again.faults.first() {
+                wrong.push(format!("{told}: by its own rows: {fault}\n{rows}"));
+            }
+            let left = again
+                .plan
+                .open
+                .iter()
+                .find(|open| places.contains(&&*open.place));
+            if let Some(left) = left {
+                wrong.push(format!("{told}: still open: {left}"));
+            }
+        }
+    }
+    println!("{made} changes, {refused} of no schema, {named} plans with something open");
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(made >= 200, "{made} changes, {refused} refused");
+    assert!(named > 200, "{named}");
+}

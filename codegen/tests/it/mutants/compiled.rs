@@ -1,0 +1,218 @@
+//! Many changes at once, emitted, compiled with warnings denied, and held to the laws on sampled values.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use mcp_codegen::docs::Docs;
+use mcp_codegen::generate::{Crate, Models, RevisionModel};
+use mcp_codegen::shims::changes::Changes;
+use mcp_codegen::shims::plan::{End, PairPlan};
+use mcp_codegen::shims::{Pair, Way};
+use mcp_codegen::spec::errors::ErrorRules;
+use mcp_codegen::spec::rules::RuleFile;
+use mcp_codegen::spec::{Revision, Status};
+use serde_json::Value;
+
+use crate::mutants::Maker;
+use crate::mutants::changes::KINDS;
+use crate::mutants::random::Random;
+use crate::mutants::sample;
+use crate::workspace::{Workspace, repository};
+
+/// How many changes go into one schema.
+const CHANGES: usize = 110;
+/// How many types of a pair are held to the laws, and on how many values each.
+const TYPES: usize = 70;
+const VALUES: usize = 6;
+
+/// What the tests of the compiled crates begin with: a conversion that loses nothing comes back as it went.
+const LAW: &str = r#"#![cfg(test)]
+use mcp_shims::{Context, Downgrade, Upgrade};
+use mcp_wire::{Decode, Encode};
+
+fn goes_and_comes<A, B>(texts: &[&str]) -> usize
+where
+    A: Decode + Encode + Clone + PartialEq + std::fmt::Debug + Upgrade<B>,
+    B: Decode + Encode + Clone + PartialEq + std::fmt::Debug + Downgrade<A>,
+{
+    let mut kept = 0;
+    for text in texts {
+        let Ok(value) = mcp_wire::from_str::<A>(text) else { continue };
+        let there = value.clone().upgrade(Context::default());
+        if !there.is_exact() {
+            continue;
+        }
+        let Some(there) = there.value() else { continue };
+        let written = mcp_wire::to_string(&there);
+        let read: B = mcp_wire::from_str(&written).expect(&written);
+        // Where members tell choices apart, it may be another choice there: the text is the same.
+        assert_eq!(mcp_wire::to_string(&read), written, "{text} is not valid there");
+        let back = there.downgrade(Context::default());
+        assert!(back.is_exact(), "{text} went up and lost something on the way back: {back:?}");
+        assert_eq!(back.value(), Some(value), "{text}");
+        kept += 1;
+    }
+    kept
+}
+
+fn comes_and_goes<A, B>(texts: &[&str]) -> usize
+where
+    A: Decode + Encode + Clone + PartialEq + std::fmt::Debug + Downgrade<B>,
+    B: Decode + Encode + Clone + PartialEq + std::fmt::Debug + Upgrade<A>,
+{
+    let mut kept = 0;
+    for text in texts {
+        let Ok(value) = mcp_wire::from_str::<A>(text) else { continue };
+        let there = value.clone().downgrade(Context::default());
+        if !there.is_exact() {
+            continue;
+        }
+        let Some(there) = there.value() else { continue };
+        let written = mcp_wire::to_string(&there);
+        let read: B = mcp_wire::from_str(&written).expect(&written);
+        // Where members tell choices apart, it may be another choice there: the text is the same.
+        assert_eq!(mcp_wire::to_string(&read), written, "{text} is not valid there");
+        let back = there.upgrade(Context::default());
+        assert!(back.is_exact(), "{text} went down and lost something on the way back: {back:?}");
+        assert_eq!(back.value(), Some(value), "{text}");
+        kept += 1;
+    }
+    kept
+}
+"#;
+
+/// A schema with as many changes as it takes, and how many that were.
+fn changed(maker: &Maker, base: &Revision, seed: u64) -> (Value, usize) {
+    let mut random = Random::new(seed);
+    let mut schema = base.schema.clone();
+    let mut made = 0;
+    for at in 0..CHANGES * 2 {
+        let mut next = schema.clone();
+        let (_, change) = KINDS[at % KINDS.len()];
+        if change(&mut next, &mut random).is_some() && maker.model(&next, &base.id).is_some() {
+            schema = next;
+            made += 1;
+        }
+        if made == CHANGES {
+            break;
+        }
+    }
+    (schema, made)
+}
+
+/// A generated crate whose manifest finds the hand-written crates, and leaves out those that it does not use, with the
+/// features that would bring them.
+fn placed(mut one: Crate) -> Crate {
+    let runtime = repository().join("runtime").display().to_string();
+    let text = one.files.get_mut("Cargo.toml").unwrap();
+    let mut manifest: toml::Table = text.replace("../../runtime", &runtime).parse().unwrap();
+    let dependencies = manifest["dependencies"].as_table_mut().unwrap();
+    dependencies.remove("mcp-hooks");
+    let features = manifest
+        .get_mut("features")
+        .and_then(|it| it.as_table_mut());
+    for (_, brings) in features.into_iter().flatten() {
+        let brings = brings.as_array_mut().unwrap();
+        brings.retain(|it| !it.as_str().unwrap().starts_with("mcp-hooks/"));
+    }
+    *text = manifest.to_string();
+    one
+}
+
+/// The tests of a pair: a call for each type that can go and come.
+fn laws(plan: &PairPlan, models: &Models<'_>, random: &mut Random) -> String {
+    let library = |id: &str| format!("mcp_{}", id.replace('-', "_"));
+    let mut text = String::new();
+    for (way, law) in [(Way::Up, "goes_and_comes"), (Way::Down, "comes_and_goes")] {
+        let [from, to] = plan.pair.ends(way);
+        let model = &models.get(from).unwrap().model;
+        let back: BTreeSet<(&End, &End)> = (plan.way(way.of(Way::Down, Way::Up)).iter())
+            .map(|one| (&one.from, &one.to))
+            .collect();
+        let mut names: Vec<[&str; 2]> = (plan.way(way).iter())
+            .filter(|one| back.contains(&(&one.to, &one.from)))
+            .filter_map(|one| match (&one.from, &one.to) {
+                (End::Type(from), End::Type(to)) => Some([from.as_str(), to.as_str()]),
+                _ => None,
+            })
+            .collect();
+        while names.len() > TYPES {
+            names.swap_remove(random.below(names.len()));
+        }
+        let name = format!("{}_{way}", to.replace('-', "_"));
+        let _ = writeln!(text, "#[test]\nfn v{name}() {{\n    let mut kept = 0;");
+        for [one, other] in names {
+            let texts: BTreeSet<String> = (0..VALUES)
+                .map(|_| sample::named(model, one, random, 0).to_string())
+                .collect();
+            let (from, to) = (library(from), library(to));
+            let _ = writeln!(
+                text,
+                "    kept += {law}::<{from}::{one}, {to}::{other}>(&{texts:?});"
+            );
+        }
+        let _ = writeln!(
+            text,
+            "    assert!(kept > {TYPES}, \"{{kept}} values came back\");\n}}"
+        );
+    }
+    // Sets print in braces, slices do not.
+    text.replace("(&{", "(&[").replace("});", "]);")
+}
+
+#[test]
+fn all_changes_together_compile_and_hold_the_laws() {
+    let maker = Maker::new();
+    let mut revisions: Vec<Revision> = Vec::new();
+    let mut pairs = Vec::new();
+    let mut made = 0;
+    for (at, id) in ["2025-11-25", "2026-07-28"].into_iter().enumerate() {
+        let base = maker.spec.revision(id).unwrap();
+        let (schema, changes) = changed(&maker, base, at as u64);
+        made += changes;
+        let mut mutant = base.clone();
+        mutant.id = format!("mutant-of-{id}");
+        mutant.status = Status::Draft;
+        mutant.schema = schema;
+        pairs.push(Pair::new(id, mutant.id.as_str()));
+        revisions.extend([base.clone(), mutant]);
+    }
+    assert!(made >= 200, "{made} changes");
+    let models = Models {
+        revisions: (revisions.iter())
+            .map(|revision| RevisionModel {
+                revision,
+                // Rules go by the revision that it was made from.
+                model: (maker.model(
+                    &revision.schema,
+                    revision.id.trim_start_matches("mutant-of-"),
+                ))
+                .unwrap(),
+                decisions: Vec::new(),
+            })
+            .collect(),
+        docs: Docs::read(&maker.spec.rules).unwrap(),
+        stated: ErrorRules::read(&maker.spec).unwrap(),
+        changes: Changes::default(),
+    };
+    let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();
+    let plans: Vec<PairPlan> = pairs.iter().map(plan).collect();
+    let mut workspace = Workspace::new("mutants");
+    let mut uses = Vec::new();
+    let types = revisions.iter().map(|revision| models.emit(&revision.id));
+    for one in types.chain([models.emit_shims(&plans)]) {
+        let one = placed(one.unwrap());
+        let folder = format!("generated/{}", one.package);
+        workspace.add(&folder, &one);
+        uses.push((one.package, folder));
+    }
+    let mut random = Random::new(7);
+    let tests: String = plans
+        .iter()
+        .map(|plan| laws(plan, &models, &mut random))
+        .collect();
+    workspace.add_user("laws", &uses, &format!("{LAW}{tests}"));
+    if let Err(told) = workspace.cargo(&["test", "--package", "laws"]) {
+        panic!("{told}");
+    }
+}

@@ -1,0 +1,104 @@
+//! The history of a made-up draft: what went through, what was asked, what was refused.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use mcp_codegen::diff::Level;
+use mcp_codegen::replay::{Refused, Replay};
+use mcp_codegen::spec::{Directory, Era, ImportOptions, Status, Upstream};
+
+fn draft(name: &str) -> String {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay");
+    fs::read_to_string(dir.join(format!("{name}.json"))).unwrap()
+}
+
+/// A spec with one release, which the first draft is.
+fn spec() -> Directory {
+    let methods = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\nrevisions = [\"old\"]\n";
+    let mut directory = Directory::from_files(BTreeMap::from([
+        ("methods.toml".to_owned(), methods.to_owned()),
+        (
+            "docs.toml".to_owned(),
+            "[Wall]\ndoc = \"A wall.\"\n".to_owned(),
+        ),
+    ]));
+    let first = Upstream::of_text("first", &draft("2027-01-01-release")).unwrap();
+    for (id, status) in [("old", Status::Released), ("draft", Status::Draft)] {
+        let options = ImportOptions {
+            revision: id.to_owned(),
+            era: Some(Era::PerRequest),
+            status: Some(status),
+            ..ImportOptions::default()
+        };
+        directory.import(&first, &options).unwrap();
+    }
+    directory
+}
+
+#[test]
+fn the_history_of_a_draft() {
+    let mut replay = Replay::new(spec(), None).unwrap();
+    let mut step = |name: &str| replay.step(name, &draft(name));
+
+    let release = step("2027-01-01-release").unwrap();
+    assert!(release.rows.is_none() && release.open.is_empty() && release.new == 0);
+
+    // A member that the release does not have.
+    let shine = step("2027-01-08-shine").unwrap();
+    assert_eq!(
+        shine.rows.unwrap(),
+        BTreeMap::from([(Level::Compatible, 1)])
+    );
+    let places: Vec<&str> = shine.open.iter().map(|one| one.place.as_str()).collect();
+    assert_eq!((places, shine.new), (vec!["Wall.shine"], 1));
+
+    // A reference to what is not there: refused with the place, and the next one goes on.
+    let Err(Refused::Invalid(dangling)) = step("2027-01-15-dangling") else {
+        unreachable!("a schema that refers to what is not there is none");
+    };
+    let dangling = dangling.to_string();
+    assert!(
+        dangling.contains("2027-01-15-dangling#/$defs/Wall/properties/shine/$ref"),
+        "{dangling}"
+    );
+
+    // A request that nothing answers, beside the member of before.
+    let praise = step("2027-01-22-praise").unwrap();
+    assert_eq!((praise.open.len(), praise.new), (3, 2), "{:?}", praise.open);
+    let package = |name: &str| {
+        let found = praise
+            .generated
+            .crates
+            .iter()
+            .find(|one| one.package == name);
+        found.unwrap().reexports.clone()
+    };
+    assert_eq!(package("mcp-draft"), None);
+}
+
+#[test]
+fn a_draft_can_follow_an_earlier_revision() {
+    let mut directory = spec();
+    let later = Upstream::of_text("later", &draft("2027-01-08-shine")).unwrap();
+    let options = ImportOptions {
+        revision: "later".to_owned(),
+        era: Some(Era::PerRequest),
+        status: Some(Status::Released),
+        ..ImportOptions::default()
+    };
+    directory.import(&later, &options).unwrap();
+    let mut replay = Replay::new(directory.clone(), Some("old")).unwrap();
+    let name = "2027-01-01-release";
+    let step = replay.step(name, &draft(name)).unwrap();
+    assert!(
+        step.generated
+            .crates
+            .iter()
+            .all(|one| one.package != "mcp-later")
+    );
+    let message = Replay::new(directory, Some("gone"))
+        .unwrap_err()
+        .to_string();
+    assert!(message.starts_with("no revision `gone`"), "{message}");
+}

@@ -1,0 +1,381 @@
+//! A rule that matches nothing, or that does not find what it expects, fails with its file and its line.
+//!
+//! Each test has a rule that is of use, which passes, beside one that is not, which bites.
+
+use std::collections::BTreeMap;
+
+use mcp_codegen::generate::Models;
+use mcp_codegen::{Problems, Spec};
+
+mod docs;
+
+const REVISIONS: &str = r#"
+[[revision]]
+id = "old"
+era = "handshake"
+status = "released"
+
+[[revision]]
+id = "new"
+era = "per-request"
+status = "released"
+"#;
+
+/// The result of `wall/paint` needs a rule, that of `wall/wash` is paired by the schema.
+const METHODS: &str = "[[result]]\nmethod = \"wall/paint\"\nresult = \"Wall\"\n";
+
+const SCHEMA: &str = r##"{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "$defs": {
+    "ClientRequest": {"anyOf": [{"$ref": "#/$defs/PaintRequest"}, {"$ref": "#/$defs/WashRequest"}]},
+    "PaintRequest": {"type": "object", "properties": {"method": {"const": "wall/paint", "type": "string"}}, "required": ["method"]},
+    "WashRequest": {"type": "object", "properties": {"method": {"const": "wall/wash", "type": "string"}}, "required": ["method"]},
+    "WashResult": {"type": "object"},
+    "WashResultResponse": {"type": "object", "properties": {"result": {"$ref": "#/$defs/WashResult"}}},
+    "Wall": {
+      "type": "object",
+      "properties": {
+        "colour": {"type": "string"},
+        "paper": {"type": "object", "properties": {"pattern": {"type": "string"}}},
+        "notes": {"type": "object"}
+      }
+    },
+    "Brick": {"type": "object", "properties": {"kind": {"type": "string"}, "size": {"type": "string"}}, "required": ["kind", "size"]},
+    "Id": {"type": ["string", "integer"]},
+    "Short": {"type": "object", "properties": {"a": {"type": "string"}}},
+    "Long": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
+    "Either": {"anyOf": [{"$ref": "#/$defs/Short"}, {"$ref": "#/$defs/Long"}]}
+  }
+}"##;
+
+/// What is said of a spec with these files: nothing, where all its rules are of use.
+fn said(files: &[(&str, &str)]) -> Vec<String> {
+    let mut all = BTreeMap::from([
+        ("revisions.toml".to_owned(), REVISIONS.to_owned()),
+        ("methods.toml".to_owned(), METHODS.to_owned()),
+        ("old/schema.json".to_owned(), SCHEMA.to_owned()),
+        ("new/schema.json".to_owned(), SCHEMA.to_owned()),
+    ]);
+    for (name, text) in files {
+        // Rules of the file that stand there already come first.
+        all.entry((*name).to_owned()).or_default().push_str(text);
+    }
+    let outcome = Spec::from_files(all)
+        .and_then(|spec| Models::build(&spec).map(|models| Problems::of(models.unused_docs())));
+    let errors = match outcome {
+        Ok(unused) => unused,
+        Err(error) => Some(Problems::from(error)),
+    };
+    let errors = errors.iter().flat_map(Problems::iter);
+    errors.map(ToString::to_string).collect()
+}
+
+/// The one thing that is said starts like this.
+#[track_caller]
+fn bites(file: &str, text: &str, start: &str) {
+    let said = said(&[(file, text)]);
+    let [one] = said.as_slice() else {
+        panic!("expected one error, got {said:#?}");
+    };
+    assert!(one.starts_with(start), "{one}\nis not\n{start}");
+}
+
+#[track_caller]
+fn passes(file: &str, text: &str) {
+    assert_eq!(said(&[(file, text)]), [""; 0]);
+}
+
+const NOTHING: &str = "it matches nothing in any revision";
+
+#[test]
+fn without_more_rules_nothing_is_said() {
+    assert_eq!(said(&[]), [""; 0]);
+}
+
+#[test]
+fn an_erratum() {
+    let erratum = |at: &str, expect: &str| {
+        format!(
+            "\n[[erratum]]\nid = \"e\"\nreason = \"walls are many\"\nsource = \"the page on walls\"\nat = \"{at}\"\nexpect = \"{expect}\"\nreplace = \"number\"\n"
+        )
+    };
+    let colour = "/$defs/Wall/properties/colour/type";
+    passes("old/errata.toml", &erratum(colour, "string"));
+    bites(
+        "old/errata.toml",
+        &erratum(colour, "integer"),
+        "spec/old/errata.toml:3: erratum `e`: another value stands at `/$defs/Wall/properties/colour/type`\n  expected: \"integer\"\n  found:    \"string\"\n  reason: walls are many\n  help: look at the page on walls again",
+    );
+    bites(
+        "old/errata.toml",
+        &erratum("/$defs/Wall/properties/color/type", "string"),
+        "spec/old/errata.toml:3: erratum `e`: `/$defs/Wall/properties/color/type` leads nowhere",
+    );
+}
+
+#[test]
+fn a_type_rename() {
+    passes("names.toml", "[types]\nWall = \"Mural\"\n");
+    bites(
+        "names.toml",
+        "[types]\nWall = \"Mural\"\nFloor = \"Parquet\"\n",
+        &format!("spec/names.toml:3: type `Floor`: {NOTHING}"),
+    );
+}
+
+#[test]
+fn what_a_constructor_takes() {
+    passes("constructors.toml", "order = [\"size\"]\n");
+    bites(
+        "constructors.toml",
+        "order = [\"size\", \"colour\"]\n",
+        &format!("spec/constructors.toml:1: order of `colour`: {NOTHING}"),
+    );
+    let value = |at: &str, value: &str| {
+        format!("[[value]]\nat = \"{at}\"\nvalue = {value}\nreason = \"so it is\"\n")
+    };
+    passes("constructors.toml", &value("Brick.size", "\"large\""));
+    for (at, given) in [("Brick.size", "1"), ("Wall.colour", "\"red\"")] {
+        let start = format!("spec/constructors.toml:1: value of `{at}`: {NOTHING}");
+        bites("constructors.toml", &value(at, given), &start);
+    }
+}
+
+#[test]
+fn an_inline_name() {
+    let rule = |at: &str| format!("\n[[inline]]\nat = \"{at}\"\nname = \"Paper\"\n");
+    passes("names.toml", &rule("Wall.paper"));
+    passes("names.toml", &rule("*.paper"));
+    for at in ["Wall.carpet", "Floor.paper", "*.carpet", "Wall.colour"] {
+        let start = format!("spec/names.toml:2: inline schema `{at}`: {NOTHING}");
+        bites("names.toml", &rule(at), &start);
+    }
+    // The first rule that matches is the one that holds: a later one for the same place is of no use.
+    let twice = rule("*.paper") + &rule("Wall.paper");
+    bites(
+        "names.toml",
+        &twice,
+        &format!("spec/names.toml:6: inline schema `Wall.paper`: {NOTHING}"),
+    );
+}
+
+#[test]
+fn a_member_name() {
+    passes("names.toml", "[members]\ncolour = \"paint\"\n");
+    passes("names.toml", "[members]\n\"Wall.colour\" = \"paint\"\n");
+    for name in ["color", "Floor.colour", "Wall.color"] {
+        bites(
+            "names.toml",
+            &format!("[members]\n\"{name}\" = \"paint\"\n"),
+            &format!("spec/names.toml:2: member `{name}`: {NOTHING}"),
+        );
+    }
+}
+
+#[test]
+fn a_runtime_type() {
+    let rule = |name: &str, path: &str, kinds: &str| {
+        format!("\n[runtime]\n{name} = {{ path = \"{path}\", stands-for = [{kinds}] }}\n")
+    };
+    let kinds = "\"string\", \"integer\"";
+    let path = "mcp_wire::RequestId";
+    passes("names.toml", &rule("Id", path, kinds));
+    bites(
+        "names.toml",
+        &rule("RequestId", path, kinds),
+        &format!("spec/names.toml:3: runtime type `RequestId`: {NOTHING}"),
+    );
+    // Both revisions are asked.
+    let said_twice = said(&[("names.toml", &rule("Id", path, "\"string\""))]);
+    assert_eq!(said_twice.len(), 2, "{said_twice:#?}");
+    let start = "spec/names.toml:3: runtime type `Id`: it stands for a string, and spec/old/schema.json#/$defs/Id says a string or an integer";
+    assert!(said_twice[0].starts_with(start), "{said_twice:#?}");
+    let odd = said(&[("names.toml", &rule("Id", "mcp wire", kinds))]);
+    let start = "spec/names.toml:3: runtime type `Id`: `mcp wire` is no path of a Rust type";
+    assert!(odd[0].starts_with(start), "{odd:#?}");
+}
+
+#[test]
+fn a_shape() {
+    let rule = |at: &str, shape: &str| {
+        format!("\n[[shape]]\nat = \"{at}\"\nas = \"{shape}\"\nreason = \"theirs\"\n")
+    };
+    passes("shapes.toml", &rule("Wall.paper", "object"));
+    passes("shapes.toml", &rule("*.notes", "map"));
+    for (at, shape) in [
+        ("Wall.carpet", "object"),
+        ("*.carpet", "json"),
+        // A map is for objects that name no member.
+        ("Wall.paper", "map"),
+        ("Wall.colour", "map"),
+    ] {
+        let start = format!("spec/shapes.toml:2: shape `{at}`: {NOTHING}");
+        bites("shapes.toml", &rule(at, shape), &start);
+    }
+}
+
+#[test]
+fn a_union_rule() {
+    let rule = |at: &str, decide: &str| {
+        format!("\n[[union]]\nat = \"{at}\"\ndecide = {decide}\nreason = \"long says more\"\n")
+    };
+    let present = r#"{ present = [{ variant = "Long", member = "b" }, { variant = "Short" }] }"#;
+    passes("unions.toml", &rule("Either", present));
+    passes(
+        "unions.toml",
+        &rule("Either", r#"{ method = { alone = "Long" } }"#),
+    );
+    for at in ["Neither", "Wall", "*.either"] {
+        let start = format!("spec/unions.toml:2: union `{at}`: {NOTHING}");
+        bites("unions.toml", &rule(at, present), &start);
+    }
+    for (decide, problem) in [
+        (
+            r#"{ method = { alone = "Wall" } }"#,
+            "no variant `Wall`, which the rule names",
+        ),
+        (
+            r#"{ present = [{ variant = "Wide", member = "b" }, { variant = "Short" }] }"#,
+            "no variant `Wide`, which the rule names",
+        ),
+        (
+            r#"{ present = [{ variant = "Long", member = "c" }, { variant = "Short" }] }"#,
+            "`Long` has no member `c`",
+        ),
+        (
+            r#"{ present = [{ variant = "Long", member = "b" }] }"#,
+            "no row for the variant `Short`",
+        ),
+        (
+            r#"{ present = [{ variant = "Short" }, { variant = "Long", member = "b" }] }"#,
+            "the row of `Long` comes twice, or after the one for the rest",
+        ),
+    ] {
+        let said = said(&[("unions.toml", &rule("Either", decide))]);
+        let start =
+            format!("spec/unions.toml:2: union `Either`: {problem}\n  reason: long says more\n");
+        assert_eq!(
+            said.len(),
+            1,
+            "once, though both revisions have it: {said:#?}"
+        );
+        assert!(said[0].starts_with(&start), "{said:#?}\nis not\n{start}");
+    }
+}
+
+#[test]
+fn a_method_result() {
+    let rule = |method: &str, result: &str, more: &str| {
+        format!("[[result]]\nmethod = \"{method}\"\nresult = \"{result}\"\n{more}")
+    };
+    for (method, result, more, problem) in [
+        ("wall/lick", "Wall", "", "it matches nothing"),
+        // The schema pairs it.
+        ("wall/wash", "Wall", "", "it matches nothing"),
+        (
+            "wall/wash",
+            "Wall",
+            "revisions = [\"new\"]\n",
+            "the schema of revision `new` says itself what answers it",
+        ),
+        (
+            "wall/paint",
+            "Wall",
+            "",
+            "another rule says it for revision `old`",
+        ),
+        (
+            "wall/wash",
+            "Wall",
+            "revisions = [\"newest\"]\n",
+            "no revision `newest`",
+        ),
+    ] {
+        let said = said(&[("methods.toml", &rule(method, result, more))]);
+        let start = format!("spec/methods.toml:5: result of `{method}`: {problem}");
+        assert!(said[0].starts_with(&start), "{said:#?}\nis not\n{start}");
+    }
+}
+
+#[test]
+fn a_method_result_that_is_no_definition_and_one_that_is_missing() {
+    let with = |methods: &str| {
+        let files = BTreeMap::from([
+            ("revisions.toml".to_owned(), REVISIONS.to_owned()),
+            ("methods.toml".to_owned(), methods.to_owned()),
+            ("old/schema.json".to_owned(), SCHEMA.to_owned()),
+            ("new/schema.json".to_owned(), SCHEMA.to_owned()),
+        ]);
+        let spec = Spec::from_files(files).unwrap();
+        Models::build(&spec).unwrap_err().to_string()
+    };
+    let said = with(&METHODS.replace("Wall", "Floor"));
+    let start =
+        "spec/methods.toml:2: result of `wall/paint`: revision `old` has no definition `Floor`\n";
+    assert!(said.starts_with(start), "{said}");
+    let said = with("");
+    let start = "spec/new/schema.json#/$defs/PaintRequest: nothing says what answers `wall/paint`\n  help: to settle it, add to spec/methods.toml:\n    [[result]]\n    method = \"wall/paint\"\n    result = \"\"\n    revisions = [\"new\"]\n";
+    assert!(said.starts_with(start), "{said}");
+}
+
+#[test]
+fn an_area() {
+    let rule = |method: &str, area: &str| format!("[areas]\n\"{method}\" = \"{area}\"\n");
+    passes("methods.toml", &rule("wall/paint", "painting"));
+    for (method, area, problem) in [
+        ("wall/lick", "tongue", "no revision has that method"),
+        ("wall/paint", "wall", "it is in that area by default"),
+        (
+            "wall/paint",
+            "Wall",
+            "the area is no file name: it has to be the name of a module",
+        ),
+        (
+            "wall/paint",
+            "lib",
+            "the area is no file name: it has to be the name of a module",
+        ),
+        (
+            "wall/paint",
+            "type",
+            "the area is no file name: it has to be the name of a module",
+        ),
+        (
+            "wall/paint",
+            "../wall",
+            "the area is no file name: it has to be the name of a module",
+        ),
+    ] {
+        let start = format!("spec/methods.toml:5: area of `{method}`: {problem}");
+        bites("methods.toml", &rule(method, area), &start);
+    }
+}
+
+#[test]
+fn a_key_that_no_rule_file_has_is_refused_with_its_line() {
+    for (file, text, start) in [
+        (
+            "names.toml",
+            "\n[type]\nA = \"B\"\n",
+            "spec/names.toml:2: unknown field `type`",
+        ),
+        (
+            "shapes.toml",
+            "[[shape]]\nat = \"A\"\nas = \"list\"\nreason = \"r\"\n",
+            "spec/shapes.toml:3: unknown variant `list`",
+        ),
+        (
+            "unions.toml",
+            "[[union]]\nat = \"A\"\nreason = \"r\"\n",
+            "spec/unions.toml:1: missing field `decide`",
+        ),
+        (
+            "docs.toml",
+            "[A]\ndocs = \"x\"\n",
+            "spec/docs.toml:2: unknown field `docs`",
+        ),
+        ("names.toml", "[types\n", "spec/names.toml:1: "),
+    ] {
+        bites(file, text, start);
+    }
+}

@@ -1,0 +1,111 @@
+//! Doc lines: those that no revision has use for, and those that are missing.
+
+use std::collections::BTreeMap;
+
+use mcp_codegen::Spec;
+use mcp_codegen::generate::Models;
+
+use crate::rules_bite::{METHODS, REVISIONS, SCHEMA, bites, passes};
+
+#[test]
+fn a_doc_line() {
+    let unused = "no revision has use for it";
+    passes(
+        "docs.toml",
+        "[everywhere.members]\nnotes = \"Remarks.\"\n\n[Wall]\ndoc = \"Upright.\"\n[Wall.members]\ncolour = \"Of the paint.\"\n",
+    );
+    for (text, line, of) in [
+        ("[Floor]\ndoc = \"Level.\"\n", 2, "doc line of `Floor`"),
+        (
+            "[Wall.members]\ncolour = \"Of the paint.\"\ncolor = \"Of the paint.\"\n",
+            3,
+            "doc line of `Wall.color`",
+        ),
+        (
+            "[everywhere.members]\ncarpet = \"Soft.\"\n",
+            2,
+            "doc line of `everywhere.carpet`",
+        ),
+        (
+            "[Wall.revisions.\"new\"]\ndoc = \"Upright.\"\n[Wall.revisions.\"newest\"]\ndoc = \"Flat.\"\n",
+            4,
+            "doc line of `Wall` in newest",
+        ),
+        (
+            "[Wall.revisions.\"new\".members]\ncolor = \"Of the paint.\"\n",
+            2,
+            "doc line of `Wall.color` in new",
+        ),
+        // `Long` has no member that `Wall` has a line for.
+        (
+            "[Wall.members]\ncolour = \"Of the paint.\"\n\n[Long]\nlike = \"Wall\"\n",
+            5,
+            "`like` of `Long`",
+        ),
+        ("[Long]\nlike = \"Nothing\"\n", 2, "`like` of `Long`"),
+    ] {
+        let start = format!("spec/docs.toml:{line}: {of}: {unused}");
+        bites("docs.toml", text, &start);
+    }
+    // Where every revision has a line of its own, the common one is of no use.
+    bites(
+        "docs.toml",
+        "[Wall]\ndoc = \"Upright.\"\n\n[Wall.revisions.\"old\"]\ndoc = \"Stone.\"\n\n[Wall.revisions.\"new\"]\ndoc = \"Paper.\"\n",
+        &format!("spec/docs.toml:2: doc line of `Wall`: {unused}"),
+    );
+    passes(
+        "docs.toml",
+        "[Short.members]\na = \"A letter.\"\n\n[Long]\nlike = \"Short\"\n",
+    );
+}
+
+#[test]
+fn a_line_that_is_missing_is_listed() {
+    let docs = "[everywhere.members]\nmethod = \"What is asked.\"\na = \"A letter.\"\n\n[Wall]\ndoc = \"Upright.\"\n\n[Wall.members]\npaper = \"On it.\"\n\n[Wall.revisions.\"new\".members]\ncolour = \"Of the paint.\"\n";
+    let files = BTreeMap::from([
+        ("revisions.toml".to_owned(), REVISIONS.to_owned()),
+        ("methods.toml".to_owned(), METHODS.to_owned()),
+        ("docs.toml".to_owned(), docs.to_owned()),
+        ("old/schema.json".to_owned(), SCHEMA.to_owned()),
+        ("new/schema.json".to_owned(), SCHEMA.to_owned()),
+    ]);
+    let spec = Spec::from_files(files).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let undocumented = models.undocumented();
+    let of = |revision: &str| -> Vec<&str> {
+        let found = undocumented.iter().find(|(id, _)| *id == revision);
+        let (_, missing) = found.unwrap();
+        missing
+            .iter()
+            .map(String::as_str)
+            .filter(|key| {
+                ["Wall", "Long", "Short"]
+                    .iter()
+                    .any(|name| key.starts_with(name))
+            })
+            .collect()
+    };
+    assert_eq!(
+        of("old"),
+        [
+            "Long",
+            "Long.b",
+            "Short",
+            "Wall.colour",
+            "Wall.notes",
+            "WallPaper",
+            "WallPaper.pattern"
+        ]
+    );
+    assert_eq!(
+        of("new"),
+        [
+            "Long",
+            "Long.b",
+            "Short",
+            "Wall.notes",
+            "WallPaper",
+            "WallPaper.pattern"
+        ]
+    );
+}

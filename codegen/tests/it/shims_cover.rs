@@ -1,0 +1,289 @@
+//! Every row of the diffs that people read is covered: by a rule of the conversions, by proof, or by the runtime.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use mcp_codegen::Spec;
+use mcp_codegen::diff::{self, Kind, Sources};
+use mcp_codegen::generate::Models;
+use mcp_codegen::render::text::TextOptions;
+use mcp_codegen::render::{markdown, text};
+use mcp_codegen::shims::open::UNDECIDED;
+use mcp_codegen::shims::rules::PairRules;
+use mcp_codegen::shims::{Pair, cover, cover_all, places};
+use mcp_codegen::spec::Status;
+use mcp_codegen::spec::rules::RuleFile;
+
+fn spec() -> Spec {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    Spec::read(&root.join("spec")).unwrap()
+}
+
+#[test]
+fn no_row_between_neighbours_is_uncovered() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    let (mut rows, mut by_rule) = (0, 0);
+    let mut open = Vec::new();
+    for plan in models.plan_shims(&spec).unwrap() {
+        let rules = PairRules::of(&plan.pair, &spec).unwrap();
+        let names = [plan.pair.old.clone(), plan.pair.new.clone()];
+        let history = diff::history(&sources, &names, false).unwrap();
+        for row in &history.diffs[0].rows {
+            rows += 1;
+            let met = cover(row, &plan);
+            if met.is_empty() {
+                open.push(format!(
+                    "{} {} {:?} {:?}",
+                    plan.pair, row.kind, row.subject, row.paths
+                ));
+            }
+            let known = |rule: &String| {
+                plan.methods_rule(rule)
+                    || rules.rules().any(|known| known.id == *rule)
+                    || rules.errors().any(|known| known.id == *rule)
+                    || *rule == UNDECIDED && !plan.open.is_empty()
+            };
+            for rule in &met {
+                let stated = rule == "proven" || rule.starts_with("runtime: ");
+                assert!(known(rule) || stated, "{rule} of {:?}", row.paths);
+            }
+            by_rule += usize::from(met.iter().any(known));
+        }
+    }
+    println!("{rows} rows, {by_rule} of them by rules");
+    assert!(open.is_empty(), "{}", open.join("\n"));
+    assert!(by_rule > 100, "{by_rule} of {rows}");
+}
+
+#[test]
+fn rows_name_the_rule_that_was_written_for_them() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    let plans = models.plan_shims(&spec).unwrap();
+    for (pair, kind, subject, expected) in [
+        (
+            0,
+            Kind::MemberAddedOptional,
+            "annotations",
+            "tool-annotations",
+        ),
+        (0, Kind::UnionMemberAdded, "type=audio", "audio-block"),
+        (2, Kind::MemberAddedOptional, "execution", "tool-execution"),
+        (3, Kind::MemberAddedRequired, "ttlMs", "ttl"),
+        (3, Kind::ConstraintChanged, "maxItems", "completion-limit"),
+        (3, Kind::MemberRemoved, "elicitationId", "elicitation-id"),
+        (3, Kind::MemberRemoved, "type", "output-schema-root"),
+        (
+            3,
+            Kind::ErrorCodeRenumbered,
+            "ResourceNotFound",
+            "resource-not-found",
+        ),
+    ] {
+        let plan = &plans[pair];
+        let history = diff::history(
+            &sources,
+            &[plan.pair.old.clone(), plan.pair.new.clone()],
+            false,
+        )
+        .unwrap();
+        let met: Vec<BTreeSet<String>> = history.diffs[0]
+            .rows
+            .iter()
+            .filter(|row| row.kind == kind && row.subject.as_deref() == Some(subject))
+            .map(|row| cover(row, plan))
+            .collect();
+        assert!(
+            met.iter().any(|rules| rules.contains(expected)),
+            "{subject}: {met:?}"
+        );
+    }
+}
+
+#[test]
+fn a_row_of_another_pair_is_not_covered() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    let plans = models.plan_shims(&spec).unwrap();
+    let names = ["2025-11-25".to_owned(), "2026-07-28".to_owned()];
+    let history = diff::history(&sources, &names, false).unwrap();
+    let open = history.diffs[0]
+        .rows
+        .iter()
+        .filter(|row| cover(row, &plans[0]).is_empty())
+        .count();
+    assert!(
+        open > 20,
+        "the plan of the oldest pair covers all but {open} rows of the newest"
+    );
+}
+
+/// What a plan was made without it does not know: its silence is no proof.
+#[test]
+fn a_member_that_the_plan_has_never_seen_is_not_covered() {
+    let spec = crate::twin::spec();
+    let mut grown = crate::twin::spec();
+    let draft = grown.revisions.iter_mut().find(|row| row.id == "draft");
+    let tool = &mut draft.unwrap().schema["$defs"]["Tool"];
+    tool["properties"]["shelf"] = serde_json::json!({ "type": "string" });
+    let newest = spec
+        .revisions
+        .iter()
+        .rfind(|row| row.status == Status::Released);
+    let pair = Pair::new(newest.unwrap().id.clone(), "draft");
+    let plan = |spec: &Spec| {
+        let models = Models::build(spec).unwrap();
+        models.plan_pair(&pair, RuleFile::default()).unwrap()
+    };
+    let sources = Sources::read(&grown).unwrap();
+    let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
+    let [row] = diff.rows.as_slice() else {
+        panic!("{:?}", diff.rows);
+    };
+    assert_eq!(row.kind, Kind::MemberAddedOptional);
+    let covered = |spec: &Spec| cover(row, &plan(spec));
+    assert_eq!(covered(&grown), BTreeSet::from([UNDECIDED.to_owned()]));
+    assert_eq!(covered(&spec), BTreeSet::new());
+}
+
+/// A rule that no message leads to is placed by the type that an adapter converts.
+#[test]
+fn a_rule_of_an_adapter_is_placed_by_its_type() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let plans = models.plan_shims(&spec).unwrap();
+    let all = plans.iter().flat_map(places);
+    let by_type: Vec<String> = all
+        .flat_map(|(_, paths)| paths)
+        .filter(|path| path.starts_with("ClientCapabilities"))
+        .collect();
+    for place in [
+        "ClientCapabilities $.extensions",
+        "ClientCapabilitiesRoots $.listChanged",
+    ] {
+        assert!(by_type.iter().any(|path| path == place), "{by_type:?}");
+    }
+}
+
+/// A candidate is converted into nothing; its changes meet the rules of the hop over it, and what it alone has says so.
+#[test]
+fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
+    let spec = spec();
+    let sources = Sources::read(&spec).unwrap();
+    let is_candidate = |row: &mcp_codegen::Revision| row.status == Status::Candidate;
+    let at = spec.revisions.iter().position(is_candidate).unwrap();
+    let candidate = &spec.revisions[at].id;
+    let models = Models::build(&spec).unwrap();
+    let pairs = models.shim_pairs();
+    let before = |pair: &&Pair| spec.revisions[..at].iter().any(|row| row.id == pair.old);
+    let hop = pairs.iter().rfind(before).unwrap();
+    let ends = [
+        (&hop.old, candidate),
+        (candidate, &hop.new),
+        (&pairs[0].old, candidate),
+    ];
+    let mut diffs = ends.map(|(old, new)| diff::between(&sources, old, new, false).unwrap());
+    cover_all(&spec, &sources, &mut diffs);
+    for diff in &diffs {
+        let open: Vec<_> = diff
+            .rows
+            .iter()
+            .filter(|row| row.rules.is_empty())
+            .collect();
+        assert!(open.is_empty(), "{} -> {}: {open:?}", diff.old, diff.new);
+        assert_eq!(diff.prose, []);
+    }
+    let of = |diff: &diff::Diff, path: &str| {
+        let at = |row: &&diff::Row| row.paths.iter().any(|is| is.to_string() == path);
+        let row = diff.rows.iter().find(at);
+        let rules = &row.unwrap_or_else(|| panic!("no row at {path}")).rules;
+        let met = rules
+            .iter()
+            .map(|met| format!("{} {}", met.hop, met.rules.join(", ")));
+        met.collect::<Vec<_>>()
+    };
+    let handshake = format!("{hop} handshake");
+    assert_eq!(of(&diffs[0], "C2S initialize"), [handshake.as_str()]);
+    let far = of(&diffs[2], "C2S initialize");
+    assert_eq!(far, [handshake.as_str()]);
+    // The neighbour of a candidate names the rule that a row of the hop itself names.
+    let rules = |diff: &diff::Diff| -> BTreeSet<String> {
+        let met = diff.rows.iter().flat_map(|row| &row.rules);
+        met.flat_map(|met| met.rules.clone()).collect()
+    };
+    assert!(rules(&diffs[0]).len() > 30, "{:?}", rules(&diffs[0]));
+}
+
+#[test]
+fn revisions_that_are_no_neighbours_meet_the_rules_of_every_hop() {
+    let spec = spec();
+    let sources = Sources::read(&spec).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let mut ids: Vec<String> = models
+        .shim_pairs()
+        .iter()
+        .map(|pair| pair.old.clone())
+        .collect();
+    ids.extend(models.shim_pairs().last().map(|pair| pair.new.clone()));
+    // A draft that is the newest revision is reached by the same hops.
+    let pairs = [(0, 2), (1, 4), (2, 4), (0, 4), (4, 2)]
+        .map(|(old, new)| [ids[old].clone(), ids[new].clone()]);
+    let pairs = pairs
+        .into_iter()
+        .chain([[ids[2].clone(), "draft".to_owned()]]);
+    let mut diffs: Vec<diff::Diff> = pairs
+        .map(|[old, new]| diff::between(&sources, &old, &new, false).unwrap())
+        .collect();
+    cover_all(&spec, &sources, &mut diffs);
+    for diff in &diffs {
+        assert!(diff.rows.len() > 20);
+        for row in &diff.rows {
+            assert!(
+                !row.rules.is_empty(),
+                "{} -> {}: {:?}",
+                diff.old,
+                diff.new,
+                row.paths
+            );
+        }
+    }
+    let far = &diffs[2];
+    // What the pages say is told of every hop, and not beside a choice of rows.
+    let hops: BTreeSet<&str> = far.prose.iter().map(|change| change.hop.as_str()).collect();
+    assert_eq!(
+        hops.into_iter().collect::<Vec<_>>(),
+        ["2025-06-18..2025-11-25", "2025-11-25..2026-07-28"]
+    );
+    let said = text::render(far, TextOptions::default());
+    assert!(said.contains(&far.prose[0].id) && markdown::render(far).contains(&far.prose[0].says));
+    let mut some = far.clone();
+    let filter = diff::Filter {
+        kinds: vec![Kind::Moved],
+        ..diff::Filter::default()
+    };
+    filter.apply(&mut some);
+    assert_eq!(some.prose, []);
+    let of = |path: &str| {
+        let row = far
+            .rows
+            .iter()
+            .find(|row| row.paths.iter().any(|is| is.to_string() == path));
+        let rules = &row.unwrap_or_else(|| panic!("no row at {path}")).rules;
+        let met = rules
+            .iter()
+            .map(|met| (met.hop.as_str(), met.rules.join(", ")));
+        met.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("C2S initialize"),
+        [("2025-11-25..2026-07-28", "handshake".to_owned())]
+    );
+    assert_eq!(
+        of("S2C sampling/createMessage params $.tools"),
+        [("2025-06-18..2025-11-25", "sampling-tools".to_owned())]
+    );
+}

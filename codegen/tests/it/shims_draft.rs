@@ -1,0 +1,384 @@
+//! A draft beside the newest release: what is planned between the two, and whether peers are spoken to in it.
+
+use crate::twin::spec;
+use mcp_codegen::Spec;
+use mcp_codegen::decision::{Decision, Question};
+use mcp_codegen::diff::{self, Kind, Sources};
+use mcp_codegen::generate::Models;
+use mcp_codegen::model::{Shape, Union};
+use mcp_codegen::shims::open::UNDECIDED;
+use mcp_codegen::shims::plan::{Arm, Body, End, Source};
+use mcp_codegen::shims::rules::Action;
+use mcp_codegen::shims::{Pair, PairPlan, Way, cover};
+use mcp_codegen::spec::Status;
+use mcp_codegen::spec::rules::RuleFile;
+use serde_json::json;
+
+/// A union that keeps unknown methods keeps them on the way to the neighbour, too.
+#[test]
+fn unions_open_on_both_sides_carry_what_neither_knows() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let model = &models.get("draft").unwrap().model;
+    let mut open = 0;
+    for way in Way::BOTH {
+        for one in plan.way(way) {
+            let (End::Type(name), Body::Union(arms)) = (&one.from, &one.body) else {
+                continue;
+            };
+            let Some(Shape::Union(union)) = model.get(name).map(|def| &def.shape) else {
+                panic!("{name} is no union");
+            };
+            let known = union.variants.iter().map(|variant| variant.name.as_str());
+            let unknown = union.open.then_some(Union::UNKNOWN);
+            let wanted: Vec<&str> = known.chain(unknown).collect();
+            let found: Vec<&str> = arms.iter().map(|arm| arm.variant.as_str()).collect();
+            assert_eq!(found, wanted, "{name} on the way {way}");
+            let kept = arms.iter().all(|arm| matches!(arm.arm, Arm::Same { .. }));
+            assert!(kept, "{name} on the way {way}");
+            open += usize::from(union.open);
+        }
+    }
+    assert!(open >= 2, "{open} open unions");
+}
+
+/// The newest release.
+fn newest(spec: &Spec) -> String {
+    let mut newest_first = spec.revisions.iter().rev();
+    let newest = newest_first.find(|row| row.status == Status::Released);
+    newest.unwrap().id.clone()
+}
+
+/// What is planned between the newest release and the draft, if no rule speaks of it.
+fn planned(spec: &Spec) -> PairPlan {
+    let models = Models::build(spec).unwrap();
+    let pair = Pair::new(newest(spec), "draft");
+    models.plan_pair(&pair, RuleFile::default()).unwrap()
+}
+
+/// The schema of a revision of the spec.
+fn schema<'s>(spec: &'s mut Spec, id: &str) -> &'s mut serde_json::Value {
+    let mut all = spec.revisions.iter_mut();
+    &mut all.find(|revision| revision.id == id).unwrap().schema
+}
+
+/// Three changes to a schema: a member that must be there, a choice and a method more.
+fn change(schema: &mut serde_json::Value) {
+    let tool = schema.pointer_mut("/$defs/Tool").unwrap();
+    tool["properties"]["shelf"] = json!({ "type": "string" });
+    tool["required"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!("shelf"));
+    let role = schema.pointer_mut("/$defs/Role/enum").unwrap();
+    role.as_array_mut().unwrap().push(json!("narrator"));
+    let request = json!({
+        "type": "object",
+        "properties": { "method": { "const": "notifications/weather" } },
+        "required": ["method"],
+    });
+    schema["$defs"]["WeatherNotification"] = request;
+    let union = schema
+        .pointer_mut("/$defs/ServerNotification/anyOf")
+        .unwrap();
+    let reference = json!({ "$ref": "#/$defs/WeatherNotification" });
+    union.as_array_mut().unwrap().push(reference);
+}
+
+#[test]
+fn what_no_rule_answers_is_listed_with_the_row_that_settles_it() {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let places: Vec<&str> = plan.open.iter().map(|open| open.place.as_str()).collect();
+    assert_eq!(
+        places,
+        ["Role|narrator", "Tool.shelf", "notifications/weather"]
+    );
+    let rows: String = (plan.open.iter().map(|open| open.settle.stub.as_str())).collect();
+    // As they are, they ask for what is missing: a reason each.
+    let file = RuleFile::new(pair.file(), &*rows);
+    let asked = models.plan_pair(&pair, file).unwrap_err().to_string();
+    assert_eq!(asked.matches("it gives no reason").count(), 3, "{asked}");
+    let filled = (rows.replace("reason = \"\"", "reason = \"x\""))
+        .replace("source = \"\"", "source = \"x\"")
+        .replace("input = '', output = ''", "input = '{}', output = '{}'");
+    let file = RuleFile::new(pair.file(), filled);
+    let plan = models.plan_pair(&pair, file).unwrap();
+    assert_eq!(plan.open, []);
+}
+
+/// Until somebody says what stands there, a message without it is refused as one of wrong params.
+#[test]
+fn a_member_that_nothing_fills_is_refused() {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let plan = planned(&spec);
+    let tool = End::Type("Tool".to_owned());
+    let of_tool = plan.way(Way::Up).iter().find(|one| one.from == tool);
+    let Body::Object { fields, .. } = &of_tool.unwrap().body else {
+        panic!("{of_tool:?}");
+    };
+    let shelf = fields.iter().find(|field| field.wire == "shelf").unwrap();
+    let Source::Fill(missing) = &shelf.source else {
+        panic!("{:?}", shelf.source);
+    };
+    let Action::Reject(error) = &missing.action else {
+        panic!("{:?}", missing.action);
+    };
+    assert_eq!(error.code, -32602);
+    assert!(
+        error.message.contains("`Tool.shelf` must be there"),
+        "{}",
+        error.message
+    );
+    // So it travels as an unknown one where that is the policy, and comes back.
+    let of_tool = plan.way(Way::Down).iter().find(|one| one.from == tool);
+    let Body::Object { dropped, .. } = &of_tool.unwrap().body else {
+        panic!("{of_tool:?}");
+    };
+    let shelf = dropped.iter().find(|plan| plan.wire == "shelf").unwrap();
+    assert!(shelf.carried && !shelf.optional);
+}
+
+/// The string that a request claims is that of the revision that it was converted to, and no rule has to say so.
+#[test]
+fn a_request_claims_the_revision_that_it_was_converted_to() {
+    let mut spec = spec();
+    let draft = spec.revisions.iter_mut().find(|row| row.id == "draft");
+    draft.unwrap().wire = "2027-01-15".to_owned();
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    assert_eq!(plan.open, []);
+    for way in Way::BOTH {
+        let meta = End::Type("RequestMetaObject".to_owned());
+        let one = plan.way(way).iter().find(|one| one.from == meta).unwrap();
+        let Body::Object { fields, .. } = &one.body else {
+            panic!("{one:?}");
+        };
+        let claims = |source: &Source| matches!(source, Source::Claim { .. });
+        let restated: Vec<&str> = (fields.iter())
+            .filter(|field| claims(&field.source))
+            .map(|field| field.wire.as_str())
+            .collect();
+        assert_eq!(
+            restated,
+            ["io.modelcontextprotocol/protocolVersion"],
+            "{way}"
+        );
+        assert!(!one.exact, "another claim is lost on the way {way}");
+    }
+}
+
+/// Types that a rule lists beside what methods reach: each that is of no use is said in its own row.
+#[test]
+fn a_type_that_need_not_be_listed_is_said_where_it_is() {
+    let spec = spec();
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let rows = ["ClientCapabilities", "Nowhere", "Tool"]
+        .map(|name| format!("[[also]]\ntype = \"{name}\"\nreason = \"as {name} is\"\n"));
+    let file = RuleFile::new(pair.file(), rows.concat());
+    let said = models.plan_pair(&pair, file).unwrap_err().to_string();
+    for (line, name, problem) in [
+        (
+            1,
+            "ClientCapabilities",
+            "a method of both revisions reaches it as it is",
+        ),
+        (4, "Nowhere", "both revisions must have a type of that name"),
+        (7, "Tool", "a method of both revisions reaches it as it is"),
+    ] {
+        let place = format!("{}:{line}: rule `{name}`: {problem}", pair.file());
+        assert!(said.contains(&place), "{place} is not in {said}");
+    }
+}
+
+#[test]
+fn between_released_revisions_nothing_is_left_open() {
+    let mut spec = spec();
+    let newest = newest(&spec);
+    change(schema(&mut spec, &newest));
+    let models = Models::build(&spec).unwrap();
+    let error = models.plan_shims(&spec).unwrap_err().to_string();
+    for (place, ways) in [
+        ("Tool.shelf: ", 2),
+        ("Role|narrator: ", 1),
+        ("notifications/weather: ", 0),
+    ] {
+        let lines: Vec<&str> = error.lines().filter(|line| line.contains(place)).collect();
+        assert_eq!(lines.len(), 1, "{place} is said once: {error}");
+        assert_eq!(lines[0].matches("on the way").count(), ways, "{}", lines[0]);
+    }
+}
+
+/// What is open between the newest release and a draft that differs by a change.
+fn open_after(change: impl FnOnce(&mut serde_json::Value)) -> Vec<(String, String)> {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    assert_eq!(models.shim_pairs().last(), Some(&pair), "the draft differs");
+    let plan = models.plan_pair(&pair, RuleFile::default()).unwrap();
+    let open = plan.open.into_iter();
+    open.map(|one| (one.place, format!("{}; {}", one.open, one.answer)))
+        .collect()
+}
+
+/// What a schema calls a choice is its own business: on the wire it is its tag.
+#[test]
+fn a_choice_by_another_name_is_the_one_of_its_tag() {
+    let renamed = |tag: &'static str| {
+        move |schema: &mut serde_json::Value| {
+            let text = schema.to_string();
+            let text = text.replace("\"#/$defs/ResourceLink\"", "\"#/$defs/LinkedResource\"");
+            *schema = serde_json::from_str(&text).unwrap();
+            let definitions = schema["$defs"].as_object_mut().unwrap();
+            let mut link = definitions.remove("ResourceLink").unwrap();
+            link["properties"]["type"]["const"] = json!(tag);
+            definitions.insert("LinkedResource".to_owned(), link);
+        }
+    };
+    assert_eq!(open_after(renamed("resource_link")), []);
+    let places: Vec<String> = (open_after(renamed("link")).into_iter())
+        .map(|(place, _)| place)
+        .collect();
+    let wanted = ["ContentBlock|Link", "ContentBlock|ResourceLink"];
+    assert_eq!(places, wanted, "another tag is another choice");
+}
+
+/// Choices under another name are taken one by one.
+#[test]
+fn choices_by_another_name_are_the_choices_that_they_were() {
+    let open = open_after(|schema| {
+        schema["$defs"]["Theme"] = schema["$defs"]["Icon"]["properties"]["theme"].take();
+        schema["$defs"]["Icon"]["properties"]["theme"] = json!({ "$ref": "#/$defs/Theme" });
+        schema["$defs"]["Theme"]["enum"] = json!(["dark", "dim", "light"]);
+        schema["$defs"]["ToolBlock"] = schema["$defs"]["ContentBlock"].clone();
+        schema["$defs"]["CallToolResult"]["properties"]["content"]["items"] =
+            json!({ "$ref": "#/$defs/ToolBlock" });
+    });
+    let places: Vec<&str> = open.iter().map(|(place, _)| place.as_str()).collect();
+    assert_eq!(places, ["Theme|dim"]);
+}
+
+/// Where the new type holds what the old one did, only the way back is a question.
+#[test]
+fn a_type_that_widens_asks_for_nothing_on_the_way_there() {
+    let text = json!({ "type": "string" });
+    let rich = json!({ "type": "object", "properties": { "text": text }, "required": ["text"] });
+    for (place, wider) in [
+        ("Prompt.description", json!({ "anyOf": [text, rich] })),
+        ("Resource.size", json!({ "type": "number" })),
+        ("Icon.theme", text.clone()),
+        (
+            "Icon.sizes",
+            json!({ "type": "array", "items": { "type": ["integer", "string"] } }),
+        ),
+    ] {
+        let (name, member) = place.split_once('.').unwrap();
+        let open = open_after(|schema| schema["$defs"][name]["properties"][member] = wider.clone());
+        let [(at, said)] = open.as_slice() else {
+            panic!("{place}: {open:?}");
+        };
+        assert_eq!(at, place);
+        assert!(!said.contains("on the way up"), "{said}");
+        assert!(said.contains("on the way down"), "{said}");
+        let answer = "the value is read again, and lost if it does not fit";
+        assert!(said.ends_with(answer), "{said}");
+    }
+}
+
+/// A code that the schema brings along is sent, whether somebody has said what it means or not.
+#[test]
+fn an_error_code_of_the_schema_is_asked_for_and_not_passed_on() {
+    let mut files = crate::twin::directory().files().clone();
+    let schema = files.get_mut("draft/schema.json").unwrap();
+    let mut changed: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let code = json!({ "properties": { "code": { "type": "integer", "const": -32023 } } });
+    changed["$defs"]["RateLimitedError"] = json!({
+        "type": "object",
+        "properties": { "error": { "allOf": [{ "$ref": "#/$defs/Error" }, code] } },
+    });
+    *schema = changed.to_string();
+    let spec = Spec::from_files(files.clone()).unwrap();
+    let asked = codes(&spec);
+    let [decision] = asked.as_slice() else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(decision.place, "/$defs/RateLimitedError");
+    let open = planned(&spec).open;
+    assert_eq!(open.len(), 1, "{open:?}");
+    assert_eq!(open[0].place, "error -32023");
+    // The row that it proposes settles it, and the code is still asked for between the neighbours.
+    let row = &decision.settle.stub;
+    let row = row.replace("meaning = \"\"", "meaning = \"Too many requests.\"");
+    let rows = files.get_mut(&decision.settle.file).unwrap();
+    rows.push_str(&format!("\n{row}"));
+    let spec = Spec::from_files(files).unwrap();
+    assert_eq!(codes(&spec), []);
+    assert_eq!(planned(&spec).open.len(), 1);
+}
+
+/// What is open of the codes of the draft.
+fn codes(spec: &Spec) -> Vec<Decision> {
+    let models = Models::build(spec).unwrap();
+    let decisions = models.get("draft").unwrap().decisions.iter();
+    let of_codes = decisions.filter(|one| one.question == Question::Code);
+    of_codes.cloned().collect()
+}
+
+#[test]
+fn a_draft_is_negotiated_where_no_release_has_its_wire_string() {
+    let mut spec = spec();
+    change(schema(&mut spec, "draft"));
+    let as_released = spec.revisions.last().unwrap().wire.clone();
+    for (wire, is_negotiated) in [(as_released.as_str(), false), ("2099-01-01", true)] {
+        wire.clone_into(&mut spec.revisions.last_mut().unwrap().wire);
+        let models = Models::build(&spec).unwrap();
+        let plans = models.plan_shims(&spec).unwrap();
+        let registry = models.emit_registry(&plans).unwrap();
+        let (path, text) = (registry.files.iter())
+            .find(|(_, text)| text.contains("pub const NEGOTIATED"))
+            .unwrap();
+        let (_, list) = text.split_once("pub const NEGOTIATED").unwrap();
+        let (list, _) = list.split_once("];").unwrap();
+        assert_eq!(
+            list.contains("Self::Draft"),
+            is_negotiated,
+            "{path}: {list}"
+        );
+    }
+}
+
+/// A diff names what the plan asks for: a value more is no question of types.
+#[test]
+fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
+    let mut spec = spec();
+    let draft = schema(&mut spec, "draft");
+    draft["$defs"]["Role"]["enum"] = json!(["assistant", "system", "user"]);
+    draft["$defs"]["Prompt"]["properties"]["description"] =
+        json!({ "type": ["integer", "string"] });
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new(newest(&spec), "draft");
+    let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
+    let plan = models.plan_pair(&pair, RuleFile::new(pair.file(), hook));
+    let plan = plan.unwrap();
+    let sources = Sources::read(&spec).unwrap();
+    let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
+    let covered = |kind: Kind| -> Vec<String> {
+        let rows = diff.rows.iter().filter(|row| row.kind == kind);
+        rows.flat_map(|row| cover(row, &plan)).collect()
+    };
+    assert_eq!(covered(Kind::EnumValueAdded), [UNDECIDED]);
+    // One way is proven, the other has its rule.
+    let kinds: Vec<Kind> = diff.rows.iter().map(|row| row.kind).collect();
+    let widened = kinds.into_iter().find(|kind| *kind != Kind::EnumValueAdded);
+    assert_eq!(covered(widened.unwrap()), ["prompt-description"]);
+}

@@ -1,0 +1,374 @@
+//! Many clients over HTTP, each with the server that is its own.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mcp_registry::{Era, Revision};
+use mcp_revisions::client::Ask;
+use serde_json::{Value, json};
+
+use crate::bridge::talk::{PATIENCE, Talk, bridge, leaves_nobody, peer, value};
+
+/// A message over HTTP, and the body that answers.
+fn post(port: u16, revision: Revision, body: &Value) -> String {
+    post_with(port, revision, "", body)
+}
+
+/// The same, with these headers, each with its end of line.
+fn post_with(port: u16, revision: Revision, more: &str, body: &Value) -> String {
+    let headers = format!(
+        "MCP-Protocol-Version: {}\r\nMcp-Method: {}\r\nMcp-Name: {}\r\n{more}",
+        revision.wire(),
+        body["method"].as_str().unwrap(),
+        body["params"]["name"].as_str().unwrap_or_default(),
+    );
+    exchange(port, "POST /mcp", &headers, &body.to_string())
+}
+
+/// A request over a connection of its own, with these headers beside those of every request, and all that answers it.
+fn exchange(port: u16, asked: &str, headers: &str, body: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(
+        stream,
+        "{asked} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// A program that ends with the test, however that ends.
+struct Program(Child);
+
+impl std::ops::Deref for Program {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Program {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
+
+/// A bridge that listens on HTTP, and its port.
+fn listening(server: Revision) -> (Program, u16) {
+    listening_with(&[], server)
+}
+
+fn listening_with(more: &[&str], server: Revision) -> (Program, u16) {
+    port_of(bridge(&[&LISTENING, more].concat(), server))
+}
+
+/// A bridge that listens, and where.
+fn port_of(child: Child) -> (Program, u16) {
+    let mut child = Program(child);
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    let port = line
+        .trim()
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .trim_end_matches("/mcp");
+    let port: u16 = port.parse().unwrap_or_else(|_| panic!("{line}"));
+    child.stderr = Some(said.into_inner());
+    (child, port)
+}
+
+/// A client at the standard streams of a bridge to what listens there.
+fn bridged(client: Revision, url: &str, options: &[&str]) -> Talk {
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--losses", "off"])
+        .args(options)
+        .arg(url)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    Talk::new(client, child)
+}
+
+/// Standard streams, HTTP and standard streams again: two bridges, one behind the other.
+#[test]
+fn a_server_is_reached_over_http() {
+    for server in Revision::NEGOTIATED {
+        let (_listener, port) = listening(*server);
+        for client in Revision::NEGOTIATED {
+            let url = format!("http://127.0.0.1:{port}/mcp");
+            let mut talk = bridged(*client, &url, &["--header", "X-Test: 1"]);
+            let list = talk.ask(Ask::new("tools/list", None));
+            let listed = value(&talk.answers(&[list])[&list]);
+            assert_eq!(
+                listed["tools"][0]["x-vendor"], 1,
+                "{client}, {server}: {listed}"
+            );
+            for (tool, text) in [("add", "3.5"), ("progress", "done"), ("ask", "Monday")] {
+                let asks = Revision::V2025_06_18 <= *client && Revision::V2025_06_18 <= *server;
+                if tool == "ask" && !asks {
+                    continue;
+                }
+                let called = talk.tool(tool);
+                let answer = value(&talk.answers(&[called])[&called]);
+                assert_eq!(
+                    answer["content"][0]["text"], text,
+                    "{client}, {server}: {answer}"
+                );
+            }
+            assert_eq!(talk.progress, 3, "{client}, {server}");
+            let (code, said) = talk.ends();
+            assert_eq!(code, Some(0), "{client}, {server}: {said}");
+        }
+    }
+}
+
+#[test]
+fn headers_of_the_command_line_reach_the_server() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--log", "off", "--header", "X-Tenant: ours", &url])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut child = Program(child);
+    let mut input = child.stdin.take().unwrap();
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    writeln!(input, "{opening}").unwrap();
+    let (tell, told) = channel();
+    thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+        tell.send(head).unwrap();
+    });
+    let head = told.recv_timeout(Duration::from_secs(20));
+    let head = head.unwrap();
+    let there = (head.iter()).any(|line| line.eq_ignore_ascii_case("X-Tenant: ours"));
+    assert!(there, "{head:?}");
+}
+
+/// The bridge that listens is killed among calls: those who wait for it get an end, and its servers end by themselves.
+#[test]
+fn a_bridge_that_listens_may_be_killed() {
+    let mut random = fastrand::Rng::with_seed(17);
+    for client in [
+        Revision::V2024_11_05,
+        Revision::V2025_11_25,
+        Revision::NEWEST,
+    ] {
+        let (mut listener, port) = listening(Revision::V2025_06_18);
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        let mut talk = bridged(client, &url, &["--log", "off"]);
+        let add = talk.tool("add");
+        talk.answers(&[add]);
+        let asked = ["ask", "progress", "sample"].map(|tool| talk.tool(tool));
+        while let Some(output) = talk.client.poll() {
+            talk.does(output, &mut BTreeMap::new());
+        }
+        thread::sleep(Duration::from_millis(random.u64(..20)));
+        listener.kill().unwrap();
+        assert_eq!(talk.answers(&asked).len(), asked.len(), "{client}");
+        leaves_nobody(&mut listener);
+        let (code, said) = talk.ends();
+        assert_eq!(code, Some(0), "{client}: {said}");
+    }
+}
+
+#[test]
+fn many_clients_come_over_http() {
+    let (_child, port) = listening(Revision::V2025_06_18);
+    let modern = Revision::NEWEST;
+    assert_eq!(modern.era(), Era::PerRequest);
+    let clients: Vec<_> = (0..8)
+        .map(|number| {
+            thread::spawn(move || {
+                let call = json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {
+                    "name": "add",
+                    "arguments": { "a": number, "b": 1 },
+                    "_meta": { "io.modelcontextprotocol/protocolVersion": modern.wire(), "io.modelcontextprotocol/clientCapabilities": {} }
+                }});
+                (number, post(port, modern, &call))
+            })
+        })
+        .collect();
+    for client in clients {
+        let (number, answer) = client.join().unwrap();
+        assert!(
+            answer.contains(&format!("\"text\":\"{}\"", number + 1)),
+            "{answer}"
+        );
+    }
+}
+
+/// A body of a modern call, by a client of that name.
+fn call(name: &str, tool: &str) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": Revision::NEWEST.wire(),
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" },
+    });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": tool, "arguments": { "a": 1, "b": 2 }, "_meta": meta
+    }})
+}
+
+/// Sessions have a server each, and so have modern clients that say different things of themselves.
+#[test]
+fn each_client_has_a_server_of_its_own() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-servers");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let record = folder.join("talk.jsonl");
+    let options = ["--record", record.to_str().unwrap()];
+    let (_child, port) = listening_with(&options, Revision::V2025_06_18);
+    let ok = |answer: &str| answer.contains("\"text\":\"3\"");
+    for name in ["one", "one", "two"] {
+        let answer = post(port, Revision::NEWEST, &call(name, "add"));
+        assert!(ok(&answer), "{answer}");
+    }
+    let talks = || std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(talks(), 2, "those who say the same share a server");
+    // One takes its server with it; the other one's lives, and a new one is there for the first.
+    let died = post(port, Revision::NEWEST, &call("one", "die"));
+    assert!(died.contains("-32603"), "{died}");
+    for name in ["two", "one"] {
+        let answer = post(port, Revision::NEWEST, &call(name, "add"));
+        assert!(ok(&answer), "{answer}");
+    }
+    assert_eq!(talks(), 3);
+    let healthy = exchange(port, "GET /healthz", "", "");
+    assert!(
+        healthy.starts_with("HTTP/1.1 200") && healthy.ends_with("ok"),
+        "{healthy}"
+    );
+    // Sessions: what one has subscribed to, the other does not hear of.
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let session = || bridged(Revision::V2025_11_25, &url, &["--log", "off"]);
+    let (mut first, mut second) = (session(), session());
+    let uri = json!({ "uri": "file:///hello" });
+    let subscribed = first.ask(Ask::new("resources/subscribe", Some(uri.into())));
+    first.answers(&[subscribed]);
+    let touched = second.tool("touch");
+    second.answers(&[touched]);
+    assert!(first.told.is_empty(), "{:?}", first.told);
+    let touched = first.tool("touch");
+    first.answers(&[touched]);
+    assert_eq!(
+        first.hears("notifications/resources/updated")["uri"],
+        "file:///hello"
+    );
+    for talk in [first, second] {
+        assert_eq!(talk.ends().0, Some(0));
+    }
+}
+
+/// A message in a session, and what answers it; the session is over with the one that has no body.
+fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String {
+    let asked = if body.is_some() {
+        "POST /mcp"
+    } else {
+        "DELETE /mcp"
+    };
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let session = session.map_or(String::new(), |id| format!("Mcp-Session-Id: {id}\r\n"));
+    exchange(port, asked, &session, &body)
+}
+
+/// A session that is over takes its server with it: there is room for the next one.
+#[test]
+fn a_session_that_is_over_makes_room_for_another() {
+    let (_child, port) = listening_with(&["--max-servers", "1"], Revision::V2025_06_18);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let opened = || {
+        let answer = in_session(port, None, Some(&opening)).to_lowercase();
+        let (_, id) = answer.split_once("mcp-session-id: ").unwrap();
+        id.lines().next().unwrap().to_owned()
+    };
+    let params = json!({"name": "add", "arguments": {"a": 1, "b": 2.5}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let adds = |session: &str| {
+        let answer = in_session(port, Some(session), Some(&call));
+        let full = answer.contains("1 servers are at work");
+        assert_ne!(answer.contains("\"3.5\""), full, "{answer}");
+        !full
+    };
+    let (first, second) = (opened(), opened());
+    assert!(adds(&first));
+    assert!(!adds(&second), "there is room for one");
+    let left = in_session(port, Some(&first), None);
+    assert!(left.starts_with("HTTP/1.1 2"), "{left}");
+    let deadline = Instant::now() + PATIENCE;
+    while !adds(&second) {
+        assert!(Instant::now() < deadline, "its server is there still");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What a call repeats in its headers reaches a server that wants it there with the call itself: a client need not have
+/// listed the tools.
+#[test]
+fn headers_that_repeat_arguments_are_handed_on() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repeated-headers");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let server = Command::new(peer())
+        .args(["--only", Revision::NEWEST.id(), "--http", "0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut server = Program(server);
+    let mut line = String::new();
+    let mut said = BufReader::new(server.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    let url = line.trim().trim_start_matches("listening on ");
+    let record = folder.join("talk.jsonl");
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("bridge")
+        .args(LISTENING)
+        .args(["--record", record.to_str().unwrap(), url])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (_child, port) = port_of(child);
+    for name in ["one", "two"] {
+        let mut asked = call(name, "where");
+        asked["params"]["arguments"] = json!({ "region": "eu" });
+        let answer = post_with(port, Revision::NEWEST, "Mcp-Param-Region: eu\r\n", &asked);
+        assert!(answer.contains("\"text\":\"eu\""), "{answer}");
+    }
+    let files = std::fs::read_dir(&folder).unwrap();
+    let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    let calls = texts.map(|text| text.matches("\"method\":\"tools/call\"").count());
+    assert_eq!(
+        calls.collect::<Vec<_>>(),
+        [1, 1],
+        "one call each, and none is refused"
+    );
+}

@@ -1,0 +1,52 @@
+//! What is lost is told with the request that lost it, and refused where it is not put up with.
+
+use std::path::Path;
+
+use mcp_registry::Revision;
+use mcp_revisions::client::Ask;
+use serde_json::Value;
+
+use crate::bridge::talk::{Talk, bridge, value};
+
+#[test]
+fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
+    let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("losses.jsonl");
+    let name = losses.to_str().unwrap();
+    let mut talk = Talk::new(
+        Revision::V2025_06_18,
+        bridge(&["--losses", name], Revision::NEWEST),
+    );
+    let list = talk.ask(Ask::new("tools/list", None));
+    assert_eq!(
+        value(&talk.answers(&[list])[&list])["tools"][0]["name"],
+        "add"
+    );
+    talk.ends();
+    let told = std::fs::read_to_string(&losses).unwrap();
+    assert!(
+        told.lines()
+            .all(|line| serde_json::from_str::<Value>(line).unwrap()["rule"].is_string()),
+        "{told}"
+    );
+    assert!(!told.is_empty());
+    // The client counts its requests from 1: `initialize`, and the list.
+    let listed = (talked(&told).into_iter()).filter(|row| row["method"] == "tools/list");
+    let ids: Vec<Value> = listed.map(|row| row["request"].clone()).collect();
+    assert!(!ids.is_empty() && ids.iter().all(|id| *id == 2), "{told}");
+    // Nobody puts up with that: the request is answered, by an error.
+    let mut talk = Talk::new(
+        Revision::V2025_06_18,
+        bridge(
+            &["--losses", "off", "--refuse", "cosmetic"],
+            Revision::NEWEST,
+        ),
+    );
+    let list = talk.ask(Ask::new("tools/list", None));
+    let answer = value(&talk.answers(&[list])[&list]).to_string();
+    assert!(answer.contains("refused: cosmetic at "), "{answer}");
+}
+
+fn talked(told: &str) -> Vec<Value> {
+    let rows = told.lines().map(|line| serde_json::from_str(line).unwrap());
+    rows.collect()
+}

@@ -1,0 +1,9 @@
+//! `mcp-rev bridge`: every revision of a client in front of every revision of a server, and what happens when one goes.
+
+mod ends;
+mod http;
+mod judged;
+mod losses;
+mod matrix;
+mod others;
+mod talk;

@@ -1,0 +1,92 @@
+//! What `mcp-rev` says of itself, and what it does without a checkout.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the program far from any checkout.
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .current_dir(Path::new(env!("CARGO_TARGET_TMPDIR")))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_diff_needs_no_checkout() {
+    let told = text(&["diff", "2025-11-25", "2026-07-28"]);
+    assert!(told.starts_with("2025-11-25 -> 2026-07-28: "), "{told}");
+    assert!(!told.contains('\u{1b}'), "a pipe has no colours");
+    let gate = run(&["diff", "2025-11-25", "2026-07-28", "--fail-on", "breaking"]);
+    assert_eq!(gate.status.code(), Some(1));
+    assert_eq!(
+        run(&["diff", "2025-11-25", "2027-01-01"]).status.code(),
+        Some(2)
+    );
+    assert_eq!(
+        run(&["diff", "2025-11-25", "no-such.json"]).status.code(),
+        Some(3)
+    );
+    assert!(text(&["explain", "became-required"]).contains("What to do:"));
+}
+
+#[test]
+fn it_says_what_it_is() {
+    let version = text(&["--version"]);
+    assert!(version.contains("revisions: 2024-11-05, "), "{version}");
+    let help = text(&["--help"]);
+    assert!(
+        help.contains("Examples:") && help.contains("Exit codes:"),
+        "{help}"
+    );
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(text(&["completions", shell]).contains("mcp-rev"));
+    }
+    let page = text(&["man"]);
+    assert!(page.starts_with(".ie"));
+    let headings: Vec<_> = page
+        .lines()
+        .filter(|line| line.starts_with(".TH "))
+        .collect();
+    assert!(headings.len() > 5, "{headings:?}");
+    let source = concat!("\"mcp-rev ", env!("CARGO_PKG_VERSION"), "\"");
+    for heading in headings {
+        assert!(heading.starts_with(".TH mcp-rev"), "{heading}");
+        assert!(heading.contains(source), "{heading}");
+    }
+    assert!(page.contains("\\fBmcp\\-rev check\\fR"), "{page}");
+}
+
+#[test]
+fn lines_are_checked_one_by_one() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["check", "--revision", "2025-11-25", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{}}\n";
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 2, "{told}");
+    assert_eq!(lines[0], "-:1: ok (tools/list request)");
+    assert!(
+        lines[1].starts_with("-:3: error (tools/call request): "),
+        "{told}"
+    );
+}

@@ -1,0 +1,119 @@
+//! `mcp-rev tap`: what goes by is untouched, and written down.
+
+#![cfg(unix)]
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tap");
+    std::fs::create_dir_all(&dir).unwrap();
+    dir.join(name)
+}
+
+fn tap(arguments: &[&str], server: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("tap")
+        .args(arguments)
+        .args(["--", "sh", "-c", server])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn says(mut child: Child, input: &[u8]) -> Output {
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn bytes_go_through_as_they_are_and_the_code_comes_back() {
+    let input = b"{\"jsonrpc\": \"2.0\",\t\"id\":1.0e0}\r\nnot json \xff\n\nno end";
+    let output = says(tap(&[], "cat; exit 7"), input);
+    assert_eq!(output.stdout, input);
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn what_went_by_is_a_transcript() {
+    let file = scratch("talk.jsonl");
+    let name = file.to_str().unwrap();
+    let server = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"tools":[], "nextCursor":"a"}}'; cat > /dev/null"#;
+    let ask = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    let output = says(tap(&["--record", name], server), ask);
+    assert!(output.status.success());
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let [answer, asked] = lines.as_slice() else {
+        panic!("{text}");
+    };
+    assert!(asked.starts_with("{\"dir\":\">\",\"at\":"), "{asked}");
+    assert!(
+        asked.ends_with("\"message\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}}"),
+        "{asked}"
+    );
+    // Spaces between members are the sender's.
+    assert!(
+        answer.ends_with("{\"tools\":[], \"nextCursor\":\"a\"}}}"),
+        "{answer}"
+    );
+    let read = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["transcript", name])
+        .output()
+        .unwrap();
+    assert_eq!(
+        read.status.code(),
+        Some(1),
+        "nothing says which revision is spoken"
+    );
+}
+
+#[test]
+fn answers_come_while_the_client_goes_on_and_are_shown_with_their_time() {
+    let server = r#"while read line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done"#;
+    let mut child = tap(&["--watch"], server);
+    let mut to = child.stdin.take().unwrap();
+    let mut from = BufReader::new(child.stdout.take().unwrap());
+    to.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
+        .unwrap();
+    let mut line = String::new();
+    from.read_line(&mut line).unwrap();
+    assert_eq!(line, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    drop(to);
+    let output = child.wait_with_output().unwrap();
+    let shown = String::from_utf8(output.stderr).unwrap();
+    assert!(shown.contains("> 1  ping\n"), "{shown}");
+    assert!(shown.contains("< 1  ping: ok  "), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "a pipe has no colours: {shown}");
+}
+
+#[test]
+fn a_server_that_ends_ends_the_tap_though_its_client_waits() {
+    let mut child = tap(&[], "exit 3");
+    // The client says nothing, and does not go.
+    let stdin = child.stdin.take();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    drop(stdin);
+}
+
+#[test]
+fn what_cannot_be_started_or_written_is_an_error() {
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .arg("tap")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(!output.stderr.is_empty());
+        output.status.code()
+    };
+    assert_eq!(run(&["--", "/no/such/program"]), Some(3));
+    assert_eq!(
+        run(&["--record", "/no/such/folder/file", "--", "true"]),
+        Some(3)
+    );
+    assert_eq!(run(&[]), Some(2));
+}

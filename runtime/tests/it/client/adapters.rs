@@ -1,0 +1,364 @@
+//! What a server's era has in another form than the application's: questions, subscriptions, log levels.
+
+use std::time::Duration;
+
+use mcp_revisions::client::{Answer, Ask, Channel, Event, Failure, Fate, Notice, Options};
+use mcp_revisions::{Spoken, V2025_11_25, V2026_07_28};
+use mcp_wire::{ErrorObject, Json};
+use serde_json::{Value, json};
+
+use crate::client::{
+    End, NOW, call, discovered, error, hear, initialized, open, profile, result, say,
+};
+
+/// A client with adapters, of any application, that knows what its server can do.
+fn client<A: Spoken>(version: &str) -> End<A> {
+    let capabilities =
+        json!({"tools": {"listChanged": true}, "resources": {"subscribe": true}, "logging": {}});
+    let mut client = open::<A>(Options::new(Channel::Stdio, profile()));
+    client.connect(NOW).unwrap();
+    let (_, probe) = hear(&mut client).only();
+    if version == "2026-07-28" {
+        let mut discovered = discovered();
+        discovered["capabilities"] = capabilities;
+        say(&mut client, &result(&probe["id"], discovered));
+    } else {
+        say(&mut client, &error(&probe["id"], -32601, Value::Null));
+        let (_, initialize) = hear(&mut client).only();
+        let mut initialized = initialized(version);
+        initialized["capabilities"] = capabilities;
+        say(&mut client, &result(&initialize["id"], initialized));
+    }
+    client
+}
+
+fn input(id: &Value, names: &[&str]) -> Value {
+    let question = json!({"method": "elicitation/create", "params": {"mode": "form", "message": "who?",
+        "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}});
+    let questions: serde_json::Map<String, Value> = names
+        .iter()
+        .map(|name| ((*name).to_owned(), question.clone()))
+        .collect();
+    result(
+        id,
+        json!({"resultType": "input_required", "requestState": "s", "inputRequests": questions}),
+    )
+}
+
+fn yes() -> Json {
+    Json::from(json!({"action": "accept", "content": {"name": "Ada"}}))
+}
+
+fn questions<A: Spoken>() {
+    let mut client = client::<A>("2026-07-28");
+    hear(&mut client);
+    let before = client.pending();
+    let token = client.ask(call("greet"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &input(&sent["id"], &["one", "two"]));
+    let mut asked = Vec::new();
+    for event in hear(&mut client).events {
+        match event {
+            Event::Call(call) => {
+                assert_eq!(call.method, "elicitation/create");
+                asked.push(call.token);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let [one, two] = asked.try_into().unwrap();
+    assert_eq!(client.answer(one, Ok(yes()), NOW).fate, Fate::Adapted);
+    assert!(hear(&mut client).sent.is_empty());
+    assert_eq!(client.answer(one, Ok(yes()), NOW).fate, Fate::Unknown);
+    let _ = client.answer(two, Ok(yes()), NOW);
+    let (_, again) = hear(&mut client).only();
+    assert_ne!(again["id"], sent["id"]);
+    assert_eq!(again["params"]["requestState"], "s");
+    assert_eq!(
+        again["params"]["inputResponses"]["two"],
+        json!({"action": "accept", "content": {"name": "Ada"}})
+    );
+    say(
+        &mut client,
+        &result(
+            &again["id"],
+            json!({"resultType": "complete", "content": []}),
+        ),
+    );
+    let answers = hear(&mut client).answers();
+    assert!(
+        matches!(answers.as_slice(), [(one, Answer::Result(_))] if *one == token),
+        "{answers:?}"
+    );
+    assert_eq!(client.pending(), before);
+}
+
+#[test]
+fn questions_in_a_result_reach_the_application_as_those_of_an_older_server_do() {
+    questions::<V2025_11_25>();
+    questions::<V2026_07_28>();
+}
+
+#[test]
+fn a_round_ends_with_a_refusal_a_cancellation_or_its_time_and_always_with_one_answer() {
+    let asked = |client: &mut End<V2025_11_25>| {
+        let token = client.ask(call("greet"), NOW).unwrap();
+        let (_, sent) = hear(client).only();
+        say(client, &input(&sent["id"], &["one"]));
+        let mut events = hear(client).events;
+        let Some(Event::Call(call)) = events.pop() else {
+            panic!()
+        };
+        (token, call.token)
+    };
+    let mut client = client::<V2025_11_25>("2026-07-28");
+    hear(&mut client);
+    let (_, request) = asked(&mut client);
+    let _ = client.answer(request, Err(ErrorObject::new(-1, "no")), NOW);
+    assert!(matches!(hear(&mut client).answers()[0].1, Answer::Error(_)));
+
+    let (token, request) = asked(&mut client);
+    client.cancel(token, None, NOW);
+    assert!(matches!(
+        hear(&mut client).answers()[0].1,
+        Answer::Failed(Failure::Cancelled)
+    ));
+    assert_eq!(client.answer(request, Ok(yes()), NOW).fate, Fate::Unknown);
+
+    asked(&mut client);
+    let end = client.wake_at().unwrap();
+    client.wake(end - Duration::from_millis(1));
+    assert!(hear(&mut client).events.is_empty());
+    client.wake(end);
+    assert!(matches!(
+        hear(&mut client).answers()[0].1,
+        Answer::Failed(Failure::Unanswered)
+    ));
+
+    asked(&mut client);
+    client.closed(NOW);
+    assert!(matches!(
+        hear(&mut client).answers()[0].1,
+        Answer::Failed(Failure::Closed)
+    ));
+    assert_eq!((client.pending(), client.wake_at()), (0, None));
+}
+
+#[test]
+fn a_server_that_asks_for_ever_is_not_answered_for_ever() {
+    let mut client = client::<V2025_11_25>("2026-07-28");
+    hear(&mut client);
+    client.ask(call("greet"), NOW).unwrap();
+    for _ in 0..100 {
+        let heard = hear(&mut client);
+        let Some(sent) = heard.messages().pop() else {
+            let answers = heard.answers();
+            assert!(
+                matches!(answers[0].1, Answer::Failed(Failure::InvalidResult(_))),
+                "{answers:?}"
+            );
+            return;
+        };
+        // It asks for nothing, but to be called again.
+        say(
+            &mut client,
+            &result(
+                &sent["id"],
+                json!({"resultType": "input_required", "requestState": "s"}),
+            ),
+        );
+    }
+    panic!("a hundred rounds");
+}
+
+#[test]
+fn an_older_application_subscribes_by_one_request_that_listens() {
+    let mut client = client::<V2025_11_25>("2026-07-28");
+    // The lists that it expects to hear of unasked.
+    let (_, first) = hear(&mut client).only();
+    assert_eq!(
+        (&first["method"], &first["params"]["notifications"]),
+        (
+            &json!("subscriptions/listen"),
+            &json!({"toolsListChanged": true})
+        )
+    );
+    let subscribe = Ask::new(
+        "resources/subscribe",
+        Some(Json::from(json!({"uri": "file:///a"}))),
+    );
+    client.ask(subscribe, NOW).unwrap();
+    let heard = hear(&mut client);
+    let [second, cancelled] = heard.messages().try_into().unwrap();
+    assert_eq!(
+        second["params"]["notifications"],
+        json!({"toolsListChanged": true, "resourceSubscriptions": ["file:///a"]})
+    );
+    assert_eq!(
+        (&cancelled["method"], &cancelled["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &first["id"])
+    );
+    assert!(heard.answers().is_empty());
+    let of = |id: &Value| json!({"io.modelcontextprotocol/subscriptionId": id});
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+        "params": {"notifications": {"toolsListChanged": true}, "_meta": of(&second["id"])}}),
+    );
+    let answers = hear(&mut client).answers();
+    assert!(
+        matches!(answers.as_slice(), [(_, Answer::Result(_))]),
+        "{answers:?}"
+    );
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/resources/updated",
+        "params": {"uri": "file:///a", "_meta": of(&second["id"])}}),
+    );
+    let events = hear(&mut client).events;
+    let [Event::Notice(Notice { method, params, .. })] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(*method, "notifications/resources/updated");
+    assert!(!params.text().contains("subscriptionId"), "{params}");
+    // The server ends the stream: it is asked for again, later.
+    say(
+        &mut client,
+        &result(&second["id"], json!({"resultType": "complete"})),
+    );
+    assert!(hear(&mut client).sent.is_empty());
+    client.wake(client.wake_at().unwrap());
+    assert_eq!(hear(&mut client).methods(), ["subscriptions/listen"]);
+}
+
+#[test]
+fn a_modern_application_listens_to_an_older_server() {
+    let mut client = client::<V2026_07_28>("2025-06-18");
+    hear(&mut client);
+    let filter = json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["file:///a"]});
+    let listen = Ask::new(
+        "subscriptions/listen",
+        Some(Json::from(json!({"notifications": filter}))),
+    );
+    let token = client.ask(listen, NOW).unwrap();
+    let heard = hear(&mut client);
+    let (_, subscribe) = heard.only();
+    assert_eq!(
+        (&subscribe["method"], &subscribe["params"]),
+        (&json!("resources/subscribe"), &json!({"uri": "file:///a"}))
+    );
+    let [
+        Event::Notice(Notice {
+            params: agreed,
+            about,
+            ..
+        }),
+    ] = heard.events.as_slice()
+    else {
+        panic!()
+    };
+    assert_eq!(*about, Some(token));
+    assert_eq!(
+        agreed.parse::<Value>().unwrap()["notifications"],
+        json!({"toolsListChanged": true, "resourceSubscriptions": ["file:///a"]})
+    );
+    say(&mut client, &result(&subscribe["id"], json!({})));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "file:///a"}}),
+    );
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}),
+    );
+    let events = hear(&mut client).events;
+    let told = events
+        .iter()
+        .filter(|event| matches!(event, Event::Notice(notice) if notice.about == Some(token)));
+    assert_eq!((told.count(), events.len()), (2, 2), "{events:?}");
+    client.cancel(token, None, NOW);
+    let heard = hear(&mut client);
+    assert_eq!(heard.methods(), ["resources/unsubscribe"]);
+    assert!(matches!(
+        heard.answers()[0].1,
+        Answer::Failed(Failure::Cancelled)
+    ));
+    assert_eq!(
+        client.pending(),
+        1,
+        "the server has not answered `resources/unsubscribe`"
+    );
+}
+
+#[test]
+fn a_level_that_is_set_once_goes_with_every_request_to_a_modern_server() {
+    let mut client = client::<V2025_11_25>("2026-07-28");
+    hear(&mut client);
+    let set = Ask::new(
+        "logging/setLevel",
+        Some(Json::from(json!({"level": "warning"}))),
+    );
+    client.ask(set, NOW).unwrap();
+    let heard = hear(&mut client);
+    assert!(heard.sent.is_empty());
+    assert!(matches!(heard.answers()[0].1, Answer::Result(_)));
+    client.ask(call("greet"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(
+        sent["params"]["_meta"]["io.modelcontextprotocol/logLevel"],
+        "warning"
+    );
+    let bad = Ask::new(
+        "logging/setLevel",
+        Some(Json::from(json!({"level": "loud"}))),
+    );
+    client.ask(bad, NOW).unwrap();
+    assert!(matches!(hear(&mut client).answers()[0].1, Answer::Error(_)));
+}
+
+#[test]
+fn a_stream_that_the_server_takes_down_ends_once() {
+    let listen = || {
+        let params = json!({"notifications": {"toolsListChanged": true}});
+        Ask::new("subscriptions/listen", Some(Json::from(params)))
+    };
+    let cancelled = |id: &Value| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    let mut client = client::<V2026_07_28>("2026-07-28");
+    hear(&mut client);
+    for result_follows in [true, false] {
+        let token = client.ask(listen(), NOW).unwrap();
+        let (_, sent) = hear(&mut client).only();
+        say(&mut client, &cancelled(&sent["id"]));
+        let answers = hear(&mut client).answers();
+        assert_eq!((answers.len(), answers[0].0), (1, token));
+        let result_of_it = answers[0].1.read::<Json>().unwrap();
+        assert!(result_of_it.text().contains(&format!(
+            r#""io.modelcontextprotocol/subscriptionId":{}"#,
+            sent["id"]
+        )));
+        if result_follows {
+            let complete = json!({"resultType": "complete", "_meta": {"io.modelcontextprotocol/subscriptionId": sent["id"]}});
+            say(&mut client, &result(&sent["id"], complete));
+            assert!(hear(&mut client).answers().is_empty());
+        }
+    }
+    // No other request can be ended so.
+    client.ask(call("greet"), NOW).unwrap();
+    let (_, sent) = hear(&mut client).only();
+    say(&mut client, &cancelled(&sent["id"]));
+    assert!(hear(&mut client).answers().is_empty());
+    assert_eq!(client.pending(), 1);
+}
+
+#[test]
+fn an_older_application_listens_again_when_the_server_takes_its_stream_down() {
+    let mut client = client::<V2025_11_25>("2026-07-28");
+    let listens = hear(&mut client);
+    let (_, sent) = listens.only();
+    assert_eq!(sent["method"], "subscriptions/listen");
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": sent["id"]}});
+    say(&mut client, &cancelled);
+    assert!(hear(&mut client).sent.is_empty());
+    client.wake(NOW + Duration::from_secs(60));
+    assert_eq!(hear(&mut client).methods(), ["subscriptions/listen"]);
+}

@@ -1,0 +1,332 @@
+//! What the server sends by itself, and what the client tells it beside requests.
+
+use mcp_revisions::client::{Ask, Channel, Event, Failure, Fate, Ignored, Notice, To, Token};
+use mcp_revisions::{V2024_11_05, V2026_07_28};
+use mcp_wire::{ErrorObject, Json};
+use serde_json::{Value, json};
+
+use crate::client::{NOW, call, hear, list, open, options, result, say, settle, settled};
+
+fn asked(heard: crate::client::Heard) -> (Token, &'static str, Json) {
+    assert!(heard.sent.is_empty(), "{:?}", heard.methods());
+    match heard.events.into_iter().next() {
+        Some(Event::Call(call)) => (call.token, call.method, call.params),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn elicit(id: &Value) -> Value {
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {"message": "who?", "requestedSchema": schema}})
+}
+
+#[test]
+fn a_request_of_a_legacy_server_is_asked_and_answered_in_both_revisions() {
+    // The application speaks the newest revision, where such a question is part of a result.
+    let mut client = open::<V2026_07_28>(options(Channel::Stdio));
+    settle(&mut client, "2025-06-18");
+    say(&mut client, &elicit(&json!("q1")));
+    let (request, method, params) = asked(hear(&mut client));
+    assert_eq!(method, "elicitation/create");
+    let params: Value = params.parse().unwrap();
+    assert_eq!(params["message"], "who?");
+    let _ = client.answer(
+        request,
+        Ok(Json::from(
+            json!({"action": "accept", "content": {"name": "me"}}),
+        )),
+        NOW,
+    );
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(
+        sent,
+        json!({"jsonrpc": "2.0", "id": "q1", "result": {"action": "accept", "content": {"name": "me"}}})
+    );
+    assert_eq!(
+        client
+            .answer(request, Err(ErrorObject::new(-1, "late")), NOW)
+            .fate,
+        Fate::Unknown,
+        "one answer"
+    );
+}
+
+#[test]
+fn a_question_that_the_application_cannot_be_asked_is_refused_for_it() {
+    let mut client = open::<V2024_11_05>(options(Channel::Stdio));
+    settle(&mut client, "2025-06-18");
+    say(&mut client, &elicit(&json!(7)));
+    let heard = hear(&mut client);
+    let (_, sent) = heard.only();
+    assert_eq!(
+        (&sent["id"], &sent["error"]["code"]),
+        (&json!(7), &json!(-32601)),
+        "{sent}"
+    );
+    assert!(
+        matches!(
+            heard.events.as_slice(),
+            [Event::Ignored(Ignored::Invalid(..))]
+        ),
+        "{:?}",
+        heard.events
+    );
+}
+
+#[test]
+fn an_answer_that_is_not_valid_is_an_error_to_the_server() {
+    let mut client = settled("2025-06-18");
+    say(&mut client, &elicit(&json!(7)));
+    let (request, ..) = asked(hear(&mut client));
+    let _ = client.answer(request, Ok(Json::from(json!({"action": "shrug"}))), NOW);
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(sent["id"], 7);
+    assert!(
+        sent["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("/action"),
+        "{sent}"
+    );
+}
+
+#[test]
+fn a_sign_of_life_is_given_without_the_application() {
+    let mut client = settled("2025-03-26");
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "id": "p", "method": "ping"}),
+    );
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(sent, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
+}
+
+#[test]
+fn a_modern_server_may_not_ask() {
+    let mut client = settled("2026-07-28");
+    say(&mut client, &elicit(&json!(1)));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}),
+    );
+    let heard = hear(&mut client);
+    assert!(heard.sent.is_empty());
+    assert!(matches!(
+        heard.events.as_slice(),
+        [
+            Event::Ignored(Ignored::Request(_)),
+            Event::Ignored(Ignored::Request(_))
+        ]
+    ));
+}
+
+#[test]
+fn an_id_that_the_server_uses_twice_is_answered_once_by_the_application() {
+    let mut client = settled("2025-11-25");
+    say(&mut client, &elicit(&json!(7)));
+    let (request, ..) = asked(hear(&mut client));
+    say(&mut client, &elicit(&json!(7)));
+    let heard = hear(&mut client);
+    assert_eq!(heard.only().1["error"]["code"], -32600);
+    let _ = client.answer(request, Ok(Json::from(json!({"action": "cancel"}))), NOW);
+    assert_eq!(hear(&mut client).only().1["result"]["action"], "cancel");
+}
+
+#[test]
+fn a_request_that_the_server_gave_up_is_not_answered() {
+    let mut client = settled("2025-11-25");
+    say(&mut client, &elicit(&json!("q")));
+    let (request, ..) = asked(hear(&mut client));
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q"}}),
+    );
+    let heard = hear(&mut client);
+    assert!(matches!(
+        heard.events.as_slice(),
+        [Event::Cancelled(cancelled), Event::Notice(notice)]
+            if cancelled.token == request && notice.method == "notifications/cancelled"
+    ));
+    assert_eq!(
+        client
+            .answer(request, Ok(Json::from(json!({"action": "cancel"}))), NOW)
+            .fate,
+        Fate::Unknown
+    );
+}
+
+#[test]
+fn progress_names_the_request() {
+    for version in ["2024-11-05", "2025-11-25", "2026-07-28"] {
+        let mut client = settled(version);
+        client.ask(list(), NOW).unwrap();
+        let token = client.ask(call("slow").with_progress(), NOW).unwrap();
+        let sent = hear(&mut client).messages().remove(1);
+        let progress = &sent["params"]["_meta"]["progressToken"];
+        let mut params = json!({"progress": 1});
+        params["progressToken"] = progress.clone();
+        say(
+            &mut client,
+            &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
+        );
+        let heard = hear(&mut client);
+        assert!(
+            matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token)),
+            "{version}: {:?}",
+            heard.events
+        );
+        params["progressToken"] = json!("another");
+        say(
+            &mut client,
+            &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
+        );
+        let heard = hear(&mut client);
+        assert!(matches!(
+            heard.events.as_slice(),
+            [Event::Notice(Notice { about: None, .. })]
+        ));
+    }
+}
+
+#[test]
+fn a_token_of_the_applications_own_stays() {
+    let mut client = settled("2026-07-28");
+    let params =
+        json!({"name": "slow", "_meta": {"progressToken": "mine", "com.example/trace": 1}});
+    let token = client
+        .ask(
+            Ask::new("tools/call", Some(params.into())).with_progress(),
+            NOW,
+        )
+        .unwrap();
+    let (_, sent) = hear(&mut client).only();
+    assert_eq!(sent["params"]["_meta"]["progressToken"], "mine");
+    assert_eq!(sent["params"]["_meta"]["com.example/trace"], 1);
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "mine", "progress": 1}}),
+    );
+    let heard = hear(&mut client);
+    assert!(
+        matches!(heard.events.as_slice(), [Event::Notice(notice)] if notice.about == Some(token))
+    );
+}
+
+#[test]
+fn the_log_level_goes_where_the_revision_has_it() {
+    const LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    let mut new = settled("2026-07-28");
+    new.ask(list(), NOW).unwrap();
+    assert_eq!(
+        hear(&mut new).only().1["params"]["_meta"].get(LEVEL),
+        None,
+        "not asked for"
+    );
+    new.set_log_level(Some("info"));
+    new.ask(list(), NOW).unwrap();
+    new.ask(list().with_log_level("debug"), NOW).unwrap();
+    let sent = hear(&mut new).messages();
+    assert_eq!(sent[0]["params"]["_meta"][LEVEL], "info");
+    assert_eq!(sent[1]["params"]["_meta"][LEVEL], "debug");
+
+    let mut old = settled("2025-06-18");
+    old.set_log_level(Some("info"));
+    old.set_log_level(Some("info"));
+    let (_, sent) = hear(&mut old).only();
+    assert_eq!(
+        (&sent["method"], &sent["params"]),
+        (&json!("logging/setLevel"), &json!({"level": "info"}))
+    );
+    say(&mut old, &result(&sent["id"], json!({})));
+    assert!(
+        hear(&mut old).events.is_empty(),
+        "nobody asked for the answer"
+    );
+
+    // An application of the newest revision asks in `_meta`, which an older server does not read.
+    let mut app = open::<V2026_07_28>(options(Channel::Stdio));
+    settle(&mut app, "2025-06-18");
+    let params = json!({"name": "x", "_meta": {LEVEL: "error"}});
+    app.ask(Ask::new("tools/call", Some(params.into())), NOW)
+        .unwrap();
+    let heard = hear(&mut app);
+    assert_eq!(heard.methods(), ["logging/setLevel", "tools/call"]);
+    assert!(!heard.sent[1].text.contains("logLevel"));
+}
+
+#[test]
+fn a_cancelled_request_is_answered_at_once_and_never_again() {
+    for version in ["2025-03-26", "2026-07-28"] {
+        let mut client = settled(version);
+        let token = client.ask(call("slow"), NOW).unwrap();
+        let id = hear(&mut client).only().1["id"].clone();
+        client.cancel(token, Some("bored"), NOW);
+        let heard = hear(&mut client);
+        let (_, sent) = heard.only();
+        assert_eq!(sent["method"], "notifications/cancelled");
+        assert_eq!(sent["params"], json!({"requestId": id, "reason": "bored"}));
+        assert_eq!(heard.answer(), Err(Failure::Cancelled.to_string()));
+        client.cancel(token, None, NOW);
+        say(
+            &mut client,
+            &result(&id, json!({"content": [], "resultType": "complete"})),
+        );
+        let heard = hear(&mut client);
+        assert!(
+            matches!(
+                heard.events.as_slice(),
+                [Event::Ignored(Ignored::AnswerToNothing(_))]
+            ),
+            "{:?}",
+            heard.events
+        );
+        assert!(heard.sent.is_empty());
+    }
+}
+
+#[test]
+fn notifications_of_the_application_go_where_the_revision_has_them() {
+    let mut old = settled("2025-03-26");
+    let changed = "notifications/roots/list_changed";
+    assert_eq!(old.notify(To::Session, changed, None, NOW).fate, Fate::Sent);
+    assert_eq!(
+        hear(&mut old).methods(),
+        ["notifications/roots/list_changed"]
+    );
+    // Params that are given, and empty, are said as they are.
+    let empty = Json::from(json!({}));
+    let said = old.notify(To::Session, changed, Some(&empty), NOW);
+    assert_eq!(said.fate, Fate::Sent);
+    assert_eq!(hear(&mut old).only().1["params"], json!({}));
+    let mut new = settled("2026-07-28");
+    let fate = new.notify(To::Session, changed, None, NOW).fate;
+    assert_eq!(fate, Fate::Swallowed("roots-changed"));
+    assert!(hear(&mut new).sent.is_empty());
+}
+
+#[test]
+fn notifications_of_the_server_are_the_applications_own() {
+    let mut client = settled("2026-07-28");
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {"notifications": {}}}),
+    );
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/unheard", "params": {}}),
+    );
+    say(
+        &mut client,
+        &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1.0}}),
+    );
+    let heard = hear(&mut client);
+    let [
+        Event::NeedsAdapter(_),
+        Event::Ignored(Ignored::Invalid(..)),
+        Event::Notice(Notice { params, .. }),
+    ] = heard.events.as_slice()
+    else {
+        panic!("{:?}", heard.events)
+    };
+    assert_eq!(params.text(), r#"{"data":1.0,"level":"info"}"#);
+}

@@ -1,0 +1,211 @@
+//! What was found out is kept, mended where it proves wrong, and told to the application.
+
+use mcp_revisions::client::{Channel, Event, Verdict};
+use mcp_revisions::{Revision, RevisionSet, V2025_11_25};
+use serde_json::{Value, json};
+
+use crate::client::era::probed;
+use crate::client::{
+    NOW, client, discovered, error, hear, initialized, list, open, options, result, say,
+};
+
+#[test]
+fn a_verdict_spares_the_probe() {
+    for (version, first) in [("2026-07-28", "tools/list"), ("2025-06-18", "initialize")] {
+        let verdict: Verdict = version.parse().unwrap();
+        let mut client = open::<V2025_11_25>(options(Channel::Http).with_verdict(verdict));
+        client.ask(list(), NOW).unwrap();
+        assert_eq!(hear(&mut client).methods(), [first]);
+        assert_eq!(verdict.to_string(), version);
+    }
+    // One that the client may not act upon is as good as none.
+    let options = options(Channel::Http)
+        .with_revisions(RevisionSet::legacy())
+        .with_verdict(Verdict(Revision::V2026_07_28));
+    let mut client = open::<V2025_11_25>(options);
+    client.ask(list(), NOW).unwrap();
+    assert_eq!(hear(&mut client).methods(), ["initialize"]);
+}
+
+#[test]
+fn a_modern_verdict_that_has_become_wrong_is_mended_and_the_request_answered() {
+    // The server was exchanged for one of the handshake era.
+    let options = options(Channel::Http).with_verdict(Verdict(Revision::V2026_07_28));
+    let mut client = open::<V2025_11_25>(options);
+    client.ask(list(), NOW).unwrap();
+    let (send, _) = hear(&mut client).only();
+    client.answered(
+        send.exchange,
+        400,
+        None,
+        Some(b"Bad Request: no session"),
+        NOW,
+    );
+    let (send, probe) = hear(&mut client).only();
+    assert_eq!(probe["method"], "server/discover");
+    client.answered(
+        send.exchange,
+        400,
+        None,
+        Some(b"Bad Request: no session"),
+        NOW,
+    );
+    let (send, initialize) = hear(&mut client).only();
+    assert_eq!(initialize["method"], "initialize");
+    client.answered(
+        send.exchange,
+        200,
+        Some("s1"),
+        Some(
+            result(&initialize["id"], initialized("2025-11-25"))
+                .to_string()
+                .as_bytes(),
+        ),
+        NOW,
+    );
+    let heard = hear(&mut client);
+    assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
+    let id = heard.messages()[1]["id"].clone();
+    client.answered(
+        heard.sent[1].exchange,
+        200,
+        None,
+        Some(result(&id, json!({"tools": []})).to_string().as_bytes()),
+        NOW,
+    );
+    assert_eq!(hear(&mut client).answer().unwrap(), json!({"tools": []}));
+    assert_eq!(client.verdict().unwrap().to_string(), "2025-11-25");
+}
+
+#[test]
+fn a_request_that_is_refused_for_its_version_is_sent_again_in_another() {
+    let options = options(Channel::Stdio).with_verdict(Verdict(Revision::V2026_07_28));
+    let mut client = open::<V2025_11_25>(options);
+    let token = client.ask(list(), NOW).unwrap();
+    let heard = hear(&mut client);
+    let request = heard.messages().remove(0);
+    say(
+        &mut client,
+        &error(&request["id"], -32022, json!({"supported": ["2025-06-18"]})),
+    );
+    let (_, initialize) = hear(&mut client).only();
+    assert_eq!(initialize["params"]["protocolVersion"], "2025-06-18");
+    say(
+        &mut client,
+        &result(&initialize["id"], initialized("2025-06-18")),
+    );
+    let heard = hear(&mut client);
+    let again = heard.messages().remove(1);
+    assert_eq!(again["method"], "tools/list");
+    assert_ne!(again["id"], request["id"], "a new id");
+    say(&mut client, &result(&again["id"], json!({"tools": []})));
+    let answers = hear(&mut client).answers();
+    assert_eq!(answers.len(), 1);
+    assert_eq!(answers[0].0, token);
+}
+
+#[test]
+fn what_the_server_says_of_itself_reaches_the_application_in_its_revision() {
+    for version in ["2026-07-28", "2025-11-25", "2024-11-05"] {
+        let mut client = client(Channel::Stdio);
+        client.connect(NOW).unwrap();
+        let (_, probe) = hear(&mut client).only();
+        if version == "2026-07-28" {
+            say(&mut client, &result(&probe["id"], discovered()));
+        } else {
+            say(&mut client, &error(&probe["id"], -32601, Value::Null));
+            let (_, initialize) = hear(&mut client).only();
+            say(
+                &mut client,
+                &result(&initialize["id"], initialized(version)),
+            );
+        }
+        let heard = hear(&mut client);
+        let [Event::Settled(facts)] = heard.events.as_slice() else {
+            panic!("{:?}", heard.events)
+        };
+        assert_eq!(facts.revision.id(), version);
+        assert_eq!(facts.instructions.as_deref(), Some("be kind"));
+        assert!(
+            facts
+                .capabilities
+                .as_ref()
+                .unwrap()
+                .text()
+                .contains("tools")
+        );
+        assert!(facts.info.as_ref().unwrap().text().contains("version"));
+    }
+}
+
+#[test]
+fn initialize_takes_the_version_that_the_server_offers_if_the_client_speaks_it() {
+    for (version, expected) in [
+        ("2024-11-05", true),
+        ("2025-11-25", true),
+        ("2026-07-28", false),
+        ("1999-01-01", false),
+    ] {
+        let mut client = client(Channel::Stdio);
+        let (_, id) = probed(&mut client);
+        say(&mut client, &error(&id, -32601, Value::Null));
+        let (_, initialize) = hear(&mut client).only();
+        assert_eq!(initialize["params"]["clientInfo"]["name"], "tester");
+        assert_eq!(
+            initialize["params"]["capabilities"]["roots"]["listChanged"],
+            true
+        );
+        say(
+            &mut client,
+            &result(&initialize["id"], initialized(version)),
+        );
+        let heard = hear(&mut client);
+        match expected {
+            true => assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]),
+            false => assert_eq!(
+                heard.answer(),
+                Err(format!(
+                    "no revision in common with the server, which speaks {version}"
+                ))
+            ),
+        }
+    }
+}
+
+#[test]
+fn a_refused_handshake_is_tried_once_more_with_a_version_that_is_named() {
+    let mut client = client(Channel::Stdio);
+    let (_, id) = probed(&mut client);
+    say(&mut client, &error(&id, -32601, Value::Null));
+    let (_, first) = hear(&mut client).only();
+    say(
+        &mut client,
+        &error(&first["id"], -32602, json!({"supported": ["2024-11-05"]})),
+    );
+    let (_, second) = hear(&mut client).only();
+    assert_eq!(second["params"]["protocolVersion"], "2024-11-05");
+    say(
+        &mut client,
+        &error(&second["id"], -32602, json!({"supported": ["2024-11-05"]})),
+    );
+    let failure = hear(&mut client).answer().unwrap_err();
+    assert!(failure.contains("2024-11-05"), "{failure}");
+}
+
+#[test]
+fn a_server_that_ended_is_spoken_to_as_before() {
+    for (version, first) in [("2026-07-28", "tools/list"), ("2025-03-26", "initialize")] {
+        let mut client = crate::client::settled(version);
+        client.ask(list(), NOW).unwrap();
+        hear(&mut client);
+        client.closed(NOW);
+        assert_eq!(
+            hear(&mut client).answer(),
+            Err("the connection ended before the answer".to_owned())
+        );
+        // Its successor is not probed.
+        client.ask(list(), NOW).unwrap();
+        let (_, sent) = hear(&mut client).only();
+        assert_eq!(sent["method"], first);
+    }
+}

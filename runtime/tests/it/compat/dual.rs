@@ -1,0 +1,55 @@
+//! A client of both eras: it probes as the newer one does, and then speaks both on one line.
+
+use serde_json::{Value, json};
+
+use crate::compat::wire::Wire;
+use crate::compat::{legacy, modern};
+
+/// Everything of either era, one after the other, on what the other has left.
+pub(crate) async fn all(wire: &mut Wire, version: &str) {
+    modern::send(wire, 0, "server/discover", json!({})).await;
+    let discovered = wire.answer(0).await;
+    let supported = &discovered["result"]["supportedVersions"];
+    let supports = |version: &str| supported.as_array().unwrap().contains(&json!(version));
+    assert!(supports("2026-07-28"), "{}: {discovered}", wire.place);
+    modern::all(wire).await;
+    wire.forget();
+    legacy::all(wire, version).await;
+    between(wire).await;
+    wire.forget();
+    // The session has left nothing that a request without one could hear.
+    modern::all(wire).await;
+}
+
+/// While a question to the session waits for its answer, a request of the other era is asked in a result, and goes on.
+async fn between(wire: &mut Wire) {
+    let roots = |name: &str| json!({"roots": [{"uri": format!("file:///{name}")}]});
+    legacy::start(wire, 60, "ask", json!({"what": "roots"})).await;
+    let asked = wire.method("roots/list").await;
+    let call = modern::call(wire, 61, "ask", json!({"what": "roots"})).await;
+    assert_eq!(
+        call["result"]["resultType"], "input_required",
+        "{}",
+        wire.place
+    );
+    let requests = call["result"]["inputRequests"].as_object().unwrap();
+    let name = requests.keys().next().unwrap();
+    let params = json!({"name": "ask", "arguments": {"what": "roots"},
+        "requestState": call["result"]["requestState"], "inputResponses": {name: roots("modern")}});
+    modern::send(wire, 62, "tools/call", params).await;
+    let heard = |answer: &Value| -> Value { serde_json::from_str(legacy::text(answer)).unwrap() };
+    assert_eq!(
+        heard(&wire.answer(62).await),
+        roots("modern"),
+        "{}",
+        wire.place
+    );
+    wire.send(json!({"jsonrpc": "2.0", "id": asked["id"], "result": roots("legacy")}))
+        .await;
+    assert_eq!(
+        heard(&wire.answer(60).await),
+        roots("legacy"),
+        "{}",
+        wire.place
+    );
+}

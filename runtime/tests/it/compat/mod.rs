@@ -1,0 +1,47 @@
+//! One set of handlers for every peer: handlers of three revisions, clients of each era and of both, stdio and HTTP, each with
+//! a tool, questions in the middle of a call, subscriptions, logs, progress and cancellation.
+
+mod dual;
+mod handlers;
+mod legacy;
+mod modern;
+mod wire;
+
+use mcp_revisions::{Era, Revision, Spoken, V2025_06_18, V2025_11_25, V2026_07_28};
+use wire::Wire;
+
+async fn every_client<App: Spoken>() {
+    for over in ["stdio", "http"] {
+        let all = Revision::NEGOTIATED.iter();
+        for version in all
+            .filter(|it| it.era() == Era::Handshake)
+            .map(|it| it.wire())
+        {
+            let place = format!("handlers of {}, client of {version}, {over}", App::REVISION);
+            legacy::all(&mut Wire::open::<App>(over, &place), version).await;
+            let place = format!("{place}, of the other era, too");
+            dual::all(&mut Wire::open::<App>(over, &place), version).await;
+        }
+        let place = format!("handlers of {}, modern client, {over}", App::REVISION);
+        let mut wire = Wire::open::<App>(over, &place);
+        modern::all(&mut wire).await;
+        // Who has no session hears nothing but on its streams.
+        let left = wire.left(|it| it["method"] == "notifications/resources/updated");
+        assert_eq!(left, 0, "{place}");
+    }
+}
+
+#[tokio::test]
+async fn handlers_of_2025_06_18_serve_every_client() {
+    every_client::<V2025_06_18>().await;
+}
+
+#[tokio::test]
+async fn handlers_of_2025_11_25_serve_every_client() {
+    every_client::<V2025_11_25>().await;
+}
+
+#[tokio::test]
+async fn handlers_of_2026_07_28_serve_every_client() {
+    every_client::<V2026_07_28>().await;
+}

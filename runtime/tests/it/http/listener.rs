@@ -1,0 +1,375 @@
+//! The service on a socket: how many connections, how long a head and a body, how it ends; and pages of other origins.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use mcp_revisions::http::{self as adapter, Options, Service};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::server::Call;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::{Notify, oneshot};
+use tower::ServiceExt;
+
+use crate::http::{Post, body, server};
+use crate::support::handlers;
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(20);
+
+async fn listening() -> (TcpListener, std::net::SocketAddr) {
+    let listener = adapter::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+/// What comes back for bytes on a connection of their own, up to its end.
+async fn exchange(address: std::net::SocketAddr, bytes: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    tokio::time::timeout(LONG, stream.read_to_string(&mut text))
+        .await
+        .expect("it stays open")
+        .unwrap();
+    text
+}
+
+fn call(last: bool) -> String {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1, "b": 2},
+        "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}})
+    .to_string();
+    let close = if last { "Connection: close\r\n" } else { "" };
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\n{close}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: add\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn a_head_and_a_body_that_stall_are_given_up() {
+    let (listener, address) = listening().await;
+    let times =
+        Options::new().with_read_times(Duration::from_millis(100), Duration::from_millis(100));
+    let service = Service::with_options(server(), handlers::handle, times);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let whole = call(true);
+    let (head, _) = whole.split_once("\r\n\r\n").unwrap();
+    // Neither of them gets an answer to its call, and both connections end.
+    let stalled = exchange(address, &head[..40]).await;
+    assert!(!stalled.contains("200 OK"), "{stalled}");
+    let stalled = exchange(address, &format!("{head}\r\n\r\n{{")).await;
+    assert!(stalled.starts_with("HTTP/1.1 408"), "{stalled}");
+    assert!(exchange(address, &whole).await.contains("\"text\":\"3\""));
+    serving.abort();
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_for_one_to_end() {
+    let (listener, address) = listening().await;
+    let service = Service::with_options(
+        server(),
+        handlers::handle,
+        Options::new()
+            .with_connections(2)
+            .with_connections_per_address(2),
+    );
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(call(false).as_bytes()).await.unwrap();
+        let mut bytes = [0; 12];
+        stream.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(&bytes, b"HTTP/1.1 200");
+        held.push(stream);
+    }
+    let third = tokio::spawn(async move { exchange(address, &call(true)).await });
+    tokio::task::yield_now().await;
+    assert!(!third.is_finished());
+    held.pop();
+    assert!(third.await.unwrap().contains("200 OK"));
+    serving.abort();
+}
+
+/// A connection from an address of this machine.
+async fn connected(source: [u8; 4], to: std::net::SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((source, 0).into()).unwrap();
+    socket.connect(to).await.unwrap()
+}
+
+/// The beginning of what comes back for bytes on a connection that stays open.
+async fn beginning(stream: &mut TcpStream, bytes: &str) -> String {
+    stream.write_all(bytes.as_bytes()).await.unwrap();
+    let mut begins = [0; 12];
+    let read = stream.read_exact(&mut begins);
+    tokio::time::timeout(LONG, read).await.unwrap().unwrap();
+    String::from_utf8_lossy(&begins).into_owned()
+}
+
+// Other machines have one address of themselves alone.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn connections_from_one_address_leave_room_for_those_from_another() {
+    let (listener, address) = listening().await;
+    let options = Options::new().with_connections(4);
+    let service = Service::with_options(server(), handlers::handle, options);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut held = connected([127, 0, 0, 1], address).await;
+    assert_eq!(beginning(&mut held, &call(false)).await, "HTTP/1.1 200");
+    let mut greedy = connected([127, 0, 0, 1], address).await;
+    let mut refused = String::new();
+    let read = greedy.read_to_string(&mut refused);
+    tokio::time::timeout(LONG, read).await.unwrap().unwrap();
+    assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
+    let (head, body) = refused.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("Content-Length: {}", body.len())));
+    let mut other = connected([127, 0, 0, 2], address).await;
+    assert_eq!(beginning(&mut other, &call(false)).await, "HTTP/1.1 200");
+    // Its room is its own again once it has hung up.
+    drop(held);
+    for _ in 0..400 {
+        let mut again = connected([127, 0, 0, 1], address).await;
+        if beginning(&mut again, &call(false)).await == "HTTP/1.1 200" {
+            return serving.abort();
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("the address has no room any more");
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_behind_a_byte_gives_its_connection_back() {
+    let (listener, address) = listening().await;
+    let begun = Arc::new(Notify::new());
+    let options = Options::new().with_connections(1);
+    let service = Service::with_options(server(), stuck(&begun), options);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut gone = TcpStream::connect(address).await.unwrap();
+    let request = format!("{}P", call(false));
+    gone.write_all(request.as_bytes()).await.unwrap();
+    begun.notified().await;
+    drop(gone);
+    let list = call(true).replace("tools/call", "tools/list");
+    let answer = exchange(address, &list).await;
+    assert!(answer.contains("\"tools\":[]"), "{answer}");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_of_its_answer_is_hung_up_on() {
+    let (listener, address) = listening().await;
+    // More than the kernel keeps for both ends.
+    let answer = json!({"content": [{"type": "text", "text": "x".repeat(24 << 20)}]});
+    let answer = Json::from(answer);
+    let handler = move |call: Call, _: Peer| {
+        let answer = match call.method {
+            "tools/list" => Json::from_text(r#"{"tools":[]}"#).unwrap(),
+            _ => answer.clone(),
+        };
+        async move { Ok(answer) }
+    };
+    let options = Options::new().with_write_time(Duration::from_millis(200));
+    let service = Service::with_options(server(), handler, options);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(call(false).as_bytes()).await.unwrap();
+    let hung_up = async {
+        while stream.write_all(b"\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LONG, hung_up)
+        .await
+        .expect("the connection stays open");
+    serving.abort();
+}
+
+/// The id of a session that is opened from an address of this machine, or the answer to a ping in one.
+async fn from(source: [u8; 4], to: std::net::SocketAddr, session: Option<&str>) -> String {
+    let body = match session {
+        Some(_) => json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+        None => {
+            let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+        }
+    };
+    let session = session.map_or(String::new(), |id| format!("Mcp-Session-Id: {id}\r\n"));
+    let body = body.to_string();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n{session}\
+         Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = connected(source, to).await;
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    let mut lines = text.lines();
+    let id = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));
+    id.map_or(text.clone(), str::to_owned)
+}
+
+// Other machines have one address of themselves alone.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_sends_from_elsewhere_keeps_its_session_through_a_flood() {
+    let (listener, address) = listening().await;
+    let limits = mcp_revisions::Limits {
+        owner_sessions: 2,
+        ..mcp_revisions::Limits::default()
+    };
+    let service = Service::new(server().with_limits(limits), handlers::handle);
+    let serving = tokio::spawn(adapter::serve(listener, service));
+    let quiet = from([127, 0, 0, 2], address, None).await;
+    let mut flooded = Vec::new();
+    for _ in 0..10 {
+        flooded.push(from([127, 0, 0, 1], address, None).await);
+    }
+    let (first, last) = (&flooded[0], &flooded[9]);
+    for (id, status) in [(&quiet, "200"), (first, "404"), (last, "200")] {
+        let answer = from([127, 0, 0, 1], address, Some(id)).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{answer}"
+        );
+    }
+    serving.abort();
+}
+
+#[tokio::test]
+async fn a_server_that_stops_takes_nothing_new_and_finishes_what_is_at_work() {
+    let (listener, address) = listening().await;
+    let (begun, leave) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let handler = {
+        let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
+        move |call: Call, _: Peer| {
+            let (begun, leave) = (Arc::clone(&begun), Arc::clone(&leave));
+            async move {
+                if call.method == "tools/list" {
+                    return Ok(Json::from_text(r#"{"tools":[]}"#).unwrap());
+                }
+                begun.notify_one();
+                leave.notified().await;
+                Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
+            }
+        }
+    };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let service = Service::new(server(), handler);
+    let until = async { drop(stopped.await) };
+    let serving = tokio::spawn(adapter::serve_until(listener, service, until, LONG));
+    let at_work = tokio::spawn(async move { exchange(address, &call(true)).await });
+    begun.notified().await;
+    stop.send(()).unwrap();
+    // The listener is gone; what was at work is not.
+    for _ in 0..400 {
+        if TcpStream::connect(address).await.is_err() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(TcpStream::connect(address).await.is_err());
+    assert!(!serving.is_finished());
+    leave.notify_one();
+    assert!(at_work.await.unwrap().contains("200 OK"));
+    tokio::time::timeout(LONG, serving)
+        .await
+        .expect("it does not end")
+        .unwrap();
+}
+
+/// Answers nothing, ever, but a list of tools.
+fn stuck(begun: &Arc<Notify>) -> impl Handler {
+    let begun = Arc::clone(begun);
+    move |call: Call, _: Peer| {
+        let begun = Arc::clone(&begun);
+        async move {
+            if call.method != "tools/list" {
+                begun.notify_one();
+                std::future::pending::<()>().await;
+            }
+            Ok(Json::from_text(r#"{"tools":[]}"#).unwrap())
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_waits_no_longer_than_its_grace() {
+    let (listener, address) = listening().await;
+    let begun = Arc::new(Notify::new());
+    let (stop, stopped) = oneshot::channel::<()>();
+    let service = Service::new(server(), stuck(&begun));
+    let until = async { drop(stopped.await) };
+    let grace = Duration::from_millis(50);
+    let serving = tokio::spawn(adapter::serve_until(listener, service, until, grace));
+    let at_work = tokio::spawn(async move { exchange(address, &call(true)).await });
+    begun.notified().await;
+    stop.send(()).unwrap();
+    tokio::time::timeout(LONG, serving)
+        .await
+        .expect("it waits for ever")
+        .unwrap();
+    assert!(!at_work.await.unwrap().contains("200 OK"));
+}
+
+#[tokio::test]
+async fn pages_of_allowed_origins_may_send_and_read_and_others_may_not() {
+    let options = || Options::new().allow_origin("https://app.example.com");
+    let preflight = |origin: &str| {
+        Post::of(&json!(0))
+            .with("Origin", origin)
+            .with("Access-Control-Request-Method", "POST")
+            .with("Access-Control-Request-Headers", "content-type, mcp-method")
+            .request(Method::OPTIONS)
+    };
+    let service = Service::with_options(server(), handlers::handle, options().with_cors());
+    let allowed = service
+        .clone()
+        .oneshot(preflight("https://app.example.com"))
+        .await
+        .unwrap();
+    assert_eq!(allowed.status(), StatusCode::NO_CONTENT);
+    let header = |name: &str| allowed.headers()[name].to_str().unwrap().to_owned();
+    assert_eq!(
+        header("access-control-allow-origin"),
+        "https://app.example.com"
+    );
+    assert_eq!(
+        header("access-control-allow-headers"),
+        "content-type, mcp-method"
+    );
+    assert!(header("access-control-allow-methods").contains("POST"));
+    let refused = service
+        .clone()
+        .oneshot(preflight("https://evil.example.com"))
+        .await
+        .unwrap();
+    assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+    assert!(
+        refused
+            .headers()
+            .get("access-control-allow-origin")
+            .is_none()
+    );
+    let post = Post::modern("tools/list", json!({})).with("Origin", "https://app.example.com");
+    let answer = post.to(&service).await;
+    assert_eq!(
+        answer.headers()["access-control-allow-origin"],
+        "https://app.example.com"
+    );
+    assert_eq!(answer.headers()["vary"], "Origin");
+    assert!(body(answer).await.contains("\"tools\""));
+    // Who did not ask for it does not get it.
+    let plain = Service::with_options(server(), handlers::handle, options());
+    let answer = plain
+        .oneshot(preflight("https://app.example.com"))
+        .await
+        .unwrap();
+    assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
+}

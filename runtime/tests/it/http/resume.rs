@@ -1,0 +1,212 @@
+//! Streams whose connection ends in the middle: their client comes again, and misses nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use http_body_util::BodyExt;
+use mcp_revisions::http::{MemoryEvents, Options, Service};
+use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::server::Call;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+use crate::http::{Post, body, call, open, server};
+
+/// Says two things before it answers; between them it waits for leave, or closes the connection.
+struct Halting {
+    leave: Arc<Semaphore>,
+    closes: bool,
+}
+
+impl Handler for Halting {
+    async fn call(&self, _: Call, peer: Peer) -> Result<Json, ErrorObject> {
+        let say = async |number: u64| {
+            let progress = json!({"progressToken": "p", "progress": number});
+            let _ = (peer.notify("notifications/progress", Some(&Json::from(progress)))).await;
+        };
+        say(1).await;
+        if self.closes {
+            peer.close_stream();
+        }
+        drop(self.leave.acquire().await.unwrap());
+        say(2).await;
+        Ok(Json::from_text(r#"{"content":[]}"#).unwrap())
+    }
+}
+
+fn halting(closes: bool) -> (Arc<Semaphore>, Halting) {
+    let leave = Arc::new(Semaphore::new(0));
+    let handler = Halting {
+        leave: Arc::clone(&leave),
+        closes,
+    };
+    (leave, handler)
+}
+
+fn asking() -> Value {
+    let mut call = call("t", json!({}));
+    call["params"]["_meta"] = json!({"progressToken": "p"});
+    call
+}
+
+/// An event: its id, how long to wait, and its message if it has one.
+#[derive(Debug, PartialEq)]
+struct Event {
+    id: Option<String>,
+    retry: Option<String>,
+    message: Option<Value>,
+}
+
+fn parsed(text: &str) -> Vec<Event> {
+    let event = |text: &str| {
+        let field = |name: &str| {
+            let mut lines = text.lines();
+            lines.find_map(|line| Some(line.strip_prefix(name)?.to_owned()))
+        };
+        Event {
+            id: field("id: "),
+            retry: field("retry: "),
+            message: field("data: ")
+                .filter(|data| !data.is_empty())
+                .map(|data| serde_json::from_str(&data).unwrap()),
+        }
+    };
+    let events = text.split("\n\n").filter(|text| !text.is_empty());
+    events.map(event).collect()
+}
+
+async fn again<H: Handler>(
+    service: &Service<mcp_revisions::V2025_11_25, H>,
+    session: &str,
+    id: &str,
+) -> http::Response<mcp_revisions::http::Body> {
+    let get = Post::of(&json!(0))
+        .with("accept", "text/event-stream")
+        .with("Mcp-Session-Id", session)
+        .with("Last-Event-ID", id);
+    service
+        .clone()
+        .oneshot(get.request(Method::GET))
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn events_have_ids_where_a_client_can_come_again_and_begin_with_one_where_it_may_be_sent_away()
+ {
+    for (version, begins) in [
+        ("2024-11-05", false),
+        ("2025-06-18", false),
+        ("2025-11-25", true),
+    ] {
+        let (leave, handler) = halting(false);
+        leave.add_permits(10);
+        let service = Service::new(server(), handler);
+        let session = open(&service, version).await;
+        let response = Post::of(&asking())
+            .with("Mcp-Session-Id", &session)
+            .to(&service)
+            .await;
+        let events = parsed(&body(response).await);
+        assert_eq!(events.len(), 3 + usize::from(begins), "{events:?}");
+        assert_eq!(
+            events[0].message.is_none() && events[0].retry.is_some(),
+            begins,
+            "{events:?}"
+        );
+        let ids: Vec<_> = events.iter().filter_map(|event| event.id.clone()).collect();
+        let unique: std::collections::BTreeSet<_> = ids.iter().collect();
+        let has = if version == "2024-11-05" {
+            0
+        } else {
+            events.len()
+        };
+        assert_eq!((ids.len(), unique.len()), (has, has), "{version}: {ids:?}");
+    }
+    let (leave, handler) = halting(false);
+    leave.add_permits(10);
+    let service = Service::new(server(), handler);
+    let modern = json!({"name": "t", "_meta": {"progressToken": "p"}});
+    let events = parsed(&body(Post::modern("tools/call", modern).to(&service).await).await);
+    assert!(events.iter().all(|event| event.id.is_none()), "{events:?}");
+}
+
+#[tokio::test]
+async fn a_client_whose_connection_broke_has_the_rest_again() {
+    let (leave, handler) = halting(false);
+    let service = Service::new(server(), handler);
+    let session = open(&service, "2025-06-18").await;
+    let response = Post::of(&asking())
+        .with("Mcp-Session-Id", &session)
+        .to(&service)
+        .await;
+    let mut broken = response.into_body();
+    let first = broken.frame().await.unwrap().unwrap().into_data().unwrap();
+    let first = parsed(std::str::from_utf8(&first).unwrap());
+    drop(broken);
+    leave.add_permits(1);
+    // What is said while nobody listens, and what is said once somebody does, come alike.
+    let response = again(&service, &session, first[0].id.as_ref().unwrap()).await;
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let rest = parsed(&body(response).await);
+    assert_eq!(rest.len(), 2, "{rest:?}");
+    assert_eq!(rest[0].message.as_ref().unwrap()["params"]["progress"], 2);
+    assert_eq!(rest[1].message.as_ref().unwrap()["id"], 1);
+    // From the beginning, once more: it is all kept.
+    let stream = first[0].id.as_ref().unwrap().split_once('-').unwrap().0;
+    let all = parsed(&body(again(&service, &session, &format!("{stream}-0")).await).await);
+    assert_eq!(all.len(), 3, "{all:?}");
+}
+
+#[tokio::test]
+async fn a_handler_that_closes_its_stream_is_come_again_to() {
+    let (leave, handler) = halting(true);
+    let options = Options::new().with_retry(Duration::from_millis(1234));
+    let service = Service::with_options(server(), handler, options);
+    let session = open(&service, "2025-11-25").await;
+    let response = Post::of(&asking())
+        .with("Mcp-Session-Id", &session)
+        .to(&service)
+        .await;
+    // It ends although the call is at work.
+    let told = parsed(&body(response).await);
+    let last = told.last().unwrap();
+    assert_eq!(
+        (last.retry.as_deref(), &last.message),
+        (Some("1234"), &None),
+        "{told:?}"
+    );
+    leave.add_permits(1);
+    let rest = parsed(&body(again(&service, &session, last.id.as_ref().unwrap()).await).await);
+    let last = rest.last().unwrap().message.as_ref().unwrap();
+    assert_eq!((rest.len(), &last["id"]), (2, &json!(1)), "{rest:?}");
+}
+
+#[tokio::test]
+async fn what_is_not_kept_is_not_found() {
+    let (leave, handler) = halting(false);
+    leave.add_permits(10);
+    let options = Options::new().with_events(MemoryEvents::new(0, 0));
+    let service = Service::with_options(server(), handler, options);
+    let session = open(&service, "2025-11-25").await;
+    let response = Post::of(&asking())
+        .with("Mcp-Session-Id", &session)
+        .to(&service)
+        .await;
+    let events = parsed(&body(response).await);
+    let first = events[0].id.clone().unwrap();
+    let response = again(&service, &session, &first).await;
+    assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    for wrong in ["", "x", "1", "-", "1-2-3"] {
+        let response = again(&service, &session, wrong).await;
+        assert_eq!(response.status(), StatusCode::NOT_FOUND, "{wrong}");
+    }
+    // Of another session there is nothing, whatever the number.
+    let other = open(&service, "2025-11-25").await;
+    let rest = again(&service, &other, &first).await;
+    let rest = tokio::time::timeout(Duration::from_millis(50), body(rest)).await;
+    assert!(rest.is_err() || rest.unwrap().is_empty());
+}

@@ -1,0 +1,30 @@
+//! The tests of the runtime, as one program; `allocations` is one by itself, since it counts for its whole process.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+mod asking;
+mod batch;
+mod bounds;
+mod client;
+mod compat;
+mod hostile;
+mod http;
+mod interleaving;
+mod ladder;
+mod matrix;
+mod others;
+mod pairs;
+mod seam;
+mod server;
+mod service;
+mod session;
+mod sessions;
+mod stdio;
+mod support;
+mod transports;
+mod worlds;

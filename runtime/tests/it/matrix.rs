@@ -1,0 +1,197 @@
+//! The compatibility matrix: clients of the handshake era, of the modern one and of both, with servers that serve the
+//! one, the other and both. What the server's side of each meeting has to be, on stdio and over HTTP.
+
+use crate::support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::server::Event;
+use mcp_revisions::{Era, Headers, Revision, RevisionSet, Spoken, V2025_06_18, V2026_07_28};
+use serde_json::{Value, json};
+
+/// How a meeting goes.
+#[derive(Debug, PartialEq)]
+enum Meeting {
+    /// They speak this revision: a call was answered in it.
+    Speak(Revision),
+    /// They have nothing in common, and the client was told so.
+    Part,
+}
+
+/// What a client does next, by what it is answered.
+struct Client {
+    modern: bool,
+    legacy: bool,
+}
+
+/// The wire between them: headers are sent only where there are any.
+struct Wire<'s, App: Spoken> {
+    server: &'s Server<App>,
+    channel: Channel,
+    http: bool,
+}
+
+impl<App: Spoken> Wire<'_, App> {
+    fn send(&mut self, text: &str, version: Option<&str>) -> Received {
+        let message: Value = serde_json::from_str(text).unwrap();
+        let mut pairs = Vec::new();
+        if let Some(version) = version {
+            pairs.push(("mcp-protocol-version", version));
+            if version == "2026-07-28" {
+                pairs.push(("mcp-method", message["method"].as_str().unwrap()));
+                pairs.extend(
+                    message["params"]["name"]
+                        .as_str()
+                        .map(|name| ("mcp-name", name)),
+                );
+            }
+        }
+        let headers = Headers::from_pairs(pairs);
+        let headers = self.http.then_some(&headers);
+        self.server
+            .receive(&mut self.channel, headers, text.as_bytes(), NOW)
+    }
+
+    /// The answer to a call of a tool, whose handler does its work.
+    fn call(&mut self, text: &str, version: &str) -> Value {
+        let received = self.send(text, Some(version));
+        let Some(Event::Call(call)) = received.events.first() else {
+            return serde_json::from_str(&received.reply.unwrap().body.unwrap()).unwrap();
+        };
+        let mut result = json!({"content": [{"type": "text", "text": "done"}]});
+        if App::REVISION == Revision::V2026_07_28 {
+            result["resultType"] = json!("complete");
+        }
+        let result = Json::from_value(&result).unwrap();
+        let output = self
+            .server
+            .answer(&mut self.channel, call.token, Ok(result), NOW);
+        serde_json::from_str(&output.send[0].body).unwrap()
+    }
+}
+
+/// As the specification has clients do it: the modern way first, the handshake if that is no modern server.
+fn meet<App: Spoken>(client: &Client, server: &Server<App>, http: bool) -> Meeting {
+    let mut wire = Wire {
+        server,
+        channel: Channel::new(),
+        http,
+    };
+    if client.modern {
+        let received = wire.send(&claim("server/discover", json!({})), Some("2026-07-28"));
+        let reply = received.reply.unwrap();
+        let answer: Value = serde_json::from_str(reply.body.as_deref().unwrap()).unwrap();
+        let versions = answer["result"]["supportedVersions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        if versions.contains(&json!("2026-07-28")) {
+            let answer = wire.call(&claim("tools/call", json!({"name": "t"})), "2026-07-28");
+            assert_eq!(answer["result"]["resultType"], "complete");
+            assert_eq!(wire.channel.session_revision(), None);
+            return Meeting::Speak(Revision::V2026_07_28);
+        }
+        // No server of the handshake era may look like a modern one, or the client would not fall back.
+        let code = answer["error"]["code"].as_i64().unwrap();
+        assert!(![-32020, -32021, -32022].contains(&code), "{answer}");
+        assert_ne!((reply.status, code), (404, -32601));
+        if !client.legacy {
+            return Meeting::Part;
+        }
+    }
+    let received = wire.send(&initialize("2025-06-18"), None);
+    let reply = received.reply.unwrap();
+    let answer: Value = serde_json::from_str(reply.body.as_deref().unwrap()).unwrap();
+    let Some(version) = answer["result"]["protocolVersion"]
+        .as_str()
+        .map(str::to_owned)
+    else {
+        assert_eq!(answer["error"]["code"], -32022);
+        assert_eq!(
+            answer["error"]["data"]["supported"],
+            json!(negotiated(Era::PerRequest))
+        );
+        assert!(!reply.opens_session);
+        return Meeting::Part;
+    };
+    assert!(reply.opens_session);
+    assert_ne!(
+        version, "2026-07-28",
+        "a modern revision was offered in a handshake"
+    );
+    let header = Some(version.as_str());
+    wire.send(
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        header,
+    );
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let answer = wire.call(call, &version);
+    assert_eq!(
+        answer["result"],
+        json!({"content": [{"type": "text", "text": "done"}]})
+    );
+    Meeting::Speak(version.parse().unwrap())
+}
+
+fn every_meeting<App: Spoken>() {
+    let legacy = Client {
+        modern: false,
+        legacy: true,
+    };
+    let modern = Client {
+        modern: true,
+        legacy: false,
+    };
+    let both = Client {
+        modern: true,
+        legacy: true,
+    };
+    let (old, new) = (Revision::V2025_06_18, Revision::V2026_07_28);
+    for http in [false, true] {
+        let legacy_server = server::<App>().serving(RevisionSet::legacy());
+        assert_eq!(meet(&legacy, &legacy_server, http), Meeting::Speak(old));
+        assert_eq!(meet(&modern, &legacy_server, http), Meeting::Part);
+        assert_eq!(meet(&both, &legacy_server, http), Meeting::Speak(old));
+
+        let modern_server = server::<App>().serving(RevisionSet::modern());
+        assert_eq!(meet(&legacy, &modern_server, http), Meeting::Part);
+        assert_eq!(meet(&modern, &modern_server, http), Meeting::Speak(new));
+        assert_eq!(meet(&both, &modern_server, http), Meeting::Speak(new));
+
+        let dual_server = server::<App>();
+        assert_eq!(meet(&legacy, &dual_server, http), Meeting::Speak(old));
+        assert_eq!(meet(&modern, &dual_server, http), Meeting::Speak(new));
+        assert_eq!(meet(&both, &dual_server, http), Meeting::Speak(new));
+    }
+}
+
+#[test]
+fn handlers_of_the_handshake_era_meet_every_client() {
+    every_meeting::<V2025_06_18>();
+}
+
+#[test]
+fn handlers_of_the_modern_era_meet_every_client() {
+    every_meeting::<V2026_07_28>();
+}
+
+#[test]
+fn both_eras_at_once_on_one_channel() {
+    let server = server::<V2026_07_28>();
+    let mut wire = Wire {
+        server: &server,
+        channel: Channel::new(),
+        http: false,
+    };
+    wire.send(&initialize("2024-11-05"), None);
+    for _ in 0..3 {
+        let modern = wire.call(&claim("tools/call", json!({"name": "t"})), "2026-07-28");
+        assert_eq!(modern["result"]["resultType"], "complete");
+        let legacy = wire.call(
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#,
+            "2024-11-05",
+        );
+        assert_eq!(
+            legacy["result"],
+            json!({"content": [{"type": "text", "text": "done"}]})
+        );
+    }
+}

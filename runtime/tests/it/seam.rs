@@ -1,0 +1,335 @@
+//! The seam for adapters, proved by two that are as small as can be: one for subscriptions, one for multi round-trip.
+//! And what happens where none is plugged in.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::support::{Channel, NOW, calls, claim, get, open_bare, server, text_of};
+use mcp_revisions::mcp_wire::{Json, JsonObject};
+use mcp_revisions::server::{About, Event, Fate, Occasion, StateMachine, Step, To, Token, World};
+use mcp_revisions::{Adapter, Revision, V2025_11_25, V2026_07_28, meta};
+use serde_json::{Value, json};
+
+const SUBSCRIBE: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///a"}}"#;
+
+#[test]
+fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
+    let modern = server::<V2026_07_28>();
+    let mut channel = open_bare(&modern, "2025-11-25");
+    let received = modern.receive(&mut channel, None, SUBSCRIBE.as_bytes(), NOW);
+    let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
+        panic!("{received:?}")
+    };
+    assert_eq!(
+        (needs.adapter, needs.rule),
+        (Adapter::Subscription, "subscription")
+    );
+    assert_eq!(
+        (needs.method.as_str(), needs.peer),
+        ("resources/subscribe", Revision::V2025_11_25)
+    );
+    assert!(received.reply.unwrap().body.unwrap().contains("-32601"));
+    assert_eq!(channel.pending(), 0);
+
+    let legacy = server::<V2025_11_25>();
+    let listen = claim(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true}}),
+    );
+    let mut channel = Channel::bare();
+    let answer = get(&legacy, &mut channel, &listen);
+    assert_eq!(answer["error"]["code"], -32601);
+    let retry = claim(
+        "tools/call",
+        json!({"name": "t", "requestState": "s", "inputResponses": {}}),
+    );
+    let received = legacy.receive(&mut channel, None, retry.as_bytes(), NOW);
+    let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
+        panic!("{received:?}")
+    };
+    assert_eq!(needs.adapter, Adapter::MultiRoundTrip);
+}
+
+#[test]
+fn without_an_adapter_what_the_server_wants_is_named_too() {
+    let modern = server::<V2026_07_28>();
+    let mut channel = open_bare(&modern, "2025-11-25");
+    let received = modern.receive(&mut channel, None, CALL.as_bytes(), NOW);
+    let output = modern.answer(
+        &mut channel,
+        calls(&received)[0].token,
+        Ok(input_required()),
+        NOW,
+    );
+    let Fate::NeedsAdapter(needs) = &output.fate else {
+        panic!("{output:?}")
+    };
+    assert_eq!(
+        (needs.adapter, needs.rule),
+        (Adapter::MultiRoundTrip, "input-required")
+    );
+    assert_eq!(text_of(&output)["error"]["code"], -32603);
+
+    // Towards a modern client a server has neither requests nor notifications of its own accord.
+    let legacy = server::<V2025_11_25>();
+    let mut channel = Channel::bare();
+    let (_, output) = legacy.ask(&mut channel, None, "roots/list", None, NOW);
+    let Fate::NeedsAdapter(needs) = output.fate else {
+        panic!()
+    };
+    assert_eq!(
+        (needs.adapter, needs.rule, needs.hop),
+        (
+            Adapter::MultiRoundTrip,
+            "input-required",
+            "2025-11-25..2026-07-28"
+        )
+    );
+    let output = legacy.notify(
+        &mut channel,
+        To::Session,
+        "notifications/tools/list_changed",
+        None,
+        NOW,
+    );
+    let Fate::NeedsAdapter(needs) = output.fate else {
+        panic!()
+    };
+    // Each by the rule that the spec has for it.
+    assert_eq!(
+        (needs.adapter, needs.rule, needs.hop),
+        (
+            Adapter::Subscription,
+            "unasked-changes",
+            "2025-11-25..2026-07-28"
+        )
+    );
+
+    // A result of a task towards a client that knows none.
+    let task = Json::from_text(r#"{"task":{"taskId":"t","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":null}}"#).unwrap();
+    let received = legacy.receive(
+        &mut channel,
+        None,
+        claim("tools/call", json!({"name": "t"})).as_bytes(),
+        NOW,
+    );
+    let output = legacy.answer(&mut channel, calls(&received)[0].token, Ok(task), NOW);
+    let Fate::NeedsAdapter(needs) = output.fate else {
+        panic!()
+    };
+    assert_eq!(needs.adapter, Adapter::Tasks);
+}
+
+/// Keeps the subscriptions of a legacy client by itself, and wakes once to say so.
+#[derive(Debug, Default)]
+struct Subscriptions {
+    uris: Vec<String>,
+    wake: Option<Duration>,
+}
+
+impl StateMachine for Subscriptions {
+    fn adapter(&self) -> Adapter {
+        Adapter::Subscription
+    }
+
+    fn on(&mut self, occasion: Occasion<'_>, world: &World<'_>) -> Option<Vec<Step>> {
+        match occasion {
+            Occasion::Request(About {
+                token,
+                method,
+                params,
+                ..
+            }) => {
+                let params = JsonObject::try_from(params.clone()).ok()?;
+                let uri = params.get("uri")?.as_str()?.into_owned();
+                match method {
+                    _ if uri == "file:///not-mine" => return None,
+                    "resources/subscribe" => self.uris.push(uri),
+                    "resources/unsubscribe" => self.uris.retain(|one| *one != uri),
+                    _ => return None,
+                }
+                self.wake = Some(world.now + Duration::from_secs(1));
+                Some(vec![Step::Answer(
+                    token,
+                    Json::from_text("{}").map_err(|_| unreachable!()),
+                )])
+            }
+            Occasion::Time => {
+                self.wake = None;
+                let params = Json::from_value(&json!({"uri": self.uris.first()?})).ok()?;
+                Some(vec![Step::Notify {
+                    about: None,
+                    method: "notifications/resources/updated",
+                    params,
+                }])
+            }
+            _ => None,
+        }
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.wake
+    }
+}
+
+#[test]
+fn a_subscription_adapter_answers_and_speaks_when_its_time_has_come() {
+    let server = server::<V2026_07_28>();
+    let mut channel = open_bare(&server, "2025-06-18");
+    channel.plug(Box::new(Subscriptions::default()));
+    let received = server.receive(
+        &mut channel,
+        None,
+        SUBSCRIBE.as_bytes(),
+        Duration::from_secs(10),
+    );
+    assert_eq!(
+        received.reply.unwrap().body.unwrap(),
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#
+    );
+    assert_eq!((channel.pending(), received.events), (0, Vec::new()));
+    assert_eq!(channel.wake_at(), Some(Duration::from_secs(11)));
+    assert_eq!(
+        server
+            .tick(&mut channel, Duration::from_millis(10_999))
+            .send,
+        []
+    );
+    let output = server.tick(&mut channel, Duration::from_secs(11));
+    assert_eq!(text_of(&output)["params"], json!({"uri": "file:///a"}));
+    assert_eq!(channel.wake_at(), None);
+    // What it does not take is refused as if it were not there.
+    let other = SUBSCRIBE.replace("file:///a", "file:///not-mine");
+    let received = server.receive(&mut channel, None, other.as_bytes(), NOW);
+    assert!(matches!(
+        received.events.as_slice(),
+        [Event::NeedsAdapter(_)]
+    ));
+    assert!(received.reply.unwrap().body.unwrap().contains("-32601"));
+    // Params that are none never reach it.
+    let answer = get(
+        &server,
+        &mut channel,
+        &SUBSCRIBE.replace("\"uri\":", "\"x\":"),
+    );
+    assert_eq!(
+        (&answer["error"]["code"], channel.pending()),
+        (&json!(-32602), 0)
+    );
+}
+
+const CALL: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"x":1}}}"#;
+
+fn input_required() -> Json {
+    let result = json!({
+        "resultType": "input_required",
+        "requestState": "opaque \u{e9}",
+        "inputRequests": {"where": {"method": "roots/list"}},
+    });
+    Json::from_value(&result).unwrap()
+}
+
+/// Asks a legacy client what a modern result asks for, and calls again with what it says.
+#[derive(Debug, Default)]
+struct RoundTrips {
+    last: u64,
+    /// What was asked, for which request, under which name, and how to call again.
+    open: BTreeMap<u64, (Token, String, Json, Option<Json>)>,
+}
+
+impl StateMachine for RoundTrips {
+    fn adapter(&self) -> Adapter {
+        Adapter::MultiRoundTrip
+    }
+
+    fn on(&mut self, occasion: Occasion<'_>, _: &World<'_>) -> Option<Vec<Step>> {
+        match occasion {
+            Occasion::Result {
+                about: About { token, params, .. },
+                result: Ok(result),
+            } => {
+                let result = JsonObject::try_from(result.clone()).ok()?;
+                let requests = JsonObject::try_from(result.get("inputRequests")?).ok()?;
+                // One at a time will do here.
+                let (name, _) = requests.iter().next()?;
+                self.last += 1;
+                self.open.insert(
+                    self.last,
+                    (
+                        token,
+                        name.into_owned(),
+                        params.clone(),
+                        result.get("requestState"),
+                    ),
+                );
+                let params = Json::from_text("{}").ok()?;
+                Some(vec![Step::Ask {
+                    key: self.last,
+                    about: Some(token),
+                    method: "roots/list",
+                    params,
+                }])
+            }
+            Occasion::Answered {
+                key,
+                result: Ok(answer),
+            } => {
+                let (token, name, params, state) = self.open.remove(&key)?;
+                let mut params: Value = params.parse().ok()?;
+                params["inputResponses"] = json!({ name: answer.parse::<Value>().ok()? });
+                params["requestState"] = state?.parse().ok()?;
+                let params = Json::from_value(&params).ok()?;
+                Some(vec![Step::Call {
+                    token,
+                    method: "tools/call",
+                    params,
+                }])
+            }
+            _ => None,
+        }
+    }
+}
+
+#[test]
+fn a_round_trip_adapter_asks_the_client_and_calls_again() {
+    let server = server::<V2026_07_28>();
+    let mut channel = open_bare(&server, "2025-06-18");
+    channel.plug(Box::new(RoundTrips::default()));
+    let received = server.receive(&mut channel, None, CALL.as_bytes(), NOW);
+    let call = calls(&received).remove(0);
+    let output = server.answer(&mut channel, call.token, Ok(input_required()), NOW);
+    assert_eq!(
+        (&output.fate, channel.pending(), channel.asked()),
+        (&Fate::Adapted, 1, 1)
+    );
+    let asked = text_of(&output);
+    assert_eq!(asked["method"], "roots/list");
+    assert_eq!(output.send[0].exchange, Some(received.exchange));
+
+    let roots =
+        json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": "file:///r"}]}});
+    let again = server.receive(&mut channel, None, roots.to_string().as_bytes(), NOW);
+    let retry = calls(&again).remove(0);
+    assert_eq!(
+        (retry.token, retry.exchange),
+        (call.token, received.exchange)
+    );
+    let params: mcp_revisions::v2026_07_28::CallToolRequestParams = retry.read().unwrap();
+    assert_eq!(params.request_state.as_deref(), Some("opaque \u{e9}"));
+    assert_eq!(params.arguments.unwrap().text(), r#"{"x":1}"#);
+    assert!(
+        meta::members(retry.params.text())
+            .unwrap()
+            .contains_key(meta::PROTOCOL_VERSION)
+    );
+
+    let done = Json::from_text(r#"{"resultType":"complete","content":[]}"#).unwrap();
+    let output = server.answer(&mut channel, retry.token, Ok(done), NOW);
+    assert_eq!(
+        text_of(&output),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {"content": []}})
+    );
+    assert_eq!((channel.pending(), channel.asked()), (0, 0));
+}

@@ -1,0 +1,401 @@
+//! The server endpoint on real messages: what it answers by itself, what it hands on, and what goes back.
+
+use std::sync::{Arc, Mutex};
+
+use crate::support::{
+    Channel, NOW, Server, body, calls, claim, get, initialize, negotiated, open, profile,
+    profile_text, server, text_of,
+};
+use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::server::Event;
+use mcp_revisions::{Era, Limits, Revision, RevisionSet, V2025_11_25, V2026_07_28};
+use serde_json::json;
+
+#[test]
+fn initialize_gets_what_it_asks_for_and_never_a_modern_revision() {
+    let server = server::<V2026_07_28>();
+    let legacy = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+    for version in legacy {
+        let answer = get(&server, &mut Channel::new(), &initialize(version));
+        assert_eq!(answer["result"]["protocolVersion"], version);
+        assert_eq!(answer["result"]["serverInfo"]["name"], "tester");
+    }
+    for version in ["2026-07-28", "2099-01-01", "draft", ""] {
+        let answer = get(&server, &mut Channel::new(), &initialize(version));
+        assert_eq!(
+            answer["result"]["protocolVersion"], "2025-11-25",
+            "{version}"
+        );
+    }
+    let narrow = server.serving(
+        [Revision::V2024_11_05, Revision::V2026_07_28]
+            .into_iter()
+            .collect(),
+    );
+    let answer = get(&narrow, &mut Channel::new(), &initialize("2025-06-18"));
+    assert_eq!(answer["result"]["protocolVersion"], "2024-11-05");
+}
+
+#[test]
+fn initialize_with_params_that_are_none_is_refused_and_opens_nothing() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let cases = [
+        json!({}),
+        json!({"protocolVersion": 5, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}),
+        json!({"protocolVersion": "2025-11-25", "clientInfo": {"name": "c", "version": "1"}}),
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c"}}),
+    ];
+    for params in cases {
+        let text = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+            .to_string();
+        let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+        let reply = received.reply.unwrap();
+        assert!(!reply.opens_session);
+        assert_eq!(body(&reply)["error"]["code"], -32602, "{params}");
+        assert_eq!(channel.session_revision(), None);
+    }
+}
+
+#[test]
+fn discover_lists_what_is_served_and_initialized_is_told() {
+    let server = server::<V2025_11_25>();
+    let discover = claim("server/discover", json!({}));
+    let answer = get(&server, &mut Channel::new(), &discover);
+    let result = &answer["result"];
+    assert_eq!(
+        result["supportedVersions"],
+        json!([Era::PerRequest, Era::Handshake].map(negotiated).concat())
+    );
+    assert_eq!(
+        result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
+        "tester"
+    );
+    assert_eq!(result["resultType"], "complete");
+    assert_eq!(result["instructions"], "be kind");
+
+    let mut channel = Channel::new();
+    get(&server, &mut channel, &initialize("2025-11-25"));
+    let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let received = server.receive(&mut channel, None, note.as_bytes(), NOW);
+    assert_eq!(received.events, [Event::Initialized]);
+    let reply = received.reply.unwrap();
+    assert_eq!((reply.status, reply.body), (202, None));
+}
+
+#[test]
+fn ping_and_unknown_methods_are_answered_before_initialize() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let answer = get(
+        &server,
+        &mut channel,
+        r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#,
+    );
+    assert_eq!(answer, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
+    let answer = get(
+        &server,
+        &mut channel,
+        r#"{"jsonrpc":"2.0","id":2,"method":"server/discover","params":{}}"#,
+    );
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!(2), &json!(-32601))
+    );
+}
+
+#[test]
+fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let text = claim("tools/list", json!({}));
+    let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+    let call = calls(&received).remove(0);
+    assert_eq!(
+        (call.method, call.peer),
+        ("tools/list", Revision::V2026_07_28)
+    );
+    assert_eq!(call.params.text(), "{}");
+    let tools = Json::from_text(
+        r#"{"tools":[{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}]}"#,
+    );
+    let output = server.answer(&mut channel, call.token, Ok(tools.unwrap()), NOW);
+    assert_eq!(output.losses.len(), 1, "{:?}", output.losses);
+    assert_eq!(output.losses[0].rule(), "tool-execution");
+    let answer = text_of(&output);
+    assert_eq!(answer["result"]["resultType"], "complete");
+    assert_eq!(answer["result"]["ttlMs"], 0);
+    assert_eq!(
+        answer["result"]["tools"][0],
+        json!({"name": "a", "inputSchema": {"type": "object"}})
+    );
+    assert_eq!(
+        answer["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
+        "tester"
+    );
+}
+
+#[test]
+fn params_that_are_none_are_refused_whatever_the_way() {
+    let server = server::<V2025_11_25>();
+    // In the handlers' own revision it is they who read them, and nobody else.
+    let mut channel = open(&server, "2025-11-25");
+    let bad = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}"#;
+    let received = server.receive(&mut channel, None, bad.as_bytes(), NOW);
+    let read = calls(&received)[0].read::<mcp_revisions::v2025_11_25::CallToolRequestParams>();
+    let message = read.unwrap_err().to_string();
+    assert!(message.contains("/name: expected a string"), "{message}");
+    for version in ["2025-06-18", "2024-11-05"] {
+        let mut channel = open(&server, version);
+        let bad = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}"#;
+        let answer = get(&server, &mut channel, bad);
+        assert_eq!(answer["error"]["code"], -32602);
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("/name: expected a string"), "{message}");
+        assert_eq!(channel.pending(), 0);
+    }
+}
+
+#[test]
+fn an_id_is_not_taken_twice_and_tells_spellings_from_kinds() {
+    let server = server::<V2025_11_25>();
+    let mut channel = open(&server, "2025-11-25");
+    let list = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+    assert_eq!(
+        calls(&server.receive(&mut channel, None, list("1").as_bytes(), NOW)).len(),
+        1
+    );
+    for again in ["1", "1.0", "1e0"] {
+        assert_eq!(
+            get(&server, &mut channel, &list(again))["error"]["code"],
+            -32600,
+            "{again}"
+        );
+    }
+    assert_eq!(
+        calls(&server.receive(&mut channel, None, list("\"1\"").as_bytes(), NOW)).len(),
+        1
+    );
+    assert_eq!(channel.pending(), 2);
+}
+
+#[test]
+fn losses_reach_the_hook() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&seen);
+    let server = Server::<V2025_11_25>::new(profile())
+        .unwrap()
+        .told(|server| {
+            server.on_loss(move |lost| {
+                let id = lost.request.map(ToString::to_string);
+                let lost = (lost.method.to_owned(), lost.peer, id, lost.losses.len());
+                log.lock().unwrap().push(lost);
+            })
+        });
+    let mut channel = open(&server, "2024-11-05");
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let call = calls(&server.receive(&mut channel, None, list.as_bytes(), NOW)).remove(0);
+    let result = Json::from_text(
+        r#"{"tools":[{"name":"a","title":"A","inputSchema":{"type":"object"},"icons":[]}]}"#,
+    )
+    .unwrap();
+    let output = server.answer(&mut channel, call.token, Ok(result), NOW);
+    assert!(!output.losses.is_empty());
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [(
+            "tools/list".to_owned(),
+            Revision::V2024_11_05,
+            Some("1".to_owned()),
+            output.losses.len()
+        )]
+    );
+}
+
+#[test]
+fn an_answer_that_cannot_be_given_becomes_an_error() {
+    let server = server::<V2025_11_25>();
+    for result in ["5", "[]", r#"{"tools":5}"#] {
+        let mut channel = Channel::new();
+        let received = server.receive(
+            &mut channel,
+            None,
+            claim("tools/list", json!({})).as_bytes(),
+            NOW,
+        );
+        let output = server.answer(
+            &mut channel,
+            calls(&received)[0].token,
+            Ok(Json::from_text(result).unwrap()),
+            NOW,
+        );
+        assert_eq!(text_of(&output)["error"]["code"], -32603, "{result}");
+        assert_eq!(channel.pending(), 0);
+    }
+}
+
+#[test]
+fn errors_are_those_of_the_peers_revision() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    let read = claim("resources/read", json!({"uri": "file:///no"}));
+    let received = server.receive(&mut channel, None, read.as_bytes(), NOW);
+    let error = ErrorObject::new(
+        mcp_revisions::errors::RESOURCE_NOT_FOUND,
+        "no such resource",
+    );
+    let output = server.answer(&mut channel, calls(&received)[0].token, Err(error), NOW);
+    assert_eq!(text_of(&output)["error"]["code"], -32602);
+    // A method that the application does not have has the status of the modern era.
+    let received = server.receive(&mut channel, None, read.as_bytes(), NOW);
+    let output = server.answer(
+        &mut channel,
+        calls(&received)[0].token,
+        Err(ErrorObject::new(-32601, "no")),
+        NOW,
+    );
+    assert_eq!(output.send[0].status, 404);
+}
+
+#[test]
+fn input_is_asked_only_of_a_client_that_declared_it() {
+    let server = server::<V2026_07_28>();
+    let mut channel = Channel::new();
+    let result = Json::from_text(
+        r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}},"requestState":"s"}"#,
+    )
+    .unwrap();
+    let call = claim("tools/call", json!({"name": "t"}));
+    let received = server.receive(&mut channel, None, call.as_bytes(), NOW);
+    let output = server.answer(
+        &mut channel,
+        calls(&received)[0].token,
+        Ok(result.clone()),
+        NOW,
+    );
+    let answer = text_of(&output);
+    assert_eq!(
+        (&answer["error"]["code"], output.send[0].status),
+        (&json!(-32021), 400)
+    );
+    assert_eq!(
+        answer["error"]["data"],
+        json!({"requiredCapabilities": {"roots": {}}})
+    );
+    let able = call.replace(
+        r#"clientCapabilities":{}"#,
+        r#"clientCapabilities":{"roots":{}}"#,
+    );
+    let received = server.receive(&mut channel, None, able.as_bytes(), NOW);
+    let output = server.answer(&mut channel, calls(&received)[0].token, Ok(result), NOW);
+    let asked = text_of(&output);
+    assert!(asked["result"]["requestState"].is_string(), "{asked}");
+}
+
+#[test]
+fn limits_refuse_clearly_and_disturb_nothing_else() {
+    let limits = Limits {
+        message_bytes: 400,
+        batch_length: 2,
+        pending: 1,
+        sessions: 1,
+        ..Limits::default()
+    };
+    let server = server::<V2025_11_25>().with_limits(limits);
+    let mut channel = open(&server, "2025-03-26");
+    let list = |id: u8| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+    let call = calls(&server.receive(&mut channel, None, list(1).as_bytes(), NOW)).remove(0);
+    let long = list(2).replace("tools/list", &"x".repeat(400));
+    let received = server.receive(&mut channel, None, long.as_bytes(), NOW);
+    assert_eq!(received.reply.as_ref().unwrap().status, 413);
+    assert_eq!(
+        body(received.reply.as_ref().unwrap())["error"]["code"],
+        -32600
+    );
+    let received = server.receive(&mut channel, None, list(3).as_bytes(), NOW);
+    assert_eq!(received.reply.as_ref().unwrap().status, 503);
+    let ping = r#"{"jsonrpc":"2.0","id":4,"method":"ping"}"#;
+    assert_eq!(
+        get(&server, &mut channel, &format!("[{ping},{ping},{ping}]"))["error"]["code"],
+        -32600
+    );
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":5,"method":"ping","params":{{"a":{}{}}}}}"#,
+        "[".repeat(127),
+        "]".repeat(127)
+    );
+    assert_eq!(get(&server, &mut channel, &deep)["error"]["code"], -32600);
+    assert_eq!(get(&server, &mut channel, ping)["result"], json!({}));
+    let output = server.answer(
+        &mut channel,
+        call.token,
+        Ok(Json::from_text("{\"tools\":[]}").unwrap()),
+        NOW,
+    );
+    assert_eq!(text_of(&output)["id"], 1);
+}
+
+#[test]
+fn a_profile_that_is_none_is_refused() {
+    let error =
+        mcp_revisions::Server::<V2025_11_25>::new(profile_text("{\"tools\":5}")).unwrap_err();
+    assert!(error.to_string().contains("ServerCapabilities"), "{error}");
+}
+
+#[test]
+fn a_legacy_only_server_lets_a_probe_fall_back() {
+    let server = server::<V2025_11_25>().serving(RevisionSet::legacy());
+    let answer = get(
+        &server,
+        &mut Channel::new(),
+        &claim("server/discover", json!({})),
+    );
+    let code = answer["error"]["code"].as_i64().unwrap();
+    assert!(
+        ![-32020, -32021, -32022].contains(&code),
+        "{code} is the mark of a modern server"
+    );
+}
+
+#[test]
+fn methods_that_no_revision_has_reach_whoever_takes_them_and_nobody_else() {
+    let legacy = r#"{"jsonrpc":"2.0","id":1,"method":"acme/greet","params":{"to":["Ada",1.0]}}"#;
+    let notice = r#"{"jsonrpc":"2.0","method":"acme/hello","params":{"x":1e2}}"#;
+    let strict = server::<V2025_11_25>();
+    let mut channel = open(&strict, "2025-11-25");
+    assert_eq!(get(&strict, &mut channel, legacy)["error"]["code"], -32601);
+
+    let server = server::<V2025_11_25>().told(mcp_revisions::Server::with_other_methods);
+    let mut channel = open(&server, "2025-06-18");
+    let received = server.receive(&mut channel, None, notice.as_bytes(), NOW);
+    let [Event::OtherNotice(told)] = received.events.as_slice() else {
+        panic!("{received:?}")
+    };
+    assert_eq!(
+        (told.method.as_str(), told.params.text()),
+        ("acme/hello", r#"{"x":1e2}"#)
+    );
+    let modern = claim("acme/greet", json!({"to": ["Ada", 1.0]}));
+    for text in [legacy.to_owned(), modern] {
+        let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+        let [Event::OtherCall(call)] = received.events.as_slice() else {
+            panic!("{received:?}")
+        };
+        assert_eq!(call.method, "acme/greet");
+        assert!(call.params.text().contains("1.0"));
+        // What it is answered with goes out as it is.
+        let result = Json::from_text(r#"{"greeting":1.0}"#).unwrap();
+        let output = server.answer(&mut channel, call.token, Ok(result), NOW);
+        assert!(
+            output.send[0].body.contains(r#""greeting":1.0"#),
+            "{output:?}"
+        );
+        assert_eq!(channel.pending(), 0);
+    }
+    // A method that some revision has is none of these, wherever it is asked for.
+    let removed = claim("resources/subscribe", json!({"uri": "a"}));
+    assert_eq!(
+        get(&server, &mut channel, &removed)["error"]["code"],
+        -32601
+    );
+}

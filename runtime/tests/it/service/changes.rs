@@ -1,0 +1,142 @@
+//! What changes on a router, as clients of every revision hear it.
+
+use std::time::Duration;
+
+use mcp_revisions::service::router::Changes;
+use mcp_revisions::service::{Router, Server};
+use mcp_revisions::words::Version;
+use mcp_revisions::{Era, Limits, Revision, newest};
+use serde_json::{Value, json};
+use tokio::io::duplex;
+use tokio::time::timeout;
+
+use crate::service::peer::{Peer, revisions};
+
+const TOOLS: &str = "notifications/tools/list_changed";
+const UPDATED: &str = "notifications/resources/updated";
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+async fn peer(revision: Revision, router: Router) -> Peer {
+    limited(revision, router, Limits::default()).await
+}
+
+async fn limited(revision: Revision, router: Router, limits: Limits) -> Peer {
+    let (near, far) = duplex(1 << 16);
+    let server =
+        Server::new(&newest::Implementation::new("example", Version("1"))).with_limits(limits);
+    let running = router.serve_as(server).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    Peer::connect(revision, near).await
+}
+
+fn router(changes: &Changes) -> Router {
+    let router = Router::new().with_changes(changes);
+    router
+        .tool("a", "", || async { "a" })
+        .resource("example://a", "a", || async { "a" })
+        .resource("example://b", "b", || async { "b" })
+}
+
+/// Listens to the tools and to one resource, as its revision does.
+async fn listens(peer: &mut Peer, revision: Revision) -> Option<Value> {
+    if revision.era() == Era::Handshake {
+        let watched = json!({"uri": "example://a"});
+        peer.call("resources/subscribe", watched).await.unwrap();
+        return None;
+    }
+    let wanted = json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["example://a"]});
+    peer.begins("subscriptions/listen", json!({"notifications": wanted}))
+        .await;
+    let acknowledged = peer.hears(ACKNOWLEDGED).await;
+    Some(acknowledged["params"]["notifications"].clone())
+}
+
+#[tokio::test]
+async fn a_client_hears_what_it_listens_to_and_nothing_else() {
+    for revision in revisions() {
+        let changes = Changes::new();
+        let mut peer = peer(revision, router(&changes)).await;
+        // What the server does not have is not promised.
+        let granted = json!({"toolsListChanged": true, "resourceSubscriptions": ["example://a"]});
+        let said = listens(&mut peer, revision).await;
+        assert!(said.is_none_or(|said| said == granted), "{revision}");
+        // It is taken up once the call before has been answered.
+        peer.call("tools/list", json!({})).await.unwrap();
+        changes.prompts();
+        changes.resource("example://b");
+        changes.resource("example://a");
+        changes.tools();
+        let updated = peer.hears(UPDATED).await;
+        assert_eq!(updated["params"]["uri"], "example://a", "{revision}");
+        peer.hears(TOOLS).await;
+        assert!(peer.told.is_empty(), "{revision}: {:?}", peer.told);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_missed_something_hears_that_all_may_have_changed() {
+    let revision = Revision::NEWEST;
+    let changes = Changes::new();
+    let mut peer = peer(revision, router(&changes)).await;
+    listens(&mut peer, revision).await;
+    // More than is kept, while nobody else runs on this thread.
+    for _ in 0..1_000 {
+        changes.resource("example://b");
+    }
+    peer.hears(TOOLS).await;
+    peer.hears(UPDATED).await;
+    assert!(peer.told.is_empty(), "{:?}", peer.told);
+}
+
+#[tokio::test]
+async fn a_client_listens_to_as_many_resources_as_the_server_lets_it() {
+    let limits = Limits {
+        subscriptions: 1,
+        ..Limits::default()
+    };
+    for revision in revisions() {
+        let mut peer = limited(revision, router(&Changes::new()), limits).await;
+        let refused = match revision.era() {
+            Era::Handshake => {
+                let watched = |uri| ("resources/subscribe", json!({"uri": uri}));
+                let (method, params) = watched("example://a");
+                peer.call(method, params).await.unwrap();
+                let (method, params) = watched("example://b");
+                peer.call(method, params).await.unwrap_err()
+            }
+            Era::PerRequest => {
+                let both = json!({"resourceSubscriptions": ["example://a", "example://b"]});
+                let wanted = json!({"notifications": both});
+                // One that is taken has no answer.
+                let called = peer.call("subscriptions/listen", wanted);
+                let answered = timeout(Duration::from_secs(10), called).await;
+                answered.unwrap().unwrap_err()
+            }
+        };
+        let told = refused["message"].as_str().unwrap();
+        assert!(
+            told.contains("1 subscriptions are open"),
+            "{revision}: {refused}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_router_without_changes_promises_none() {
+    for revision in revisions() {
+        let mut peer = peer(
+            revision,
+            Router::new().resource("example://a", "a", || async { "" }),
+        )
+        .await;
+        let (method, params) = match revision.era() {
+            Era::Handshake => ("resources/subscribe", json!({"uri": "example://a"})),
+            Era::PerRequest => ("subscriptions/listen", json!({"notifications": {}})),
+        };
+        let refused = peer.call(method, params).await.unwrap_err();
+        assert_eq!(refused["code"], -32601, "{revision}: {refused}");
+    }
+}

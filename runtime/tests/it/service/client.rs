@@ -1,0 +1,399 @@
+//! The client, against servers of every revision in the same process, and what becomes of calls that go wrong.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_revisions::client::Failure;
+use mcp_revisions::mcp_wire::{Json, JsonObject};
+use mcp_revisions::newest::{self as mcp, CallServer, ClientHandlers};
+use mcp_revisions::server::LogLevel;
+use mcp_revisions::service::client::{ClientCx, Progress};
+use mcp_revisions::service::{Client, Cx, Error, Router, Server};
+use mcp_revisions::{Era, Limits, Newest, Revision, RevisionSet};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+use tokio::sync::Notify;
+
+use crate::service::peer::revisions;
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Profile {
+    name: String,
+}
+
+async fn count(cx: Cx<Newest>) -> String {
+    cx.progress(50, 100).await;
+    cx.log(LogLevel::Warning, "half way").await;
+    "done".to_owned()
+}
+
+async fn who(cx: Cx<Newest>) -> Result<String, Error> {
+    Ok(cx.elicit::<Profile>("Who are you?").await?.name)
+}
+
+/// Notes when it is dropped before its end.
+struct Dropped(Arc<Notify>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+/// Connects to a server of one revision.
+fn connect<H>(only: Revision, handlers: H, cancelled: &Arc<Notify>) -> Client
+where
+    H: ClientHandlers<ClientCx<Newest>> + Send + Sync + 'static,
+{
+    let (near, far) = duplex(1 << 16);
+    let cancelled = Arc::clone(cancelled);
+    let server = Server::new(&mcp::Implementation::new(
+        "example",
+        mcp_revisions::words::Version("1.0.0"),
+    ))
+    .with_revisions([only].into_iter().collect());
+    let router = Router::new()
+        .tool("count", "Counts.", count)
+        .tool("who", "Asks.", who)
+        .tool("sleep", "Sleeps.", move || {
+            let dropped = Dropped(Arc::clone(&cancelled));
+            async move {
+                let _dropped = dropped;
+                std::future::pending::<()>().await;
+            }
+        });
+    let running = router.serve_as(server).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let (input, output) = split(near);
+    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    Client::new(&info)
+        .with_handlers(handlers)
+        .lines(input, output)
+}
+
+/// Answers who it is, and keeps what it hears.
+#[derive(Clone, Default)]
+struct Person {
+    heard: Arc<Mutex<Vec<Json>>>,
+}
+
+impl ClientHandlers<ClientCx<Newest>> for Person {
+    async fn elicit(
+        &self,
+        _: mcp::ElicitRequestParams,
+        _: ClientCx<Newest>,
+    ) -> Result<mcp::ElicitResult, Error> {
+        let content = Json::from(json!({"action": "accept", "content": {"name": "Ada"}}));
+        Ok(content.read()?)
+    }
+
+    async fn logging_message(
+        &self,
+        params: mcp::LoggingMessageNotificationParams,
+        _: ClientCx<Newest>,
+    ) {
+        self.heard.lock().unwrap().push(params.data);
+    }
+}
+
+fn text(result: &mcp::CallToolResult) -> &str {
+    match &result.content[0] {
+        mcp::ContentBlock::Text(text) => &text.text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn servers_of_every_revision_are_called_alike() {
+    for revision in revisions() {
+        let client = connect(revision, (), &Arc::default());
+        let tools = client.list_tools(None).await.unwrap().tools;
+        let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["count", "who", "sleep"], "{revision}");
+        let server = client.server().unwrap();
+        assert_eq!(server.revision, revision);
+        let error = client
+            .call_tool(mcp::CallToolRequestParams::new("nothing"))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(&error, Error::Peer(error) if error.code == -32602),
+            "{revision}: {error:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn progress_is_told_and_logs_are_heard() {
+    for revision in revisions() {
+        let person = Person::default();
+        let client = connect(revision, person.clone(), &Arc::default());
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tell = Arc::clone(&told);
+        let client = client
+            .with_log_level(LogLevel::Info)
+            .on_progress(move |progress| tell.lock().unwrap().push(progress));
+        let result = client
+            .call_tool(mcp::CallToolRequestParams::new("count"))
+            .await
+            .unwrap();
+        assert_eq!(text(&result), "done");
+        let half = Progress {
+            done: 50.0,
+            total: Some(100.0),
+            message: None,
+        };
+        assert_eq!(*told.lock().unwrap(), [half], "{revision}");
+        // Each is handled by itself, and may be heard after the answer.
+        for _ in 0..100 {
+            if !person.heard.lock().unwrap().is_empty() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(
+            *person.heard.lock().unwrap(),
+            [Json::of("half way")],
+            "{revision}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_the_server_asks_is_answered_by_the_handlers() {
+    for revision in revisions() {
+        if !revision
+            .methods()
+            .iter()
+            .any(|method| method.name == "elicitation/create")
+        {
+            continue;
+        }
+        let client = connect(revision, Person::default(), &Arc::default());
+        let result = client
+            .call_tool(mcp::CallToolRequestParams::new("who"))
+            .await
+            .unwrap();
+        assert_eq!(text(&result), "Ada", "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
+    for revision in revisions() {
+        let cancelled = Arc::new(Notify::new());
+        let client = connect(revision, (), &cancelled);
+        let call = client.call_tool(mcp::CallToolRequestParams::new("sleep"));
+        assert!(
+            tokio::time::timeout(Duration::from_millis(300), call)
+                .await
+                .is_err()
+        );
+        tokio::time::timeout(Duration::from_secs(5), cancelled.notified())
+            .await
+            .unwrap();
+        let late = client
+            .within(Duration::from_millis(50))
+            .call_tool(mcp::CallToolRequestParams::new("sleep"))
+            .await;
+        assert!(matches!(late, Err(Error::TimedOut(_))), "{revision}");
+        tokio::time::timeout(Duration::from_secs(5), cancelled.notified())
+            .await
+            .unwrap();
+        // The connection is as good as before.
+        client.list_tools(None).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_closes_its_stream_leaves_nobody_waiting() {
+    let (near, far) = duplex(1 << 16);
+    let (input, output) = split(near);
+    let client = Client::new(&mcp::Implementation::new(
+        "client",
+        mcp_revisions::words::Version("1.0.0"),
+    ))
+    .lines(input, output);
+    let call = tokio::spawn({
+        let client = client.clone();
+        async move { client.list_tools(None).await }
+    });
+    let (input, mut out) = split(far);
+    let mut lines = BufReader::new(input).lines();
+    let probe: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+    assert_eq!(probe["method"], "server/discover");
+    out.write_all(b"no message at all\n").await.unwrap();
+    drop((lines, out));
+    let closed = Err(Error::NoAnswer(Failure::Closed));
+    let answer = tokio::time::timeout(Duration::from_secs(5), call)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(answer.map(|_| ()), closed);
+    let again = client.list_tools(None).await;
+    assert_eq!(again.map(|_| ()), closed);
+}
+
+#[tokio::test]
+async fn a_client_of_the_handshake_era_needs_no_newer_server() {
+    let handshake: RevisionSet = revisions()
+        .filter(|revision| revision.era() == Era::Handshake)
+        .collect();
+    let (near, far) = duplex(1 << 16);
+    let running = Router::new()
+        .tool("a", "", || async { "b" })
+        .serve("example", "1")
+        .unwrap();
+    tokio::spawn(async move {
+        let (input, output) = split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let (input, output) = split(near);
+    let info = mcp_revisions::v2025_06_18::Implementation::new(
+        "client",
+        mcp_revisions::words::Version("1.0.0"),
+    );
+    let client = Client::<mcp_revisions::V2025_06_18>::speaking(&info)
+        .with_revisions(handshake)
+        .lines(input, output);
+    let params = mcp_revisions::v2025_06_18::CallToolRequestParams::new("a")
+        .with_arguments(JsonObject::new());
+    let result = mcp_revisions::v2025_06_18::CallServer::call_tool(&client, params)
+        .await
+        .unwrap();
+    assert_eq!(result.content.len(), 1);
+    client.close().await.unwrap();
+}
+
+/// Notes a log message whenever it is let.
+#[derive(Clone, Default)]
+struct Careful {
+    lets: Arc<Notify>,
+    heard: Arc<Mutex<Vec<i64>>>,
+}
+
+impl ClientHandlers<ClientCx<Newest>> for Careful {
+    async fn logging_message(
+        &self,
+        params: mcp::LoggingMessageNotificationParams,
+        _: ClientCx<Newest>,
+    ) {
+        self.lets.notified().await;
+        let number: i64 = params.data.parse().unwrap();
+        assert!(number != 2, "a handler may fail");
+        self.heard.lock().unwrap().push(number);
+    }
+}
+
+/// Answers `initialize`, and each other request after as many log messages.
+async fn chatters(stream: tokio::io::DuplexStream, messages: i64) {
+    let (input, mut output) = split(stream);
+    let mut lines = BufReader::new(input).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        let message: Value = serde_json::from_str(&line).unwrap();
+        let Some(id) = message.get("id") else {
+            continue;
+        };
+        let result = match message["method"].as_str().unwrap() {
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}, "logging": {}},
+                "serverInfo": {"name": "chatters", "version": "1"},
+            }),
+            _ => {
+                for number in 0..messages {
+                    let params = json!({"level": "info", "data": number});
+                    let told = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
+                    output
+                        .write_all(format!("{told}\n").as_bytes())
+                        .await
+                        .unwrap();
+                }
+                json!({"tools": []})
+            }
+        };
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
+        output
+            .write_all(format!("{answer}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
+    let (near, far) = duplex(1 << 16);
+    tokio::spawn(chatters(far, 100));
+    let careful = Careful::default();
+    let (input, output) = split(near);
+    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    let client = Client::new(&info)
+        .with_revisions([Revision::V2025_11_25].into_iter().collect())
+        .with_limits(Limits {
+            pending_bytes: 10 << 10,
+            ..Limits::default()
+        })
+        .with_handlers(careful.clone())
+        .lines(input, output);
+    // The call does not wait for what is noted, and a handler that fails takes nothing else with it.
+    client.list_tools(None).await.unwrap();
+    for _ in 0..100 {
+        careful.lets.notify_one();
+        tokio::task::yield_now().await;
+    }
+    while careful.heard.lock().unwrap().len() < 8 {
+        careful.lets.notify_one();
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(*careful.heard.lock().unwrap(), [0, 1, 3, 4, 5, 6, 7, 8]);
+}
+
+/// Pings without end, until nobody takes them any more; how many were taken.
+async fn pings(output: &mut (impl tokio::io::AsyncWrite + Unpin), most: usize) -> usize {
+    for number in 0..most {
+        let ping = json!({"jsonrpc": "2.0", "id": number, "method": "ping"});
+        let line = format!("{ping}\n");
+        let sent = output.write_all(line.as_bytes());
+        if tokio::time::timeout(Duration::from_millis(500), sent)
+            .await
+            .is_err()
+        {
+            return number;
+        }
+    }
+    most
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
+    let (near, far) = duplex(1 << 10);
+    let (input, output) = split(near);
+    let info = mcp::Implementation::new("client", mcp_revisions::words::Version("1.0.0"));
+    let client = Client::new(&info)
+        .with_revisions([Revision::V2025_11_25].into_iter().collect())
+        .with_limits(Limits {
+            message_bytes: 4 << 10,
+            ..Limits::default()
+        })
+        .lines(input, output);
+    let first = client.clone();
+    let call = tokio::spawn(async move { first.list_tools(None).await });
+    let (input, mut output) = split(far);
+    let taken = pings(&mut output, 100_000).await;
+    // What is in the streams, what waits to be heard, and the answers of four kibibytes.
+    assert!((100..500).contains(&taken), "{taken}");
+    // Nor is it asked anything more.
+    let refused = client.list_tools(None).await;
+    assert!(matches!(refused, Err(Error::Transport(_))), "{refused:?}");
+    // Once it takes them, all goes on.
+    let mut lines = BufReader::new(input).lines();
+    let all = tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    assert_eq!(pings(&mut output, 2_000).await, 2_000);
+    drop(output);
+    call.abort();
+    all.abort();
+}

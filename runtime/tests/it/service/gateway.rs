@@ -1,0 +1,99 @@
+//! Calls that are made for somebody else, and what calls tell on their way.
+
+use mcp_revisions::mcp_wire::{Json, Map};
+use mcp_revisions::newest::{self as mcp, CallServer};
+use mcp_revisions::server::LogLevel;
+use mcp_revisions::service::client::Update;
+use mcp_revisions::service::{Client, Cx, Router, Server};
+use mcp_revisions::words::Version;
+use mcp_revisions::{Era, Newest, Revision};
+use serde_json::{Value, json};
+use tokio::io::{duplex, split};
+
+use crate::service::peer::revisions;
+
+/// Says who asks, and what it can do.
+async fn whoami(cx: Cx<Newest>) -> String {
+    let client = cx.client().unwrap();
+    let info: Option<Map<Json>> = client.info.as_ref().map(|info| info.read().unwrap());
+    let name = info.and_then(|info| info.get("name")?.as_str().map(Into::into));
+    let name: String = name.unwrap_or_default();
+    let capabilities = client.capabilities.as_ref().map(Json::text);
+    format!("{name} {}", capabilities.unwrap_or("-"))
+}
+
+async fn count(cx: Cx<Newest>) -> &'static str {
+    cx.progress(50, 100).await;
+    cx.log(LogLevel::Warning, "half way").await;
+    cx.progress(100, 100).await;
+    "done"
+}
+
+fn connect(only: Revision) -> Client {
+    let (near, far) = duplex(1 << 16);
+    let server = Server::new(&mcp::Implementation::new("example", Version("1")))
+        .with_revisions([only].into_iter().collect());
+    let router = Router::new()
+        .tool("whoami", "Who asks.", whoami)
+        .tool("count", "Counts.", count);
+    let running = router.serve_as(server).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let (input, output) = split(near);
+    Client::new(&mcp::Implementation::new("gateway", Version("1"))).lines(input, output)
+}
+
+async fn call(client: &Client, name: &str) -> String {
+    let params = mcp::CallToolRequestParams::new(name);
+    let result: Value = Json::of(&client.call_tool(params).await.unwrap())
+        .parse()
+        .unwrap();
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_call_says_for_whom_it_is_made() {
+    for revision in revisions() {
+        let client = connect(revision);
+        let own = call(&client, "whoami").await;
+        assert!(own.starts_with("gateway {}"), "{revision}: {own}");
+        let asker = mcp::Implementation::new("asker", Version("7"));
+        let roots = json!({"roots": {}});
+        let behalf = client.on_behalf_of(&asker, &Json::from(roots));
+        let said = call(&behalf, "whoami").await;
+        // A session has one client, whoever asks it.
+        let expected = match revision.era() {
+            Era::PerRequest => "asker {\"roots\":{}}",
+            Era::Handshake => "gateway {}",
+        };
+        assert_eq!(said, expected, "{revision}");
+        // The next call is its own again.
+        assert_eq!(call(&client, "whoami").await, own, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn what_calls_tell_on_their_way_is_a_stream() {
+    for revision in revisions() {
+        let client = connect(revision);
+        let (told, mut updates) = client.with_log_level(LogLevel::Info).updates();
+        assert_eq!(call(&told, "count").await, "done");
+        drop(told);
+        let mut heard = Vec::new();
+        while let Some(update) = updates.next().await {
+            heard.push(match update {
+                Update::Progress(progress) => format!("{} of {:?}", progress.done, progress.total),
+                Update::Log(log) => format!("{:?} {}", log.level, log.data.text()),
+                other => format!("{other:?}"),
+            });
+        }
+        let expected = [
+            "50 of Some(100.0)",
+            "Warning \"half way\"",
+            "100 of Some(100.0)",
+        ];
+        assert_eq!(heard, expected, "{revision}");
+    }
+}

@@ -1,0 +1,11 @@
+//! Typed servers and clients, against peers of every revision.
+
+mod changes;
+mod client;
+mod gateway;
+mod peer;
+mod router;
+mod schemas;
+mod server;
+mod starting_over;
+mod trace;

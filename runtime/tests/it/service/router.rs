@@ -1,0 +1,442 @@
+//! The router: one set of functions, called by peers of every revision.
+
+use mcp_revisions::mcp_wire::JsonObject;
+use mcp_revisions::server::LogLevel;
+use mcp_revisions::service::router::NoArguments;
+use mcp_revisions::service::{Cx, Error, Json, Router};
+use mcp_revisions::{Era, Newest, newest as mcp};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::io::duplex;
+
+use crate::service::peer::{Peer, revisions};
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Add {
+    a: f64,
+    b: f64,
+}
+
+#[derive(Serialize, schemars::JsonSchema)]
+struct Weather {
+    degrees: f64,
+    sky: String,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Greet {
+    /// Who is greeted.
+    name: String,
+    tone: Option<String>,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Colour {
+    Red,
+    Blue,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Profile {
+    name: String,
+    age: Option<u32>,
+    colour: Colour,
+}
+
+#[derive(Deserialize)]
+struct User {
+    id: String,
+}
+
+async fn count(cx: Cx<Newest>) -> &'static str {
+    cx.progress(50, 100).await;
+    cx.log(LogLevel::Info, "half way").await;
+    "done"
+}
+
+async fn who(_: NoArguments, cx: Cx<Newest>) -> Result<String, Error> {
+    let Profile { name, age, colour } = cx.elicit::<Profile>("Who are you?").await?;
+    let colour = match colour {
+        Colour::Red => "red",
+        Colour::Blue => "blue",
+    };
+    Ok(format!("{name} {age:?} {colour}"))
+}
+
+fn router() -> Router {
+    Router::new()
+        .tool("add", "Adds.", |Add { a, b }| async move { a + b })
+        .tool("weather", "Tells.", || async {
+            Json(Weather {
+                degrees: 21.5,
+                sky: "clear".to_owned(),
+            })
+        })
+        .tool("fail", "Fails.", || async {
+            Err::<String, _>("no such city")
+        })
+        .tool("wrong", "Says that it was called wrongly.", || async {
+            Err::<String, _>(Error::InvalidParams("not like this".to_owned()))
+        })
+        .tool("count", "Counts.", count)
+        .tool("who", "Asks.", who)
+        .resource("example://greeting", "greeting", || async { "Hello." })
+        .resource_template(
+            "users://{id}/profile",
+            "profile",
+            |User { id }| async move {
+                match id.as_str() {
+                    "0" => Err(Error::ResourceNotFound("users://0/profile".to_owned())),
+                    id => Ok(format!("user {id}")),
+                }
+            },
+        )
+        .prompt("greet", "Greets.", |Greet { name, tone }| async move {
+            format!("Greet {name} {}.", tone.unwrap_or_default())
+        })
+        .completion("greet", "name", |typed: String| async move {
+            let names = ["Ada", "Alan", "Grace"];
+            names
+                .into_iter()
+                .filter(|name| name.starts_with(&typed))
+                .collect::<Vec<_>>()
+        })
+        .completion("users://{id}/profile", "id", |typed: String| async move {
+            vec![format!("{typed}2")]
+        })
+}
+
+async fn peer(revision: mcp_revisions::Revision) -> Peer {
+    let (near, far) = duplex(1 << 16);
+    let running = router().serve("example", "1.0.0").unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    Peer::connect(revision, near).await
+}
+
+#[tokio::test]
+async fn tools_answer_peers_of_every_revision() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let list = peer.call("tools/list", json!({})).await.unwrap();
+        let names: Vec<_> = list["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].clone())
+            .collect();
+        assert_eq!(
+            names,
+            ["add", "weather", "fail", "wrong", "count", "who"],
+            "{revision}"
+        );
+        let sum = peer
+            .call(
+                "tools/call",
+                json!({"name": "add", "arguments": {"a": 1, "b": 2.5}}),
+            )
+            .await
+            .unwrap();
+        assert_eq!(
+            sum["content"],
+            json!([{"type": "text", "text": "3.5"}]),
+            "{revision}"
+        );
+        let weather = peer
+            .call("tools/call", json!({"name": "weather"}))
+            .await
+            .unwrap();
+        assert_eq!(
+            weather["content"][0]["text"], r#"{"degrees":21.5,"sky":"clear"}"#,
+            "{revision}"
+        );
+        let failed = peer
+            .call("tools/call", json!({"name": "fail"}))
+            .await
+            .unwrap();
+        assert_eq!(
+            (&failed["isError"], &failed["content"][0]["text"]),
+            (&json!(true), &json!("no such city"))
+        );
+        // Arguments are the model's to mend.
+        let params = json!({"name": "add", "arguments": {"a": 1}});
+        let unread = peer.call("tools/call", params).await.unwrap();
+        assert_eq!(unread["isError"], true, "{revision}: {unread}");
+        let why = unread["content"][0]["text"].as_str().unwrap();
+        assert!(why.contains("missing field `b`"), "{revision}: {why}");
+        for (name, arguments) in [("wrong", json!({})), ("nothing", json!({}))] {
+            let error = peer
+                .call("tools/call", json!({"name": name, "arguments": arguments}))
+                .await
+                .unwrap_err();
+            assert_eq!(error["code"], -32602, "{revision}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_quotes_little_of_what_was_wrong() {
+    // Each of them is longer as JSON than it is.
+    let long = "\"\u{1}".repeat(100_000);
+    let wrong = [
+        (
+            "tools/call",
+            json!({"name": "add", "arguments": {"a": long, "b": 1}}),
+        ),
+        ("tools/call", json!({"name": long})),
+        ("prompts/get", json!({"name": long})),
+        (
+            "prompts/get",
+            json!({"name": "greet", "arguments": {(long.clone()): "x"}}),
+        ),
+        (
+            "resources/read",
+            json!({"uri": format!("example://{long}")}),
+        ),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": long}, "argument": {"name": "a", "value": "b"}}),
+        ),
+        (
+            "completion/complete",
+            json!({"ref": {"type": long, "name": "x"}, "argument": {"name": "a", "value": "b"}}),
+        ),
+    ];
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        for (method, params) in &wrong {
+            let (Ok(answer) | Err(answer)) = peer.call(method, params.clone()).await;
+            let bytes = answer.to_string().len();
+            assert!(bytes < 5_000, "{revision}: {method}: {bytes} bytes");
+            if params["arguments"]["b"] == 1 {
+                let why = answer["content"][0]["text"].as_str().unwrap();
+                assert!(why.contains("arguments of `add`: invalid type"), "{why}");
+                assert!(why.contains("expected f64"), "{why}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_on_the_way_comes_before_the_answer() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let params = json!({"name": "count", "_meta": {"progressToken": "t"}});
+        let done = peer.call("tools/call", params).await.unwrap();
+        assert_eq!(done["content"][0]["text"], "done");
+        let told: Vec<_> = peer
+            .told
+            .iter()
+            .map(|one| (one["method"].clone(), one["params"].clone()))
+            .collect();
+        assert_eq!(told.len(), 2, "{revision}: {told:?}");
+        assert_eq!(
+            told[0].1,
+            json!({"progressToken": "t", "progress": 50, "total": 100})
+        );
+        assert_eq!(told[1].1, json!({"level": "info", "data": "half way"}));
+    }
+}
+
+#[tokio::test]
+async fn a_person_is_asked_in_one_line() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        // Nobody can be asked before 2025-06-18: the tool says so, and nobody waits for ever.
+        if !revision
+            .methods()
+            .iter()
+            .any(|method| method.name == "elicitation/create")
+        {
+            let result = peer.call("tools/call", json!({"name": "who"})).await;
+            let failed = result.is_err() || result.is_ok_and(|result| result["isError"] == true);
+            assert!(failed, "{revision}");
+            continue;
+        }
+        let content = json!({"name": "Ada", "colour": "blue"});
+        peer.answers
+            .push(json!({"action": "accept", "content": content}));
+        let result = peer
+            .call("tools/call", json!({"name": "who"}))
+            .await
+            .unwrap();
+        assert_eq!(result["content"][0]["text"], "Ada None blue", "{revision}");
+        let question = &peer.asked[0]["params"];
+        assert_eq!(question["message"], "Who are you?");
+        let form = json!({"type": "object", "required": ["name", "colour"], "properties": {
+            "name": {"type": "string"},
+            "age": {"type": "integer", "minimum": 0},
+            "colour": {"type": "string", "enum": ["red", "blue"]},
+        }});
+        assert_eq!(question["requestedSchema"], form, "{revision}");
+
+        peer.answers.push(json!({"action": "decline"}));
+        let result = peer
+            .call("tools/call", json!({"name": "who"}))
+            .await
+            .unwrap();
+        assert_eq!(result["isError"], true, "{revision}");
+        assert_eq!(result["content"][0]["text"], "the user declined to answer");
+    }
+}
+
+#[tokio::test]
+async fn resources_are_read_at_their_uri_and_by_template() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let read = |uri: &str| json!({"uri": uri});
+        let greeting = peer
+            .call("resources/read", read("example://greeting"))
+            .await
+            .unwrap();
+        assert_eq!(
+            greeting["contents"],
+            json!([{"uri": "example://greeting", "text": "Hello."}])
+        );
+        let user = peer
+            .call("resources/read", read("users://a%20b/profile"))
+            .await
+            .unwrap();
+        assert_eq!(user["contents"][0]["text"], "user a b");
+        let code = match revision.era() {
+            Era::Handshake => -32002,
+            Era::PerRequest => -32602,
+        };
+        for uri in ["users://0/profile", "users://1/other", "example://nothing"] {
+            let error = peer.call("resources/read", read(uri)).await.unwrap_err();
+            assert_eq!(error["code"], code, "{revision} {uri}");
+        }
+        let templates = peer
+            .call("resources/templates/list", json!({}))
+            .await
+            .unwrap();
+        assert_eq!(
+            templates["resourceTemplates"][0]["uriTemplate"],
+            "users://{id}/profile"
+        );
+    }
+}
+
+#[tokio::test]
+async fn prompts_are_filled_in_and_completed() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let list = peer.call("prompts/list", json!({})).await.unwrap();
+        let arguments = json!([
+            {"name": "name", "description": "Who is greeted.", "required": true},
+            {"name": "tone", "required": false},
+        ]);
+        assert_eq!(list["prompts"][0]["arguments"], arguments, "{revision}");
+        let filled = peer
+            .call(
+                "prompts/get",
+                json!({"name": "greet", "arguments": {"name": "Ada"}}),
+            )
+            .await
+            .unwrap();
+        assert_eq!(filled["messages"][0]["content"]["text"], "Greet Ada .");
+        let completed = json!({"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "name", "value": "A"}});
+        let completed = peer.call("completion/complete", completed).await.unwrap();
+        assert_eq!(completed["completion"]["values"], json!(["Ada", "Alan"]));
+        let of = |name: &str, argument: &str| json!({"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": argument, "value": "A"}});
+        let none = peer.call("completion/complete", of("greet", "tone")).await;
+        assert_eq!(none.unwrap()["completion"]["values"], json!([]));
+        let unknown = peer.call("completion/complete", of("part", "name")).await;
+        assert_eq!(unknown.unwrap_err()["code"], -32602, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn variables_of_templates_are_completed_and_those_of_unknown_ones_refused() {
+    for revision in revisions() {
+        let mut peer = peer(revision).await;
+        let of = |uri: &str| json!({"ref": {"type": "ref/resource", "uri": uri}, "argument": {"name": "id", "value": "4"}});
+        let known = peer.call("completion/complete", of("users://{id}/profile"));
+        let values = known.await.unwrap()["completion"]["values"].take();
+        assert_eq!(values, json!(["42"]), "{revision}");
+        let unknown = peer.call("completion/complete", of("users://{id}"));
+        assert_eq!(unknown.await.unwrap_err()["code"], -32602, "{revision}");
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_said() {
+    let said = |router: Router| router.serve("x", "1").unwrap_err().to_string();
+    let twice = Router::new()
+        .tool("a", "", || async {})
+        .tool("a", "", || async {});
+    assert_eq!(
+        said(twice),
+        "two tools are called `a`: give one another name"
+    );
+    let template = Router::new().resource_template("a://{?query}", "a", |_: User| async { "" });
+    assert!(said(template).contains("only `{name}`, and `{+name}` at the end, can be matched"));
+    let list = Router::new().tool_of(
+        mcp::Tool::new("list", JsonObject::new()),
+        |_: Vec<u8>| async {},
+    );
+    assert!(said(list).contains("the tool `list` takes no object"));
+}
+
+/// A tool that asks by a result of its own: by name, and with a state.
+async fn named(cx: Cx<Newest>) -> Result<mcp::CallToolOutcome, Error> {
+    let Some(said) = cx.answer::<mcp::ElicitResult>("who")? else {
+        let properties = [("name", mcp::StringSchema::new().into())];
+        let schema =
+            mcp::ElicitRequestFormParamsRequestedSchema::new(properties.into_iter().collect());
+        let form = mcp::ElicitRequestFormParams::new("Who are you?", schema);
+        let question = mcp::InputRequest::from(mcp::ElicitRequest::new(form));
+        let questions: mcp::InputRequests = [("who", question)].into_iter().collect();
+        let result = mcp::InputRequiredResult::new().with_input_requests(questions);
+        return Ok(result.with_request_state("asked").into());
+    };
+    let name = said
+        .content
+        .as_ref()
+        .and_then(|content| content.get("name"));
+    let text = format!("{name:?} {:?}", cx.request_state());
+    let text = mcp::TextContent::new(text);
+    Ok(mcp::CallToolResult::new(vec![text.into()]).into())
+}
+
+#[tokio::test]
+async fn a_function_may_ask_by_a_result_of_its_own() {
+    for revision in revisions() {
+        let mut methods = revision.methods().iter();
+        if !methods.any(|method| method.name == "elicitation/create") {
+            continue;
+        }
+        let (near, far) = duplex(1 << 16);
+        let running = Router::new().tool("named", "Asks.", named);
+        let running = running.serve("example", "1").unwrap();
+        tokio::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            running.lines(input, output).await.unwrap();
+        });
+        let mut peer = Peer::connect(revision, near).await;
+        let call = json!({"name": "named"});
+        peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
+        let result = peer.call("tools/call", call.clone()).await.unwrap();
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(
+            text.contains("Ada") && text.contains("asked"),
+            "{revision}: {text}"
+        );
+        if revision.era() == Era::Handshake {
+            continue;
+        }
+        // By another name nothing was answered; what is no answer is the caller's mistake.
+        let mut other = call.clone();
+        other["inputResponses"] = json!({"whom": {"action": "accept"}});
+        peer.answers = vec![json!({"action": "cancel"})];
+        let result = peer.call("tools/call", other).await.unwrap();
+        assert_eq!(peer.asked.len(), 2, "{result}");
+        let mut broken = call;
+        broken["inputResponses"] = json!({"who": {"action": "perhaps"}});
+        let error = peer.call("tools/call", broken).await.unwrap_err();
+        assert_eq!(error["code"], -32602, "{error}");
+    }
+}

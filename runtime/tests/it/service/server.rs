@@ -1,0 +1,139 @@
+//! Handlers of the generated traits, of one revision, behind any transport.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_revisions::service::{Cx, Error, Server};
+use mcp_revisions::{Limits, Revision, V2025_06_18, v2025_06_18 as mcp};
+use serde_json::json;
+use tokio::io::duplex;
+
+use crate::service::peer::{Peer, revisions};
+
+struct Adder;
+
+impl mcp::ServerHandlers<Cx<V2025_06_18>> for Adder {
+    async fn call_tool(
+        &self,
+        params: mcp::CallToolRequestParams,
+        cx: Cx<V2025_06_18>,
+    ) -> Result<mcp::CallToolResult, Error> {
+        let text = format!("{} for {}", params.name, cx.revision());
+        Ok(mcp::CallToolResult::new(vec![
+            mcp::TextContent::new(text).into(),
+        ]))
+    }
+}
+
+/// A server whose resources can be subscribed to.
+struct Watched;
+
+impl mcp::ServerHandlers<Cx<V2025_06_18>> for Watched {
+    async fn subscribe(
+        &self,
+        _: mcp::SubscribeRequestParams,
+        _: Cx<V2025_06_18>,
+    ) -> Result<mcp::EmptyResult, Error> {
+        Ok(mcp::EmptyResult::new())
+    }
+}
+
+/// A server that never comes to an end with what it takes note of.
+#[derive(Clone, Default)]
+struct Slow(Arc<AtomicUsize>);
+
+impl mcp::ServerHandlers<Cx<V2025_06_18>> for Slow {
+    async fn list_tools(
+        &self,
+        _: mcp::ListToolsRequestParams,
+        _: Cx<V2025_06_18>,
+    ) -> Result<mcp::ListToolsResult, Error> {
+        Ok(mcp::ListToolsResult::new(Vec::new()))
+    }
+
+    async fn roots_list_changed(
+        &self,
+        _: mcp::RootsListChangedNotificationParams,
+        _: Cx<V2025_06_18>,
+    ) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        std::future::pending().await
+    }
+}
+
+fn info() -> mcp::Implementation {
+    mcp::Implementation::new("adder", mcp_revisions::words::Version("1.0.0"))
+}
+
+#[tokio::test]
+async fn handlers_of_one_revision_serve_every_peer() {
+    for revision in revisions() {
+        let (near, far) = duplex(1 << 16);
+        let running = Server::<V2025_06_18>::new(&info()).serve(Adder).unwrap();
+        tokio::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            running.lines(input, output).await.unwrap();
+        });
+        let mut peer = Peer::connect(revision, near).await;
+        let result = peer
+            .call("tools/call", json!({"name": "add"}))
+            .await
+            .unwrap();
+        assert_eq!(result["content"][0]["text"], format!("add for {revision}"));
+        let error = peer.call("prompts/list", json!({})).await.unwrap_err();
+        assert_eq!(error["code"], -32601, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_says_more_than_is_taken_note_of_is_not_heard() {
+    let (near, far) = duplex(1 << 16);
+    let slow = Slow::default();
+    let limits = Limits {
+        pending_bytes: 10 << 10,
+        ..Limits::default()
+    };
+    let server = Server::<V2025_06_18>::new(&info()).with_limits(limits);
+    let running = server.serve(slow.clone()).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let mut peer = Peer::connect(Revision::V2025_06_18, near).await;
+    for _ in 0..100 {
+        peer.says("notifications/roots/list_changed").await;
+    }
+    // Calls are answered all the while.
+    peer.call("tools/list", json!({})).await.unwrap();
+    // Each takes up a little more than a kibibyte.
+    assert_eq!(slow.0.load(Ordering::Relaxed), 9);
+}
+
+#[tokio::test]
+async fn capabilities_are_what_is_implemented() {
+    let (near, far) = duplex(1 << 16);
+    let running = Server::<V2025_06_18>::new(&info()).serve(Watched).unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    let newest = Revision::NEWEST;
+    let mut peer = Peer::connect(newest, near).await;
+    let found = peer.call("server/discover", json!({})).await.unwrap();
+    assert_eq!(
+        found["capabilities"],
+        json!({"resources": {"subscribe": true}})
+    );
+}
+
+#[test]
+fn a_capability_that_nobody_handles_is_refused() {
+    let capabilities =
+        mcp::ServerCapabilities::new().with_prompts(mcp::ServerCapabilitiesPrompts::new());
+    let server = Server::<V2025_06_18>::new(&info()).with_capabilities(&capabilities);
+    let why = server.serve(Adder).unwrap_err().to_string();
+    assert_eq!(
+        why,
+        "the capability `prompts` is declared, and none of its methods is handled: prompts/get, prompts/list"
+    );
+}

@@ -1,0 +1,116 @@
+//! Handlers whose calls start over with the answers: they run anew after each question, for peers of every revision.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_revisions::service::{Cx, Error, Router};
+use mcp_revisions::{Era, Newest, Revision};
+use serde_json::json;
+use tokio::io::duplex;
+
+use crate::service::peer::{Peer, revisions};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Name {
+    name: String,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Age {
+    age: u32,
+}
+
+/// A router, and how often its handler was begun.
+fn router() -> (Router, Arc<AtomicUsize>) {
+    let begun = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&begun);
+    let both = move |cx: Cx<Newest>| {
+        let run = count.fetch_add(1, Ordering::SeqCst);
+        async move {
+            let cx = cx.starting_over();
+            let Name { name } = cx.elicit("Who are you?").await?;
+            let Age { age } = cx.elicit(&format!("How old is {name}?")).await?;
+            Ok::<_, Error>(format!("{name}, {age}, after {run} more"))
+        }
+    };
+    (Router::new().tool("both", "Asks twice.", both), begun)
+}
+
+#[tokio::test]
+async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
+    for revision in revisions() {
+        let mut methods = revision.methods().iter();
+        if !methods.any(|method| method.name == "elicitation/create") {
+            continue;
+        }
+        let (router, begun) = router();
+        let (near, far) = duplex(1 << 16);
+        let running = router.serve("example", "1").unwrap();
+        tokio::spawn(async move {
+            let (input, output) = tokio::io::split(far);
+            running.lines(input, output).await.unwrap();
+        });
+        let mut peer = Peer::connect(revision, near).await;
+        let accept = |content| json!({"action": "accept", "content": content});
+        peer.answers = vec![accept(json!({"name": "Ada"})), accept(json!({"age": 36}))];
+        let result = peer.call("tools/call", json!({"name": "both"})).await;
+        let said = result.unwrap()["content"][0]["text"].clone();
+        assert_eq!(said, "Ada, 36, after 2 more", "{revision}");
+        assert_eq!(begun.load(Ordering::SeqCst), 3, "{revision}");
+        assert_eq!(peer.asked[1]["params"]["message"], "How old is Ada?");
+        if revision.era() == Era::PerRequest {
+            // Replicas of other builds have to give it the same name.
+            assert_eq!(peer.names[0], "0-a640a5bc5d0e66b0");
+            // What was answered to another question is no answer: it is asked anew.
+            let forged =
+                json!({"0-0000000000000000": {"action": "accept", "content": {"name": "Eve"}}});
+            peer.answers = vec![accept(json!({"name": "Ada"})), json!({"action": "decline"})];
+            let made_up = json!({"name": "both", "inputResponses": forged, "requestState": "{}"});
+            let refused = peer.call("tools/call", made_up).await.unwrap_err();
+            assert_eq!(refused["code"], -32602, "{refused}");
+            let params = json!({"name": "both", "inputResponses": forged});
+            let result = peer.call("tools/call", params).await.unwrap();
+            assert_eq!(result["content"][0]["text"], "the user declined to answer");
+            assert_eq!(peer.asked[2]["params"]["message"], "Who are you?");
+        }
+    }
+}
+
+/// A client of the newest revision, at a replica with these keys.
+async fn replica(keys: &[u8]) -> Peer {
+    let keyed = |router: Router, key: &u8| router.with_request_state_key([*key; 32]);
+    let router = keys.iter().fold(router().0, keyed);
+    let (near, far) = duplex(1 << 16);
+    let running = router.serve("example", "1").unwrap();
+    tokio::spawn(async move {
+        let (input, output) = tokio::io::split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    Peer::connect(Revision::NEWEST, near).await
+}
+
+#[tokio::test]
+async fn what_one_replica_asks_is_answered_at_another_with_its_key_and_refused_at_any_other() {
+    let mut first = replica(&[1]).await;
+    let asked = first.once("tools/call", json!({"name": "both"})).await;
+    let asked = asked.unwrap();
+    let question = asked["inputRequests"].as_object().unwrap().keys().next();
+    let ada = json!({"action": "accept", "content": {"name": "Ada"}});
+    let again = json!({"name": "both", "requestState": asked["requestState"], "inputResponses": {question.unwrap(): ada}});
+    for (keys, is_taken) in [
+        (&[1][..], true),
+        (&[2, 1], true),
+        (&[2], false),
+        (&[], false),
+    ] {
+        let answer = replica(keys).await.once("tools/call", again.clone()).await;
+        match answer {
+            Ok(result) => {
+                let mut questions = result["inputRequests"].as_object().unwrap().values();
+                let message = &questions.next().unwrap()["params"]["message"];
+                assert_eq!((message, is_taken), (&json!("How old is Ada?"), true));
+            }
+            Err(error) => assert_eq!((&error["code"], is_taken), (&json!(-32602), false)),
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! What a session carries beside calls: levels, progress, cancellation, and requests of the server.
+
+use crate::support::{
+    Channel, NOW, Server, calls, claim, get, open, profile_text, server, text_of,
+};
+use mcp_revisions::mcp_wire::{self, Json};
+use mcp_revisions::server::{Answer, Event, Fate, Ignored, LogLevel, To};
+use mcp_revisions::{V2024_11_05, V2025_11_25, V2026_07_28};
+use serde_json::{Value, json};
+
+#[test]
+fn what_a_session_knows_stands_in_every_request_for_a_modern_application() {
+    let server = server::<V2026_07_28>();
+    let mut channel = open(&server, "2025-06-18");
+    let level =
+        r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"warning"}}"#;
+    assert_eq!(get(&server, &mut channel, level)["result"], json!({}));
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let received = server.receive(&mut channel, None, list.as_bytes(), NOW);
+    let call = calls(&received).remove(0);
+    assert_eq!(call.log_level, Some(LogLevel::Warning));
+    assert!(call.caller.can("roots") && !call.caller.can("sampling"));
+    let params: mcp_revisions::v2026_07_28::PaginatedRequestParams = call.read().unwrap();
+    let meta: Value = serde_json::from_str(&mcp_wire::to_string(&params.meta)).unwrap();
+    assert_eq!(
+        meta["io.modelcontextprotocol/protocolVersion"],
+        "2026-07-28"
+    );
+    assert_eq!(
+        meta["io.modelcontextprotocol/clientCapabilities"],
+        json!({"roots": {}})
+    );
+    assert_eq!(meta["io.modelcontextprotocol/clientInfo"]["name"], "client");
+    assert_eq!(meta["io.modelcontextprotocol/logLevel"], "warning");
+}
+
+#[test]
+fn nothing_of_a_session_is_told_with_a_modern_request() {
+    let server = server::<V2025_11_25>();
+    let mut channel = open(&server, "2025-11-25");
+    let level =
+        r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}"#;
+    get(&server, &mut channel, level);
+    let received = server.receive(
+        &mut channel,
+        None,
+        claim("tools/list", json!({})).as_bytes(),
+        NOW,
+    );
+    let call = calls(&received).remove(0);
+    assert_eq!(call.log_level, None);
+    assert!(!call.caller.can("roots"));
+    let message = Json::from_text(r#"{"level":"error","data":1}"#).unwrap();
+    let output = server.notify(
+        &mut channel,
+        To::Request(call.token),
+        "notifications/message",
+        Some(&message),
+        NOW,
+    );
+    assert_eq!(output.fate, Fate::Swallowed("log-opt-in"));
+}
+
+#[test]
+fn a_log_level_in_meta_is_told_to_an_application_of_the_handshake_era() {
+    let server = server::<V2024_11_05>();
+    let mut channel = Channel::new();
+    let list = claim(
+        "tools/list",
+        json!({"_meta": {"io.modelcontextprotocol/logLevel": "error", "mine/x": 1}}),
+    );
+    let received = server.receive(&mut channel, None, list.as_bytes(), NOW);
+    let call = calls(&received).remove(0);
+    assert_eq!(call.log_level, Some(LogLevel::Error));
+    assert_eq!(call.params.text(), r#"{"_meta":{"mine/x":1}}"#);
+    for (level, sent) in [("warning", 0), ("error", 1), ("alert", 1)] {
+        let message = Json::from_text(&format!(r#"{{"level":"{level}","data":1}}"#)).unwrap();
+        let output = server.notify(
+            &mut channel,
+            To::Request(call.token),
+            "notifications/message",
+            Some(&message),
+            NOW,
+        );
+        assert_eq!(output.send.len(), sent, "{level}");
+        assert!(
+            output
+                .send
+                .iter()
+                .all(|one| one.exchange == Some(received.exchange) && !one.last)
+        );
+    }
+}
+
+#[test]
+fn set_level_is_refused_without_logging_and_for_levels_that_are_none() {
+    let without = Server::<V2025_11_25>::new(profile_text("{\"tools\":{}}")).unwrap();
+    let mut channel = open(&without, "2025-11-25");
+    let level = |level: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{{"level":"{level}"}}}}"#
+        )
+    };
+    assert_eq!(
+        get(&without, &mut channel, &level("info"))["error"]["code"],
+        -32601
+    );
+    let with = server::<V2025_11_25>();
+    let mut channel = open(&with, "2025-11-25");
+    assert_eq!(
+        get(&with, &mut channel, &level("loud"))["error"]["code"],
+        -32602
+    );
+}
+
+#[test]
+fn a_request_that_is_cancelled_is_not_answered() {
+    let server = server::<V2025_11_25>();
+    let mut channel = open(&server, "2025-11-25");
+    let list = r#"{"jsonrpc":"2.0","id":"x","method":"tools/list"}"#;
+    let received = server.receive(&mut channel, None, list.as_bytes(), NOW);
+    let call = calls(&received).remove(0);
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x","reason":"late"}}"#;
+    let cancelled = server.receive(&mut channel, None, cancel.as_bytes(), NOW);
+    let [Event::Cancelled(event)] = cancelled.events.as_slice() else {
+        panic!("{cancelled:?}")
+    };
+    assert_eq!(
+        (event.token, cancelled.closes.as_slice()),
+        (call.token, [received.exchange].as_slice())
+    );
+    assert_eq!(event.reason.as_deref(), Some("late"));
+    let output = server.answer(
+        &mut channel,
+        call.token,
+        Ok(Json::from_text("{\"tools\":[]}").unwrap()),
+        NOW,
+    );
+    assert_eq!((output.fate, output.send.len()), (Fate::Unknown, 0));
+    // Its id is free again.
+    assert_eq!(
+        calls(&server.receive(&mut channel, None, list.as_bytes(), NOW)).len(),
+        1
+    );
+}
+
+#[test]
+fn answers_to_nothing_are_put_aside() {
+    let server = server::<V2025_11_25>();
+    let mut channel = open(&server, "2025-11-25");
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":"1","result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":99999999999999999999999,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#,
+    ] {
+        let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+        assert!(
+            matches!(
+                received.events.as_slice(),
+                [Event::Ignored(Ignored::AnswerToNothing(_))]
+            ),
+            "{text}"
+        );
+        assert_eq!(received.reply.unwrap().body, None);
+    }
+}
+
+#[test]
+fn a_request_of_the_server_is_converted_and_so_is_its_answer() {
+    let server = server::<V2025_11_25>();
+    let mut channel = open(&server, "2024-11-05");
+    let (key, output) = server.ask(&mut channel, None, "roots/list", None, NOW);
+    let asked = text_of(&output);
+    assert_eq!(
+        (&asked["method"], &asked["id"]),
+        (&json!("roots/list"), &json!(1))
+    );
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a"}]}}"#;
+    let received = server.receive(&mut channel, None, answer.as_bytes(), NOW);
+    let [Event::Answered(answered)] = received.events.as_slice() else {
+        panic!("{received:?}")
+    };
+    assert_eq!((Some(answered.token), channel.asked()), (key, 0));
+    let Answer::Result(result) = &answered.answer else {
+        panic!("{answered:?}")
+    };
+    assert_eq!(result.text(), r#"{"roots":[{"uri":"file:///a"}]}"#);
+    // The second answer is one to nothing.
+    let again = server.receive(&mut channel, None, answer.as_bytes(), NOW);
+    assert!(matches!(again.events.as_slice(), [Event::Ignored(_)]));
+    // What the client did not declare it is not asked.
+    let params = Json::from_text(r#"{"messages":[],"maxTokens":1}"#).unwrap();
+    let (_, output) = server.ask(
+        &mut channel,
+        None,
+        "sampling/createMessage",
+        Some(&params),
+        NOW,
+    );
+    let Fate::Refused(error) = output.fate else {
+        panic!("{output:?}")
+    };
+    assert_eq!(error.code, -32021);
+}
+
+#[test]
+fn progress_takes_the_way_of_its_request_and_only_if_asked_for() {
+    let server = server::<V2026_07_28>();
+    let mut channel = open(&server, "2024-11-05");
+    let progress =
+        Json::from_text(r#"{"progressToken":"t","progress":1,"message":"half"}"#).unwrap();
+    let list = |id: u8, meta: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{meta}}}}}"#)
+    };
+    let with = server.receive(
+        &mut channel,
+        None,
+        list(1, r#""_meta":{"progressToken":"t"}"#).as_bytes(),
+        NOW,
+    );
+    let call = calls(&with).remove(0);
+    assert_eq!(call.progress_token.as_ref().unwrap().text(), "\"t\"");
+    let output = server.notify(
+        &mut channel,
+        To::Request(call.token),
+        "notifications/progress",
+        Some(&progress),
+        NOW,
+    );
+    assert_eq!(
+        text_of(&output)["params"],
+        json!({"progressToken": "t", "progress": 1})
+    );
+    assert_eq!(output.losses[0].value().unwrap().text(), "\"half\"");
+    let without = server.receive(&mut channel, None, list(2, "").as_bytes(), NOW);
+    let token = calls(&without)[0].token;
+    let output = server.notify(
+        &mut channel,
+        To::Request(token),
+        "notifications/progress",
+        Some(&progress),
+        NOW,
+    );
+    assert_eq!(output.fate, Fate::Swallowed("progress-token"));
+}
+
+#[test]
+fn what_a_listen_request_is_told_bears_its_id() {
+    let server = server::<V2026_07_28>();
+    let mut channel = Channel::new();
+    let listen = claim(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true}}),
+    );
+    let received = server.receive(&mut channel, None, listen.as_bytes(), NOW);
+    let token = calls(&received)[0].token;
+    let id = "io.modelcontextprotocol/subscriptionId";
+    let method = "notifications/tools/list_changed";
+    // A handler that does not acknowledge is acknowledged for, in front of the first that it says.
+    let output = server.notify(&mut channel, To::Request(token), method, None, NOW);
+    let sent: Vec<Value> = (output.send.iter())
+        .map(|text| serde_json::from_str(&text.body).unwrap())
+        .collect();
+    assert_eq!(
+        sent[0]["method"],
+        "notifications/subscriptions/acknowledged"
+    );
+    assert_eq!(
+        sent[0]["params"],
+        json!({"notifications": {"toolsListChanged": true}, "_meta": {id: 7}})
+    );
+    assert_eq!(sent[1]["params"]["_meta"][id], 7);
+    let again = server.notify(&mut channel, To::Request(token), method, None, NOW);
+    assert_eq!(text_of(&again)["method"], method);
+    let agreed = Json::from_text(r#"{"notifications":{},"_meta":{"mine/x":1}}"#).unwrap();
+    let method = "notifications/subscriptions/acknowledged";
+    let output = server.notify(&mut channel, To::Request(token), method, Some(&agreed), NOW);
+    assert_eq!(
+        text_of(&output)["params"]["_meta"],
+        json!({"mine/x": 1, id: 7})
+    );
+    let end = Json::from_text(r#"{"resultType":"complete"}"#).unwrap();
+    let output = server.answer(&mut channel, token, Ok(end), NOW);
+    // Who ends a stream says so, and answers.
+    let ends: Vec<Value> = (output.send.iter())
+        .map(|text| serde_json::from_str(&text.body).unwrap())
+        .collect();
+    assert_eq!(ends[0]["method"], "notifications/cancelled");
+    assert_eq!(ends[0]["params"], json!({"requestId": 7}));
+    assert_eq!(ends[1]["result"]["_meta"][id], 7);
+}
+
+#[test]
+fn changes_are_listened_to_once_however_often_a_client_says_that_it_is_initialized() {
+    let profile = profile_text(r#"{"tools":{"listChanged":true}}"#);
+    let server = Server::<V2026_07_28>::new(profile).unwrap();
+    let mut channel = Channel::new();
+    get(
+        &server,
+        &mut channel,
+        &crate::support::initialize("2025-06-18"),
+    );
+    let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let called = calls(&server.receive(&mut channel, None, note, NOW));
+    assert_eq!(called.len(), 1);
+    assert_eq!(called[0].method, "subscriptions/listen");
+    let again = server.receive(&mut channel, None, note, NOW);
+    assert_eq!(again.events, [Event::Initialized]);
+}
+
+#[test]
+fn nothing_but_logs_before_the_client_is_initialized() {
+    let server = server::<V2025_11_25>();
+    let mut channel = Channel::new();
+    get(
+        &server,
+        &mut channel,
+        &crate::support::initialize("2025-06-18"),
+    );
+    let changed = "notifications/tools/list_changed";
+    let output = server.notify(&mut channel, To::Session, changed, None, NOW);
+    assert_eq!(output.fate, Fate::Swallowed("initialize-first"));
+    let log = Json::from_text(r#"{"level":"info","data":"starting"}"#).unwrap();
+    let output = server.notify(
+        &mut channel,
+        To::Session,
+        "notifications/message",
+        Some(&log),
+        NOW,
+    );
+    assert_eq!(output.send.len(), 1);
+    let note = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    server.receive(&mut channel, None, note, NOW);
+    let output = server.notify(&mut channel, To::Session, changed, None, NOW);
+    assert_eq!(
+        text_of(&output),
+        json!({"jsonrpc": "2.0", "method": changed})
+    );
+}

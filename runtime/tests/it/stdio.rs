@@ -1,0 +1,348 @@
+//! The server over stdio: one message a line, whatever the lines bring.
+
+use crate::support::handlers;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::serve::{Handler, Peer};
+use mcp_revisions::server::{Call, Server};
+use mcp_revisions::{Limits, V2025_11_25, stdio};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+
+async fn lines(server: Server<V2025_11_25>, handler: impl Handler, input: &[u8]) -> Vec<Value> {
+    let (mut to, input_end) = tokio::io::duplex(1 << 16);
+    let (output_end, mut from) = tokio::io::duplex(1 << 16);
+    let serving = tokio::spawn(stdio::serve_on(server, handler, input_end, output_end));
+    let input = input.to_vec();
+    let writing = tokio::spawn(async move {
+        to.write_all(&input).await.unwrap();
+        to.shutdown().await.unwrap();
+    });
+    let mut output = String::new();
+    from.read_to_string(&mut output).await.unwrap();
+    writing.await.unwrap();
+    serving.await.unwrap().unwrap();
+    assert!(output.is_empty() || output.ends_with('\n'));
+    output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no message: {line}")))
+        .collect()
+}
+
+fn by_id(messages: &[Value], id: i64) -> &Value {
+    let mut found = messages.iter().filter(|message| message["id"] == id);
+    let message = found
+        .next()
+        .unwrap_or_else(|| panic!("no answer to {id}: {messages:?}"));
+    assert!(found.next().is_none(), "two answers to {id}");
+    message
+}
+
+fn modern(id: i64, name: &str) -> String {
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": id});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": {"a": 1, "b": 2}, "_meta": meta}}).to_string()
+}
+
+#[tokio::test]
+async fn every_request_has_its_line_whatever_comes_between() {
+    let input = [
+        modern(1, "add"),
+        String::new(),
+        "not json".to_owned(),
+        "   ".to_owned(),
+        r#"{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#.to_owned(),
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/list\"}\r".to_owned(),
+        "\u{feff}{}".to_owned(),
+        modern(4, "pixel"),
+        // The last one without a line end.
+        r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#.to_owned(),
+    ];
+    let answers = lines(
+        handlers::server().unwrap(),
+        handlers::handle,
+        input.join("\n").as_bytes(),
+    )
+    .await;
+    assert_eq!(answers.len(), 7, "{answers:?}");
+    assert_eq!(by_id(&answers, 1)["result"]["resultType"], "complete");
+    assert_eq!(
+        by_id(&answers, 2)["result"]["protocolVersion"],
+        "2024-11-05"
+    );
+    assert_eq!(
+        by_id(&answers, 3)["result"]["tools"][0].get("title"),
+        None,
+        "2024-11-05 has no titles"
+    );
+    assert_eq!(by_id(&answers, 4)["result"]["content"][0]["type"], "image");
+    assert_eq!(by_id(&answers, 5)["result"], json!({}));
+    assert_eq!(
+        answers
+            .iter()
+            .filter(|answer| answer["error"]["code"] == -32700)
+            .count(),
+        2
+    );
+}
+
+#[tokio::test]
+async fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
+    let limits = Limits {
+        message_bytes: 1000,
+        ..Limits::default()
+    };
+    let server = handlers::server().unwrap().with_limits(limits);
+    let input = format!("{}\n{}\n", "x".repeat(5_000_000), modern(1, "add"));
+    let answers = lines(server, handlers::handle, input.as_bytes()).await;
+    assert_eq!(answers.len(), 2);
+    assert!(
+        answers[0]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("1000"),
+        "{answers:?}"
+    );
+    assert_eq!(by_id(&answers, 1)["result"]["content"][0]["text"], "3");
+}
+
+#[tokio::test]
+async fn line_breaks_in_opaque_json_do_not_break_the_line() {
+    let handler = |_: Call, _: Peer| async {
+        Ok(Json::from_text("{\"content\":[],\n\"structuredContent\":{\"a\":\r\n1}}").unwrap())
+    };
+    let answers = lines(
+        handlers::server().unwrap(),
+        handler,
+        modern(1, "x").as_bytes(),
+    )
+    .await;
+    assert_eq!(
+        by_id(&answers, 1)["result"]["structuredContent"],
+        json!({"a": 1})
+    );
+}
+
+#[tokio::test]
+async fn progress_comes_before_the_answer_and_only_if_it_was_asked_for() {
+    let silent = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"count","arguments":{"to":5}}}"#;
+    let answers = lines(
+        handlers::server().unwrap(),
+        handlers::handle,
+        modern(1, "count").as_bytes(),
+    )
+    .await;
+    let kinds: Vec<_> = answers
+        .iter()
+        .map(|message| message["method"].as_str().unwrap_or("answer"))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "notifications/progress",
+            "notifications/progress",
+            "notifications/progress",
+            "answer"
+        ]
+    );
+    let answers = lines(
+        handlers::server().unwrap(),
+        handlers::handle,
+        silent.as_bytes(),
+    )
+    .await;
+    assert!(
+        answers
+            .iter()
+            .all(|message| message["method"] != "notifications/progress"),
+        "{answers:?}"
+    );
+    assert_eq!(by_id(&answers, 2)["result"]["content"][0]["text"], "done");
+}
+
+#[tokio::test]
+async fn a_handler_that_waits_for_a_client_that_is_gone_ends() {
+    let handler = |_: Call, peer: Peer| async move {
+        let error = peer.ask("roots/list", None).await.unwrap_err();
+        Ok(Json::from(
+            json!({"content": [{"type": "text", "text": error.message}]}),
+        ))
+    };
+    let input = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
+    ];
+    let answers = lines(
+        handlers::server().unwrap(),
+        handler,
+        input.join("\n").as_bytes(),
+    )
+    .await;
+    assert_eq!(
+        by_id(&answers, 2)["result"]["content"][0]["text"],
+        "the client is gone"
+    );
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_not_answered() {
+    let handler = |_: Call, _: Peer| async {
+        std::future::pending::<()>().await;
+        Ok(Json::null())
+    };
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let input = format!(
+        "{}\n{cancel}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"server/discover\"}}",
+        modern(1, "x")
+    );
+    let answers = lines(handlers::server().unwrap(), handler, input.as_bytes()).await;
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(answers[0]["id"], 2);
+}
+
+#[tokio::test]
+async fn a_handler_that_has_asked_a_client_that_then_goes_ends() {
+    let handler = |_: Call, peer: Peer| async move {
+        let error = peer.ask("roots/list", None).await.unwrap_err();
+        Ok(Json::from(
+            json!({"content": [{"type": "text", "text": error.message}]}),
+        ))
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, from) = tokio::io::duplex(1 << 16);
+    tokio::spawn(stdio::serve_on(
+        handlers::server().unwrap(),
+        handler,
+        input,
+        output,
+    ));
+    let said = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
+        "",
+    ];
+    to.write_all(said.join("\n").as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(from).lines();
+    // It goes once the question is there, and not before.
+    loop {
+        let line = lines.next_line().await.unwrap().unwrap();
+        if line.contains("roots/list") {
+            break;
+        }
+    }
+    drop(to);
+    let rest = tokio::time::timeout(Duration::from_secs(10), lines.next_line());
+    let answer = rest.await.expect("it waits for ever").unwrap().unwrap();
+    assert!(answer.contains("the client is gone"), "{answer}");
+}
+
+#[tokio::test]
+async fn what_nobody_reads_holds_up_whoever_says_it() {
+    let said = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&said);
+    let handler = move |call: Call, peer: Peer| {
+        let said = Arc::clone(&counted);
+        async move {
+            let token: Value = call.progress_token.unwrap().parse().unwrap();
+            for step in 0..100_000 {
+                let progress = json!({"progressToken": token, "progress": step});
+                let _ = (peer.notify("notifications/progress", Some(&Json::from(progress)))).await;
+                said.fetch_add(1, Ordering::SeqCst);
+            }
+            Ok(Json::from(json!({"content": []})))
+        }
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, from) = tokio::io::duplex(1 << 10);
+    let serving = tokio::spawn(stdio::serve_on(
+        handlers::server().unwrap(),
+        handler,
+        input,
+        output,
+    ));
+    // A token as long as they may be, in every notification.
+    let token = "t".repeat(1_000);
+    let call = modern(1, "x").replace(
+        r#""progressToken":1"#,
+        &format!(r#""progressToken":"{token}""#),
+    );
+    to.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+    let mut before = 0;
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = said.load(Ordering::SeqCst);
+        if now == before && now > 0 {
+            break;
+        }
+        before = now;
+    }
+    assert!(
+        before < 1_000,
+        "{before} notifications of 1 KB wait for nobody"
+    );
+    drop((to, from));
+    let _ = tokio::time::timeout(Duration::from_secs(10), serving).await;
+}
+
+#[tokio::test]
+async fn a_thousand_questions_that_were_given_up_do_not_keep_the_next_from_being_asked() {
+    let handler = |_: Call, peer: Peer| async move {
+        for _ in 0..1_500 {
+            let ask = peer.ask("roots/list", None);
+            // It is asked, and not waited for.
+            let _ = tokio::time::timeout(Duration::from_millis(1), ask).await;
+        }
+        let answer = peer.ask("roots/list", None).await?;
+        Ok(Json::from(
+            json!({"content": [{"type": "text", "text": answer.text()}]}),
+        ))
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, from) = tokio::io::duplex(1 << 16);
+    tokio::spawn(stdio::serve_on(
+        handlers::server().unwrap(),
+        handler,
+        input,
+        output,
+    ));
+    let said = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
+        "",
+    ];
+    to.write_all(said.join("\n").as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(from).lines();
+    let (mut asked, mut taken_back) = (Vec::new(), 0);
+    let answer = loop {
+        let line = tokio::time::timeout(Duration::from_secs(1), lines.next_line()).await;
+        let Ok(line) = line else {
+            // All but the last are given up, and that one waits.
+            let roots = json!({"jsonrpc": "2.0", "id": asked.last(), "result": {"roots": []}});
+            to.write_all(format!("{roots}\n").as_bytes()).await.unwrap();
+            continue;
+        };
+        let message: Value = serde_json::from_str(&line.unwrap().unwrap()).unwrap();
+        match message["method"].as_str() {
+            Some("roots/list") => asked.push(message["id"].clone()),
+            Some("notifications/cancelled") => taken_back += 1,
+            _ if message["id"] == 2 => break message,
+            _ => {}
+        }
+    };
+    assert!(
+        taken_back > 1_000 && asked.len() == taken_back + 1,
+        "{taken_back}"
+    );
+    assert!(
+        answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("roots"),
+        "{answer}"
+    );
+}

@@ -1,0 +1,95 @@
+//! The crates know of each other what ARCHITECTURE.md draws, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+/// Every crate of types is one room of the drawing.
+const TYPES: &str = "mcp-<revision>";
+
+#[test]
+fn the_crates_are_as_drawn() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let (drawn, built) = (drawn(root), built(root));
+    for (name, knows) in &built {
+        let Some(drawn) = drawn.get(name) else {
+            panic!("ARCHITECTURE.md does not draw `{name}`, which knows {knows:?}");
+        };
+        assert_eq!(knows, drawn, "what `{name}` knows, and what is drawn");
+    }
+    let gone: Vec<&String> = drawn
+        .keys()
+        .filter(|name| !built.contains_key(*name))
+        .collect();
+    assert!(gone.is_empty(), "drawn, and not there: {gone:?}");
+}
+
+/// The lines of the block named `crates`: a name, and what it knows.
+fn drawn(root: &Path) -> Graph {
+    let page = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let block = page
+        .split("```crates\n")
+        .nth(1)
+        .expect("a block named `crates`");
+    let block = block.split("```").next().unwrap();
+    let line = |line: &str| {
+        let (name, knows) = line.split_once(" -> ").unwrap_or((line, ""));
+        let knows = knows.split(", ").filter(|name| !name.is_empty());
+        (name.to_owned(), knows.map(str::to_owned).collect())
+    };
+    block.lines().map(line).collect()
+}
+
+/// What the manifests of the workspace say.
+fn built(root: &Path) -> Graph {
+    let manifests: Vec<toml::Table> = members(root).iter().map(|path| table(path)).collect();
+    let name = |manifest: &toml::Table| manifest["package"]["name"].as_str().unwrap().to_owned();
+    let own: BTreeSet<String> = manifests.iter().map(name).collect();
+    let mut graph = Graph::new();
+    for manifest in &manifests {
+        let from = room(&name(manifest));
+        let knows = manifest.get("dependencies").and_then(toml::Value::as_table);
+        let knows = knows.into_iter().flat_map(toml::Table::keys);
+        let knows = knows
+            .filter(|name| own.contains(*name))
+            .map(|name| room(name));
+        // A revision that is the same as another is made of it.
+        let knows = knows.filter(|name| *name != from);
+        graph.entry(from.clone()).or_default().extend(knows);
+    }
+    graph
+}
+
+fn members(root: &Path) -> Vec<PathBuf> {
+    let workspace = table(root);
+    let members = workspace["workspace"]["members"].as_array().unwrap();
+    let mut all = Vec::new();
+    for member in members {
+        let member = member.as_str().unwrap();
+        match member.strip_suffix("/*") {
+            None => all.push(root.join(member)),
+            Some(folder) => {
+                let entries = std::fs::read_dir(root.join(folder)).unwrap();
+                let paths = entries.map(|entry| entry.unwrap().path());
+                all.extend(paths.filter(|path| path.join("Cargo.toml").is_file()));
+            }
+        }
+    }
+    all
+}
+
+fn table(folder: &Path) -> toml::Table {
+    let text = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    text.parse().unwrap()
+}
+
+/// The room of a crate: what is under `generated/` and no shim or registry is types.
+fn room(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let is_generated = root.join("generated").join(name).is_dir();
+    match is_generated && !matches!(name, "mcp-shims" | "mcp-registry") {
+        true => TYPES.to_owned(),
+        false => name.to_owned(),
+    }
+}

@@ -1,0 +1,30 @@
+//! What must hold across crates, as one test program.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what it found and stops"
+)]
+
+mod architecture;
+mod contract;
+mod hostile;
+mod lists;
+mod methods;
+mod rejection;
+mod round_trip;
+mod runtime;
+mod runtime_pairs;
+mod runtime_unasked;
+mod same_shape;
+mod shims_chain;
+mod shims_examples;
+mod shims_laws;
+mod shims_receiver;
+mod shims_rules;
+mod shims_source;
+#[path = "../../../runtime/tests/it/support/steps.rs"]
+mod steps;
+mod together;
+mod unions;

@@ -1,0 +1,183 @@
+//! Every rule shows what it comes to, and it comes to that.
+//!
+//! An example of `spec/shims/` goes through the real conversion, and a judge of another hand says that both of its
+//! texts are what they are said to be. Both are compared as what generated code promises: members in any order, numbers
+//! as they are spelled.
+
+use mcp_codegen::Spec;
+use mcp_codegen::generate::Models;
+use mcp_codegen::model::{Model, Ty};
+use mcp_codegen::shims::rules::{Ending, Facts, Of, PairRules, Sample};
+use mcp_codegen::shims::{Sender, UNDECIDED};
+use mcp_convert::Rule;
+use mcp_registry::{
+    Context, Failure, Loss, Outcome, Part, Policy, Revision, Session, Subject, convert,
+    convert_error,
+};
+use mcp_tests::judge::Judge;
+use mcp_tests::root;
+use mcp_tests::text::same;
+use mcp_wire::{Direction, ErrorObject, Json};
+
+#[test]
+fn every_rule_comes_to_what_its_example_says() {
+    let spec = Spec::read(&root().join("spec")).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let judges: Vec<(&str, &Model, Judge)> = (models.revisions.iter())
+        .map(|of| {
+            let judge = Judge::new(of.revision, &of.model).unwrap();
+            (of.revision.id.as_str(), &of.model, judge)
+        })
+        .collect();
+    let side = |id: &str| judges.iter().find(|(known, ..)| *known == id).unwrap();
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for pair in models.shim_pairs() {
+        let rules = PairRules::of(&pair, &spec).unwrap();
+        for sample in rules.samples() {
+            count += 1;
+            let [from, to] = pair.ends(sample.way).map(side);
+            let mut told = vec![
+                judged(from, sample.of, sample.input),
+                came_to(&sample, from.0, to.0),
+            ];
+            if let Ending::Value(output) = sample.ending {
+                told.push(judged(to, sample.of, output));
+            }
+            for problem in told.into_iter().filter_map(Result::err) {
+                failures.push(format!("{pair}: {}: {problem}", sample.rule));
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
+    assert!(count > 120, "{count} examples");
+}
+
+/// What conversions say of themselves stands in `mcp_convert` alone.
+#[test]
+fn no_rule_of_a_file_bears_the_id_of_one_that_is_built_in() {
+    let spec = Spec::read(&root().join("spec")).unwrap();
+    let built_in = Rule::BUILT_IN.map(|rule| rule.id());
+    assert!(built_in.contains(&UNDECIDED));
+    for pair in Models::build(&spec).unwrap().shim_pairs() {
+        let rules = PairRules::of(&pair, &spec).unwrap();
+        let all = rules.rules().map(|rule| rule.id.as_str());
+        let methods = rules.methods().map(|rule| rule.id.as_str());
+        let errors = rules.errors().map(|rule| rule.id.as_str());
+        for id in all.chain(methods).chain(errors) {
+            assert!(!built_in.contains(&id), "{pair}: {id}");
+        }
+    }
+}
+
+/// Whether a text is what the example says that it is.
+fn judged(
+    (id, model, judge): &(&str, &Model, Judge),
+    of: Of<'_>,
+    text: &str,
+) -> Result<(), String> {
+    let method = |name: &str| {
+        let methods = &mut model.methods.iter();
+        (methods.find(|method| method.name == name)).ok_or_else(|| format!("{id} has no {name}"))
+    };
+    let named = |ty: Option<&Ty>| match ty {
+        Some(Ty::Named(name)) => Some(name.clone()),
+        _ => None,
+    };
+    let name = match of {
+        Of::Type(name) => model.definition(name).map(|def| def.name.clone()),
+        Of::Params(name) => named(method(name)?.params.as_ref()),
+        Of::Result(name) => named(method(name)?.result.as_ref()),
+        Of::Error(name) => {
+            method(name)?;
+            let error = mcp_wire::from_str::<ErrorObject>(text);
+            return error.map(drop).map_err(|error| error.to_string());
+        }
+    };
+    let name = name.ok_or_else(|| format!("{id} has no {of}"))?;
+    let found = judge.check(&name, text).map(drop);
+    found.map_err(|problem| format!("no {of} of {id}: {text}: {problem}"))
+}
+
+/// Whether the conversion ends as the example says.
+fn came_to(sample: &Sample<'_>, from: &str, to: &str) -> Result<(), String> {
+    let [start, end]: [Revision; 2] = [from, to].map(|id| id.parse().unwrap());
+    let outcome = converted(sample, start, end).map_err(|failure| failure.to_string())?;
+    let losses: Vec<String> = (outcome.losses().iter())
+        .filter(|loss| loss.rule() == sample.rule)
+        .map(Loss::pointer)
+        .map(|pointer| pointer.to_string())
+        .collect();
+    let (ending, rule) = match outcome {
+        Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _) => {
+            (value.into_text(), None)
+        }
+        Outcome::NeedsState(needs) => (
+            format!("needs {}", needs.adapter.as_str()),
+            Some(needs.rule),
+        ),
+        Outcome::Rejected(rejected) => {
+            let code = rejected.error.code.as_i64().unwrap();
+            (format!("rejected {code}"), Some(rejected.rule))
+        }
+        Outcome::Swallowed(swallowed) => ("swallowed".to_owned(), Some(swallowed.rule)),
+    };
+    let expected = match sample.ending {
+        Ending::Value(text) => text.to_owned(),
+        Ending::Needs(adapter) => format!("needs {adapter}"),
+        Ending::Rejected(code) => format!("rejected {code}"),
+        Ending::Swallowed => "swallowed".to_owned(),
+    };
+    let as_said = match sample.ending {
+        Ending::Value(output) => same(&ending, output),
+        _ => ending == expected,
+    };
+    if !as_said {
+        return Err(format!(
+            "{}: expected {expected}, found {ending}",
+            sample.input
+        ));
+    }
+    if losses != sample.loses {
+        return Err(format!(
+            "{}: expected it to record {:?}, found {losses:?}",
+            sample.input, sample.loses
+        ));
+    }
+    match rule {
+        Some(rule) if rule != sample.rule => Err(format!("{}: it ends by {rule}", sample.input)),
+        _ => Ok(()),
+    }
+}
+
+fn converted(sample: &Sample<'_>, from: Revision, to: Revision) -> Result<Outcome<Json>, Failure> {
+    let cx = Context::new(Policy::Strict).with_session(session(sample.session));
+    let sender = sample.sender.map(|sender| match sender {
+        Sender::Client => Direction::ClientToServer,
+        Sender::Server => Direction::ServerToClient,
+    });
+    let subject = match sample.of {
+        Of::Type(name) => Subject::Type(name),
+        Of::Params(method) => Subject::Method(method, Part::Params, sender),
+        Of::Result(method) => Subject::Method(method, Part::Result, sender),
+        Of::Error(method) => {
+            let error: ErrorObject = mcp_wire::from_str(sample.input).map_err(Failure::Invalid)?;
+            return Ok(convert_error(method, from, to, error, cx).map(|error| Json::of(&error)));
+        }
+    };
+    convert(subject, from, to, sample.input, cx)
+}
+
+fn session(facts: &Facts) -> Session {
+    let json = |text: &Option<String>| text.as_deref().map(|text| Json::from_text(text).unwrap());
+    Session {
+        client_capabilities: json(&facts.client_capabilities),
+        client_info: json(&facts.client_info),
+        subscription_id: json(&facts.subscription_id),
+    }
+}

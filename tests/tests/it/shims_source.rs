@@ -1,0 +1,233 @@
+//! What the text of the generated conversions has to show: every member of a source by name, and exactness where planned.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use mcp_codegen::Spec;
+use mcp_codegen::generate::Models;
+use mcp_codegen::shims::Pair;
+use mcp_codegen::shims::plan::{Body, Conversion, End};
+use mcp_tests::root;
+use quote::ToTokens;
+use syn::parse::Parser;
+use syn::{ImplItem, Item, Pat, Stmt};
+
+fn source() -> PathBuf {
+    root().join("generated/mcp-shims/src")
+}
+
+/// All files of one direction of a pair, read.
+fn files(module: &str, way: &str) -> Vec<syn::File> {
+    let folder = source().join(module).join(way);
+    let entries =
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let parse = |path: &Path| syn::parse_file(&std::fs::read_to_string(path).unwrap()).unwrap();
+    entries.map(|entry| parse(&entry.unwrap().path())).collect()
+}
+
+fn module(pair: &Pair) -> String {
+    pair.module()
+}
+
+/// Every `old::Type` or `new::Type` of a pattern that takes a value apart.
+#[test]
+fn every_member_of_a_source_is_named() {
+    let spec = Spec::read(&root().join("spec")).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let mut taken_apart = 0;
+    for plan in models.plan_shims(&spec).unwrap() {
+        for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
+            let files = files(&module(&plan.pair), way);
+            let functions: Vec<&syn::ItemFn> = files
+                .iter()
+                .flat_map(|file| &file.items)
+                .filter_map(|item| match item {
+                    Item::Fn(function) => Some(function),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(
+                functions.len(),
+                conversions.len(),
+                "{} {way}",
+                plan.pair.old
+            );
+            for function in functions {
+                for stmt in &function.block.stmts {
+                    let Stmt::Local(local) = stmt else { continue };
+                    let Pat::Struct(pattern) = &local.pat else {
+                        continue;
+                    };
+                    assert!(pattern.rest.is_none(), "{}: `..`", function.sig.ident);
+                    for field in &pattern.fields {
+                        assert!(
+                            !matches!(*field.pat, Pat::Wild(_)),
+                            "{}: `_`",
+                            function.sig.ident
+                        );
+                    }
+                    taken_apart += 1;
+                }
+            }
+            let objects = conversions.iter().filter(|one| from_object(one)).count();
+            assert!(objects > 0);
+        }
+    }
+    let planned: usize = models
+        .plan_shims(&spec)
+        .unwrap()
+        .iter()
+        .flat_map(|plan| plan.up.iter().chain(&plan.down))
+        .filter(|one| from_object(one))
+        .count();
+    assert_eq!(
+        taken_apart, planned,
+        "conversions of objects that take their source apart"
+    );
+}
+
+fn from_object(one: &Conversion) -> bool {
+    matches!((&one.body, &one.from), (Body::Object { .. }, End::Type(_)))
+}
+
+#[test]
+fn no_conversion_matches_whatever_is_left() {
+    for entry in walk(&source()) {
+        let text = std::fs::read_to_string(&entry).unwrap();
+        let file = syn::parse_file(&text).unwrap();
+        for item in &file.items {
+            let Item::Fn(function) = item else { continue };
+            for stmt in &function.block.stmts {
+                let Stmt::Expr(syn::Expr::Match(matched), _) = stmt else {
+                    continue;
+                };
+                for arm in &matched.arms {
+                    // A constant of an open string has no end of values; a union has.
+                    assert!(
+                        !takes_anything(&arm.pat) || is_text(&matched.expr),
+                        "{}: {}",
+                        entry.display(),
+                        function.sig.ident
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Whether a pattern matches every value. A name alone does if it binds; that of a variant without fields, as `None`,
+/// or of a constant does not, and is told by its capital as the compiler's lints have it.
+fn takes_anything(pat: &Pat) -> bool {
+    match pat {
+        Pat::Wild(_) => true,
+        Pat::Ident(name) => match &name.subpat {
+            Some((_, below)) => takes_anything(below),
+            None => !name.ident.to_string().starts_with(char::is_uppercase),
+        },
+        Pat::Or(any) => any.cases.iter().any(takes_anything),
+        Pat::Paren(inner) => takes_anything(&inner.pat),
+        _ => false,
+    }
+}
+
+#[test]
+fn a_name_that_binds_takes_anything_and_a_variant_does_not() {
+    let takes = |text: &str| takes_anything(&Pat::parse_multi.parse_str(text).unwrap());
+    for all in [
+        "_",
+        "rest",
+        "ref rest",
+        "(_)",
+        "Some(1) | _",
+        "all @ _",
+        "_rest",
+    ] {
+        assert!(takes(all), "{all}");
+    }
+    for some in [
+        "None",
+        "Some(_)",
+        "old::A::B(value)",
+        "NONE",
+        "a @ None",
+        "A | B",
+    ] {
+        assert!(!takes(some), "{some}");
+    }
+}
+
+fn is_text(expr: &syn::Expr) -> bool {
+    let text = expr.to_token_stream().to_string();
+    text.starts_with("& *") || text.contains("as_deref")
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => all.extend(walk(&path)),
+            false if path.extension().is_some_and(|extension| extension == "rs") => all.push(path),
+            false => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
+    let spec = Spec::read(&root().join("spec")).unwrap();
+    let models = Models::build(&spec).unwrap();
+    let mut count = 0;
+    for plan in models.plan_shims(&spec).unwrap() {
+        for (way, conversions, exact_trait, sides) in [
+            ("up", &plan.up, "UpgradeExact", ["old", "new"]),
+            ("down", &plan.down, "DowngradeExact", ["new", "old"]),
+        ] {
+            let planned: BTreeSet<String> = conversions
+                .iter()
+                .filter(|one| one.exact)
+                .filter_map(|one| match (&one.from, &one.to) {
+                    (End::Type(from), End::Type(to)) => Some(format!(
+                        "{exact_trait}<{}::{to}> for {}::{from}",
+                        sides[1], sides[0]
+                    )),
+                    _ => None,
+                })
+                .collect();
+            let mut found = BTreeSet::new();
+            for item in files(&module(&plan.pair), way)
+                .iter()
+                .flat_map(|file| &file.items)
+            {
+                let Item::Impl(item) = item else { continue };
+                let name = item
+                    .trait_
+                    .as_ref()
+                    .map(|(path, _)| path.to_token_stream().to_string());
+                let Some(name) = name.map(|name| name.replace(' ', "")) else {
+                    continue;
+                };
+                if let Some(name) = name
+                    .strip_prefix("crate::shims_source::")
+                    .filter(|name| name.starts_with(exact_trait))
+                {
+                    let of = item.self_ty.to_token_stream().to_string().replace(' ', "");
+                    found.insert(format!("{name} for {of}"));
+                    let fallible = item.items.iter().any(|item| match item {
+                        ImplItem::Fn(function) => function
+                            .to_token_stream()
+                            .to_string()
+                            .contains("mut Context"),
+                        _ => false,
+                    });
+                    assert!(!fallible, "{name} for {of} takes a context");
+                }
+            }
+            assert_eq!(found, planned, "{} {way}", plan.pair);
+            count += planned.len();
+        }
+    }
+    println!("{count} exact conversions");
+    assert!(count > 100, "{count}");
+}

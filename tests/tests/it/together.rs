@@ -1,0 +1,159 @@
+//! All revisions in one program: their values side by side, what every value can do, and the way through serde_json.
+
+use mcp_registry::{
+    Revision, draft, v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28,
+    v2026_07_28_rc,
+};
+use std::fmt::Debug;
+
+use mcp_wire::{Decode, Encode, Notification, Request};
+use serde_json::{Value, json};
+
+/// What every generated type promises.
+fn promises<T: Debug + Clone + PartialEq + Send + Sync + Decode + Encode + 'static>() {}
+
+/// A call and its answer, a notification, and whatever comes, in one revision.
+macro_rules! promised {
+    ($($revision:ident: $($name:ident)*;)*) => {$(
+        $(promises::<$revision::$name>();)*
+    )*};
+}
+
+#[test]
+fn every_type_can_be_shown_copied_compared_and_sent_to_another_thread() {
+    promised! {
+        v2024_11_05: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock LoggingLevel Cursor ProgressToken Annotations;
+        v2025_03_26: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock JsonRpcBatchRequest ToolAnnotations;
+        v2025_06_18: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolResult ContentBlock ElicitRequest PrimitiveSchemaDefinition;
+        v2025_11_25: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock ElicitRequestParams Task EnumSchema Icon;
+        v2026_07_28_rc: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult;
+        v2026_07_28: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult RequestMetaObject;
+        draft: JsonRpcMessage ClientRequest ServerNotification ServerResult Tool CallToolOutcome ContentBlock InputRequest DiscoverResult;
+    }
+    promises::<mcp_wire::Json>();
+    promises::<mcp_wire::envelope::Packet>();
+}
+
+/// A tool in the words of each revision, made by its constructor.
+macro_rules! tools {
+    ($($revision:ident)*) => {
+        vec![$({
+            let schema = mcp_wire::JsonObject::from_text(r#"{"type":"object"}"#).unwrap();
+            let tool = $revision::Tool::new("add", schema).with_description("Adds.");
+            assert_eq!(tool, tool.clone());
+            let text = mcp_wire::to_string(&tool);
+            assert_eq!(mcp_wire::from_str::<$revision::Tool>(&text).unwrap(), tool);
+            (stringify!($revision), text)
+        }),*]
+    };
+}
+
+#[test]
+fn a_value_of_each_revision_lives_in_one_program() {
+    let texts = tools! {
+        v2024_11_05 v2025_03_26 v2025_06_18 v2025_11_25 v2026_07_28_rc v2026_07_28 draft
+    };
+    // All say it in the same words, to the byte.
+    for (revision, text) in texts {
+        assert_eq!(
+            text, r#"{"description":"Adds.","inputSchema":{"type":"object"},"name":"add"}"#,
+            "{revision}"
+        );
+    }
+}
+
+#[test]
+fn types_of_two_revisions_are_two_types_unless_one_crate_is_the_other() {
+    let id = std::any::TypeId::of::<v2026_07_28::Tool>();
+    assert_ne!(id, std::any::TypeId::of::<v2026_07_28_rc::Tool>());
+    assert_eq!(
+        id == std::any::TypeId::of::<draft::Tool>(),
+        Revision::Draft.same_types(Revision::V2026_07_28),
+        "the draft is the release as long as it says the same"
+    );
+    assert_eq!(
+        (draft::REVISION, draft::PROTOCOL_VERSION),
+        ("draft", Revision::Draft.wire())
+    );
+}
+
+/// What a handler written once needs to know of a request.
+fn answer<R: Request>(params: &str, result: &str) -> (&'static str, String, String) {
+    let params: R::Params = mcp_wire::from_str(params).unwrap();
+    let result: R::Result = mcp_wire::from_str(result).unwrap();
+    (
+        R::METHOD,
+        mcp_wire::to_string(&params),
+        mcp_wire::to_string(&result),
+    )
+}
+
+#[test]
+fn requests_tie_their_method_to_params_and_result() {
+    let (params, result) = (r#"{"name":"add"}"#, r#"{"content":[]}"#);
+    let same = ("tools/call", params.to_owned(), result.to_owned());
+    assert_eq!(answer::<v2024_11_05::CallToolRequest>(params, result), same);
+    assert_eq!(answer::<v2025_03_26::CallToolRequest>(params, result), same);
+    assert_eq!(answer::<v2025_06_18::CallToolRequest>(params, result), same);
+    assert_eq!(answer::<v2025_11_25::CallToolRequest>(params, result), same);
+    let text = r#"{"content":[],"resultType":"complete"}"#;
+    let meta = concat!(
+        r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{},"#,
+        r#""io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"#,
+        r#""io.modelcontextprotocol/protocolVersion":"2026-07-28"},"name":"add"}"#,
+    );
+    let same = ("tools/call", meta.to_owned(), text.to_owned());
+    assert_eq!(answer::<v2026_07_28_rc::CallToolRequest>(meta, text), same);
+    assert_eq!(answer::<v2026_07_28::CallToolRequest>(meta, text), same);
+    assert_eq!(answer::<draft::CallToolRequest>(meta, text), same);
+    fn method<N: Notification>() -> &'static str {
+        N::METHOD
+    }
+    assert_eq!(
+        method::<v2025_11_25::TaskStatusNotification>(),
+        "notifications/tasks/status"
+    );
+}
+
+/// Through serde_json and back: the text, and a `Value`.
+fn through_serde<T>(text: &str)
+where
+    T: Debug + PartialEq + Decode + serde::Serialize + for<'de> serde::Deserialize<'de>,
+{
+    let ours: T = mcp_wire::from_str(text).unwrap();
+    let theirs: T = serde_json::from_str(text).unwrap();
+    assert_eq!(ours, theirs);
+    let written = serde_json::to_string(&theirs).unwrap();
+    assert!(
+        mcp_tests::text::same(text, &written),
+        "{text}\nis written as\n{written}"
+    );
+    let value: Value = serde_json::to_value(&theirs).unwrap();
+    assert_eq!(value, serde_json::from_str::<Value>(text).unwrap());
+    assert_eq!(serde_json::from_value::<T>(value).unwrap(), theirs);
+    // Inside a type of the user's own.
+    let list: Vec<Option<T>> = serde_json::from_str(&format!("[null,{text}]")).unwrap();
+    assert_eq!(list[1].as_ref(), Some(&theirs));
+}
+
+#[test]
+fn values_go_through_serde_json() {
+    let tool = r#"{"name":"add","inputSchema":{"type":"object","x":1.50},"vendor":[1e2]}"#;
+    through_serde::<v2024_11_05::Tool>(tool);
+    through_serde::<v2025_03_26::Tool>(tool);
+    through_serde::<v2025_06_18::Tool>(tool);
+    through_serde::<v2025_11_25::Tool>(tool);
+    through_serde::<v2026_07_28_rc::Tool>(tool);
+    through_serde::<v2026_07_28::Tool>(tool);
+    through_serde::<draft::Tool>(tool);
+    through_serde::<v2025_11_25::ContentBlock>(r#"{"type":"text","text":"a"}"#);
+    through_serde::<v2025_11_25::LoggingLevel>(r#""warning""#);
+    through_serde::<v2025_11_25::ProgressToken>("50.0");
+    through_serde::<v2025_03_26::JsonRpcMessage>(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#);
+    through_serde::<mcp_wire::Json>(r#"{"a":[1.0,null]}"#);
+    let error = serde_json::from_value::<v2025_11_25::Tool>(json!({ "name": 5 })).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "at /name: expected a string, found 5 (line 1, column 9)"
+    );
+}

@@ -1,0 +1,193 @@
+//! The command line of `cargo xtask diff` and `explain`: exit codes, files, formats.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn xtask(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn code(arguments: &[&str]) -> i32 {
+    let output = xtask(arguments);
+    let code = output.status.code().unwrap();
+    if code > 1 {
+        assert!(
+            output.stdout.is_empty(),
+            "a failure prints no diff: {arguments:?}"
+        );
+        assert!(!output.stderr.is_empty(), "and says why: {arguments:?}");
+    }
+    code
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("xtask-diff");
+    std::fs::create_dir_all(&dir).unwrap();
+    dir.join(name)
+}
+
+#[test]
+fn the_exit_code_tells_a_change_from_a_failure() {
+    assert_eq!(
+        code(&["diff", "2024-11-05", "2025-03-26"]),
+        0,
+        "by default a change is no failure"
+    );
+    assert_eq!(
+        code(&[
+            "diff",
+            "2026-07-28",
+            "2026-07-28",
+            "--fail-on",
+            "representation"
+        ]),
+        0
+    );
+    assert_eq!(
+        code(&["diff", "2024-11-05", "2025-03-26", "--fail-on", "breaking"]),
+        1
+    );
+    assert_eq!(
+        code(&[
+            "diff",
+            "2024-11-05",
+            "2025-03-26",
+            "--fail-on",
+            "breaking",
+            "--level",
+            "risky"
+        ]),
+        0
+    );
+    assert_eq!(
+        code(&[
+            "diff",
+            "2024-11-05",
+            "2025-03-26",
+            "--fail-on",
+            "risky",
+            "--level",
+            "risky"
+        ]),
+        1
+    );
+    assert_eq!(code(&["diff", "--all", "--fail-on", "breaking"]), 1);
+}
+
+#[test]
+fn usage_is_2() {
+    for arguments in [
+        &["diff"][..],
+        &["diff", "draft"],
+        &["diff", "2031-01-01", "draft"],
+        &["diff", "draft", "draft", "--kind", "no-such-kind"],
+        &["diff", "draft", "draft", "--level", "awful"],
+        &["diff", "draft", "draft", "--direction", "up"],
+        &["diff", "--all", "draft", "draft"],
+        &["explain", "no-such-kind"],
+    ] {
+        assert_eq!(code(arguments), 2, "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_3_and_never_no_change() {
+    let broken = [
+        ("empty.json", ""),
+        ("half.json", "{\"$defs\": {"),
+        (
+            "other.json",
+            "{\"$defs\": {\"Thing\": {\"type\": \"object\"}}}",
+        ),
+        (
+            "keyword.json",
+            "{\"$defs\": {\"ClientRequest\": {\"unheardOf\": 1}}}",
+        ),
+    ];
+    for (name, text) in broken {
+        let file = scratch(name);
+        std::fs::write(&file, text).unwrap();
+        let file = file.to_str().unwrap();
+        assert_eq!(code(&["diff", file, file]), 3, "{name}");
+        assert_eq!(
+            code(&["diff", "draft", file, "--fail-on", "breaking"]),
+            3,
+            "{name}"
+        );
+    }
+    assert_eq!(code(&["diff", "./no-such.json", "draft"]), 3);
+    assert_eq!(
+        code(&["diff", "draft", "draft", "--spec", "no-such-dir"]),
+        3
+    );
+}
+
+#[test]
+fn revisions_and_files_mix() {
+    // A file in canonical form says what the raw schema of its revision says.
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
+    let file = spec.join("2025-06-18/schema.json");
+    let file = file.to_str().unwrap();
+    for pair in [[file, "2025-06-18"], ["2025-06-18", file], [file, file]] {
+        let output = xtask(&["diff", pair[0], pair[1], "--fail-on", "representation"]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert!(
+            text.lines().next().unwrap().ends_with("no change"),
+            "{text}"
+        );
+    }
+    let output = xtask(&["diff", "2025-03-26", file, "--kind", "method-added"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("S2C elicitation/create"), "{text}");
+}
+
+#[test]
+fn every_format_is_written_to_the_file_that_was_asked_for() {
+    for (format, begins) in [
+        ("text", "2024-11-05 -> 2025-03-26: "),
+        ("markdown", "## MCP 2024-11-05"),
+        ("json", "{\n  \"format\": 2"),
+        ("github", "::notice title="),
+        ("html", "<!doctype html>"),
+    ] {
+        let file = scratch(&format!("out.{format}"));
+        let name = file.to_str().unwrap();
+        let output = xtask(&[
+            "diff",
+            "2024-11-05",
+            "2025-03-26",
+            "--format",
+            format,
+            "-o",
+            name,
+        ]);
+        assert!(output.status.success());
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            text.starts_with(begins),
+            "{format}: {}",
+            &text[..text.len().min(80)]
+        );
+        let printed = xtask(&["diff", "2024-11-05", "2025-03-26", "--format", format]);
+        assert_eq!(String::from_utf8(printed.stdout).unwrap(), text, "{format}");
+    }
+}
+
+#[test]
+fn explain_tells_a_kind_and_lists_them_all() {
+    let told = String::from_utf8(xtask(&["explain", "union-member-added"]).stdout).unwrap();
+    for heading in [
+        "What it means:",
+        "Who breaks:",
+        "What to do:",
+        "For example:",
+    ] {
+        assert!(told.contains(heading), "{told}");
+    }
+    let all = String::from_utf8(xtask(&["explain"]).stdout).unwrap();
+    assert!(all.lines().count() > 20 && all.contains("method-rechanneled"));
+}
