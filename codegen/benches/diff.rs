@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
-use mcp_codegen::Spec;
-use mcp_codegen::diff::{self, Sources};
-use mcp_codegen::render::{html, text};
-use mcp_codegen::shims::Pair;
+use mcp_schema::Spec;
+use mcp_schema::diff::{self, Sources};
+use mcp_schema::render::{html, text};
+use mcp_schema::shims::Pair;
 
 fn main() {
     divan::main();

@@ -5,7 +5,7 @@
 use proc_macro2::TokenStream;
 use syn::{File, Item, ItemUse, UseTree};
 
-use crate::Error;
+use mcp_schema::Error;
 
 /// The items of a file; `file` is named in errors.
 pub(crate) fn parsed(tokens: TokenStream, file: &str) -> Result<File, Error> {

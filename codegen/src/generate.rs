@@ -1,17 +1,17 @@
 //! The whole way: spec in, crates out. Pure; writing is the caller's last step.
 
 mod alone;
-mod models;
+mod crates;
 
-use crate::decision::Decision;
 use crate::emit::CrateFiles;
-use crate::files::{FileSet, Section};
-use crate::registry::names::package;
-use crate::spec::Spec;
-use crate::{Error, Problems};
+use mcp_schema::decision::Decision;
+use mcp_schema::files::{FileSet, Section};
+use mcp_schema::names::package;
+use mcp_schema::spec::Spec;
+use mcp_schema::{Error, Models, Problems};
 
 pub use alone::{Alone, WireSource, alone};
-pub use models::{Models, RevisionModel};
+pub use crates::{registry_crate, revision_crate, sections, shims_crate};
 
 /// The folder of the generated crates, below the root of the workspace.
 pub const GENERATED: &str = "generated";
@@ -134,9 +134,12 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
     problems.extend(models.unused_docs());
     let mut crates = Vec::new();
     let ids = models.revisions.iter().map(|of| of.revision.id.as_str());
-    let mut made: Vec<Result<Crate, Error>> = ids.map(|id| models.emit(id)).collect();
+    let mut made: Vec<Result<Crate, Error>> = ids.map(|id| revision_crate(&models, id)).collect();
     match models.plan_shims(spec) {
-        Ok(plans) => made.extend([models.emit_shims(&plans), models.emit_registry(&plans)]),
+        Ok(plans) => made.extend([
+            shims_crate(&models, &plans),
+            registry_crate(&models, &plans),
+        ]),
         Err(error) => problems.push(error),
     }
     for one in made {
@@ -152,7 +155,7 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
     Problems::check(problems)?;
     Ok(Generated {
         files: file_set(&crates, true)?,
-        sections: models.sections(),
+        sections: sections(&models),
         decisions: decisions_of(&crates),
         crates: crates.iter().map(Report::from).collect(),
     })

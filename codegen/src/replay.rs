@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::decision::{Decision, Question};
-use crate::diff::{self, Level, Sources};
 use crate::generate::{Generated, generate};
-use crate::spec::{Directory, Era, ImportOptions, Spec, Status, Upstream};
-use crate::{Error, Problems};
+use mcp_schema::decision::{Decision, Question};
+use mcp_schema::diff::{self, Level, Sources};
+use mcp_schema::spec::{Directory, Era, ImportOptions, Spec, Status, Upstream};
+use mcp_schema::{Error, Problems};
 
 /// A spec that drafts are tried on.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use jsonschema::Validator;
-use mcp_codegen::Revision;
-use mcp_codegen::model::Model;
+use mcp_schema::Revision;
+use mcp_schema::model::Model;
 use serde_json::{Value, json};
 
 use crate::parallel;

@@ -15,7 +15,7 @@ use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
 use toml::Table;
 
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 use table::{Expected, Score, Scores};
 
 /// The suite, as its package is named, and the version that the expectations were written for.

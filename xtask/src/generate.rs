@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use mcp_codegen::files::FileSet;
 use mcp_codegen::generate::{self, Alone, Generated, Report, WireSource};
-use mcp_codegen::{Decision, Spec};
+use mcp_schema::files::FileSet;
+use mcp_schema::{Decision, Spec};
 
 use crate::spec::default_dir;
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -104,9 +104,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// Takes no safe answer: every decision is a failure.
-fn refuse(decisions: &[Decision]) -> Result<(), mcp_codegen::Error> {
+fn refuse(decisions: &[Decision]) -> Result<(), mcp_schema::Error> {
     let refused = decisions.iter().cloned().map(Decision::refused);
-    mcp_codegen::Error::check(refused.collect())
+    mcp_schema::Error::check(refused.collect())
 }
 
 /// The safe answers that were taken, and how to settle each; empty for none.
@@ -137,8 +137,8 @@ fn alone(
     start: Instant,
 ) -> anyhow::Result<Outcome> {
     let text =
-        std::fs::read(schema).map_err(|cause| mcp_codegen::Error::io("read", schema, cause))?;
-    let sha256 = mcp_codegen::spec::sha256(&text);
+        std::fs::read(schema).map_err(|cause| mcp_schema::Error::io("read", schema, cause))?;
+    let sha256 = mcp_schema::spec::sha256(&text);
     let text = String::from_utf8(text)
         .ok()
         .with_context(|| format!("{} is not UTF-8", schema.display()))?;
@@ -177,10 +177,10 @@ fn alone(
             false => beside.push((out.join(path), text)),
         }
     }
-    std::fs::create_dir_all(out).map_err(|cause| mcp_codegen::Error::io("create", out, cause))?;
+    std::fs::create_dir_all(out).map_err(|cause| mcp_schema::Error::io("create", out, cause))?;
     let written = files.write(out)?;
     for (path, text) in beside {
-        mcp_codegen::files::write_file(&path, text.as_bytes())?;
+        mcp_schema::files::write_file(&path, text.as_bytes())?;
     }
     let mut table = Table::default();
     let counts = [
@@ -201,7 +201,7 @@ fn alone(
 
 /// The way from a folder to another one, so that a crate names no place of the machine that it was made on.
 fn relative(from: &Path, to: &Path) -> anyhow::Result<String> {
-    std::fs::create_dir_all(from).map_err(|cause| mcp_codegen::Error::io("create", from, cause))?;
+    std::fs::create_dir_all(from).map_err(|cause| mcp_schema::Error::io("create", from, cause))?;
     // What is a link counts as what it leads to, as cargo sees it.
     let (from, to) = (from.canonicalize()?, to.canonicalize()?);
     let shared = from

@@ -13,11 +13,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_codegen::Spec;
-use mcp_codegen::spec::Status;
+use mcp_schema::Spec;
+use mcp_schema::spec::Status;
 
 use crate::spec::default_dir;
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 use peers::{Peer, Role};
 
 #[derive(Args)]

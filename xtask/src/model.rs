@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
+use mcp_schema::Models;
+use mcp_schema::Spec;
 
 use crate::spec::default_dir;
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

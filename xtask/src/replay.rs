@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
-use mcp_codegen::Problems;
-use mcp_codegen::decision::Question;
-use mcp_codegen::diff::Level;
 use mcp_codegen::replay::{Refused, Replay, Step};
-use mcp_codegen::spec::Directory;
+use mcp_schema::Problems;
+use mcp_schema::decision::Question;
+use mcp_schema::diff::Level;
+use mcp_schema::spec::Directory;
 
 use crate::spec::default_dir;
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 
 mod compile;
 
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     println!("{}", history.heading(compile));
     for (name, path) in schemas {
         let text = std::fs::read_to_string(&path)
-            .map_err(|cause| mcp_codegen::Error::io("read", &path, cause))?;
+            .map_err(|cause| mcp_schema::Error::io("read", &path, cause))?;
         let begun = Instant::now();
         let made = replay.step(&name, &text);
         let ms = begun.elapsed().as_millis();
@@ -97,7 +97,7 @@ fn compiled(step: Step, workshop: Option<&Workshop>) -> Result<(Step, Option<u64
 fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     let entries =
-        std::fs::read_dir(dir).map_err(|cause| mcp_codegen::Error::io("read", dir, cause))?;
+        std::fs::read_dir(dir).map_err(|cause| mcp_schema::Error::io("read", dir, cause))?;
     for entry in entries {
         let path = entry
             .with_context(|| format!("cannot list {}", dir.display()))?

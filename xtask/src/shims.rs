@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::shims::table;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::shims::table;
 
 use crate::spec::default_dir;
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

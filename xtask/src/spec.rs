@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use mcp_codegen::generate::Models;
-use mcp_codegen::open::Open;
-use mcp_codegen::spec::{
+use mcp_schema::Models;
+use mcp_schema::open::Open;
+use mcp_schema::spec::{
     self, Directory, Era, ImportOptions, Revision, Spec, Status, Upstream, Verified,
 };
 
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 
 mod told;
 
@@ -171,7 +171,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn docs(spec: &Spec) -> anyhow::Result<Outcome> {
     let models = Models::build(spec)?;
     let undocumented = models.undocumented();
-    mcp_codegen::Error::check(models.docs.unused())?;
+    mcp_schema::Error::check(models.docs.unused())?;
     let mut text = String::new();
     let (mut missing, mut of_drafts) = (0, 0);
     for (revision, names) in &undocumented {

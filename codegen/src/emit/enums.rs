@@ -5,8 +5,8 @@ use quote::quote;
 
 use super::structs::number;
 use super::ty::ident;
-use crate::model::TypeDef;
-use crate::naming::pascal_case;
+use mcp_schema::model::TypeDef;
+use mcp_schema::naming::pascal_case;
 
 /// The ways in and out of a string enum.
 pub(super) fn ways(def: &TypeDef, choices: &[String]) -> TokenStream {

@@ -8,8 +8,8 @@ use syn::visit::{self, Visit};
 use syn::{File, Macro, Path, UsePath};
 
 use super::ty::ident;
-use crate::model::Model;
-use crate::naming::taken::WIRE;
+use mcp_schema::model::Model;
+use mcp_schema::naming::taken::WIRE;
 
 /// From how many types on a file imports all of them.
 const MANY: usize = 40;

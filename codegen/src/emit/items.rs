@@ -14,9 +14,9 @@ use typify::{TypeSpace, TypeSpaceSettings};
 
 use super::fields::{fields_of, is_default};
 use super::ty::{field_type, ident};
-use crate::Error;
-use crate::docs::TypeDocs;
-use crate::model::{Member, Model, Object, Presence, Rest, Shape, Ty, TypeDef};
+use mcp_schema::Error;
+use mcp_schema::docs::TypeDocs;
+use mcp_schema::model::{Member, Model, Object, Presence, Rest, Shape, Ty, TypeDef};
 
 /// The item of every struct, newtype and string enum, by Rust name.
 pub(super) fn items(model: &Model, docs: &TypeDocs) -> Result<BTreeMap<String, Item>, Error> {
@@ -185,7 +185,7 @@ fn dress(item: Item, def: &TypeDef, docs: &TypeDocs) -> Result<Item, Error> {
                 return Err(failed(&format!("it lost a choice of `{}`", def.name)));
             }
             for (variant, choice) in item.variants.iter_mut().zip(choices) {
-                variant.ident = ident(&crate::naming::pascal_case(choice));
+                variant.ident = ident(&mcp_schema::naming::pascal_case(choice));
                 variant.attrs = doc(&format!("`{choice}`"));
             }
         }

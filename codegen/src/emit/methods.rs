@@ -6,8 +6,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::ty::{ident, rust_type};
-use crate::model::{Direction, Method, MethodKind, Model, Shape, Ty};
-use crate::spec::methods::CapabilityPart;
+use mcp_schema::model::{Direction, Method, MethodKind, Model, Shape, Ty};
+use mcp_schema::spec::methods::CapabilityPart;
 
 /// `impl Request` and `impl Notification` for each message type.
 pub(super) fn impls(model: &Model) -> TokenStream {

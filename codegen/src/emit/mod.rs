@@ -20,9 +20,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Item;
 
-use crate::docs::TypeDocs;
-use crate::model::{Model, Shape, Ty, TypeDef};
-use crate::{Error, format};
+use crate::format;
+use mcp_schema::Error;
+use mcp_schema::docs::TypeDocs;
+use mcp_schema::model::{Model, Shape, Ty, TypeDef};
 
 pub(crate) use imports::named;
 pub use scaffold::CrateFacts;

@@ -9,8 +9,8 @@ use quote::quote;
 
 use super::CrateFiles;
 use super::ty::ident;
-use crate::Error;
-use crate::model::{Model, Shape};
+use mcp_schema::Error;
+use mcp_schema::model::{Model, Shape};
 
 /// What a crate is told of itself.
 #[derive(Debug, Clone, PartialEq)]

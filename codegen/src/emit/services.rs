@@ -10,9 +10,9 @@ use quote::quote;
 use super::CrateFacts;
 use super::items::doc;
 use super::ty::{ident, rust_type};
-use crate::docs::TypeDocs;
-use crate::model::{Direction, Given, Member, Method, MethodKind, Model, Shape, Ty};
-use crate::naming::snake_case;
+use mcp_schema::docs::TypeDocs;
+use mcp_schema::model::{Direction, Given, Member, Method, MethodKind, Model, Shape, Ty};
+use mcp_schema::naming::snake_case;
 
 /// What a side is called in generated code.
 struct Side {

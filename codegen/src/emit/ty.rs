@@ -4,10 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse_str;
 
-use crate::Error;
-use crate::model::{Model, Presence, Rest, Shape, Ty, TypeDef, Union};
-use crate::naming::taken::{TAKEN, WIRE};
-use crate::naming::{is_identifier, pascal_case};
+use mcp_schema::Error;
+use mcp_schema::model::{Model, Presence, Rest, Shape, Ty, TypeDef, Union};
+use mcp_schema::naming::taken::{TAKEN, WIRE};
+use mcp_schema::naming::{is_identifier, pascal_case};
 
 /// An identifier that is known to be one: names are checked before emission starts.
 pub(super) fn ident(name: &str) -> Ident {

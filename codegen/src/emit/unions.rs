@@ -6,9 +6,9 @@ use quote::quote;
 use super::items::doc;
 use super::structs::number;
 use super::ty::{field_type, ident};
-use crate::analyze::plan::Kind;
-use crate::docs::TypeDocs;
-use crate::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
+use mcp_schema::analyze::plan::Kind;
+use mcp_schema::docs::TypeDocs;
+use mcp_schema::model::{Case, KindCase, Model, Plan, Ty, TypeDef, Union};
 
 /// The enum and its conversions.
 pub(super) fn item(model: &Model, def: &TypeDef, union: &Union, docs: &TypeDocs) -> TokenStream {

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{COMMAND, Crate};
-use crate::decision::Scope;
-use crate::docs::{Docs, TypeDocs};
 use crate::emit::{CrateFacts, crate_files};
-use crate::model::{Built, Model};
-use crate::rules::Rules;
-use crate::spec::methods::MethodRules;
-use crate::spec::{Era, Spec, canonical, json};
-use crate::{Error, prose};
+use mcp_schema::decision::Scope;
+use mcp_schema::docs::{Docs, TypeDocs};
+use mcp_schema::model::{Built, Model};
+use mcp_schema::rules::Rules;
+use mcp_schema::spec::methods::MethodRules;
+use mcp_schema::spec::{Era, Spec, canonical, json};
+use mcp_schema::{Error, prose};
 
 /// Refuses what cargo and rustc would refuse as the name of a package.
 fn check_package(name: &str) -> Result<(), Error> {

@@ -6,12 +6,14 @@ use minijinja::{Value, context};
 
 use super::features::{self, Feature};
 use super::methods::{self, RegistryMethod};
-use super::{VERSION, names};
-use crate::Error;
+use mcp_schema::names;
+
+use super::VERSION;
 use crate::emit::{CrateFiles, template};
-use crate::naming::pascal_case;
-use crate::spec::errors::ErrorRules;
-use crate::spec::{Era, Revision, Status};
+use mcp_schema::Error;
+use mcp_schema::naming::pascal_case;
+use mcp_schema::spec::errors::ErrorRules;
+use mcp_schema::spec::{Era, Revision, Status};
 
 /// What the crate is told.
 #[derive(Debug)]

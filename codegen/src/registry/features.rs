@@ -2,7 +2,7 @@
 //!
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
-use super::names;
+use mcp_schema::names;
 
 /// A revision that is converted, as the list of features knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::{Value, context};
 
-use crate::naming::snake_case;
+use mcp_schema::naming::snake_case;
 
 /// A method of a revision.
 #[derive(Debug, Clone, Copy)]

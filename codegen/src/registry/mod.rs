@@ -3,7 +3,6 @@
 mod emit;
 pub mod features;
 mod methods;
-pub mod names;
 
 pub use emit::{RegistryFacts, RegistryRevision, crate_files};
 pub use methods::RegistryMethod;

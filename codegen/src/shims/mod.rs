@@ -1,48 +1,7 @@
-//! Conversions between two adjacent revisions: planned from their models and the decisions in `spec/shims/`.
-//!
-//! ```text
-//! pair    two neighbours, and the two ways between them
-//! adapter, one_or_many  words that rules and changes of the prose share
-//! rules   the decisions of a pair, each with a reason, and what is wrong with them by themselves
-//! open    what no rule answers, the safe answer to it, and the row that would settle it
-//! limits  where a member may be less in the other revision, by what the schema limits
-//! plan    for each pair of types that a method reaches: what happens to each member and variant
-//! alike   which types need no conversion, since both revisions have them as they are
-//! exact   which conversions cannot lose anything
-//! cover   which rule covers a row of the diff that people read
-//! places  where on the wire each rule of a plan applies
-//! chain   the same across several pairs: which rules a change meets, hop by hop
-//! emit    a function per pair of types and direction
-//! ```
-//! What no rule covers and nothing proves gets the safe answer, and is listed as a [`Decision`](crate::decision::Decision);
-//! between released revisions none may be left.
+//! The crate of conversions: a function per pair of types and direction, and the tables that they are found by.
 
-mod adapter;
-mod alike;
-mod chain;
-pub mod changes;
-mod cover;
 mod emit;
-mod exact;
-mod limits;
-mod one_or_many;
-pub mod open;
-pub mod pair;
-mod places;
-pub mod plan;
-mod planner;
-pub mod rules;
 mod scaffold;
-pub mod table;
 
-pub use adapter::Adapter;
-pub use chain::cover_all;
-pub use cover::{PROVEN, cover};
 pub use emit::crate_files;
-pub use one_or_many::OneOrMany;
-pub use open::UNDECIDED;
-pub use pair::{Pair, Sender, Way};
-pub use places::places;
-pub use plan::PairPlan;
-pub use planner::{Planned, Side, plan};
 pub use scaffold::{ShimFacts, ShimRevision, used};

@@ -6,19 +6,19 @@ use minijinja::{Value, context};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::adapter::Adapter;
 use super::emit::words::{adapter, kind, name, rule};
-use super::one_or_many::OneOrMany;
-use super::pair::Sender;
-use super::pair::{Pair, Way};
-use super::plan::{Arm, Body, Conversion, End, Fate, PairPlan, RuleFacts};
-use super::rules::{Action, ErrorFate, ErrorRule, MethodAction};
-use crate::Error;
 use crate::emit::{CrateFiles, named, template};
-use crate::model::{Model, Ty};
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
-use crate::registry::names::{library, package};
+use mcp_schema::Error;
+use mcp_schema::model::{Model, Ty};
+use mcp_schema::names::{library, package};
+use mcp_schema::shims::Adapter;
+use mcp_schema::shims::OneOrMany;
+use mcp_schema::shims::pair::Sender;
+use mcp_schema::shims::pair::{Pair, Way};
+use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Fate, PairPlan, RuleFacts};
+use mcp_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
 
 /// What the crate of conversions is told of the revisions.
 #[derive(Debug)]

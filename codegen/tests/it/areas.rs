@@ -1,9 +1,10 @@
 //! Where the types live that several areas use, once there are more of them than one file has room for.
 
+use mcp_codegen::generate::revision_crate;
 use std::collections::BTreeMap;
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
+use mcp_schema::Models;
+use mcp_schema::Spec;
 use serde_json::{Map, Value, json};
 
 /// A spec whose draft has more types: each family a head that tools and prompts hold, and parts that the head holds.
@@ -65,7 +66,7 @@ fn a_family_that_makes_the_shared_file_too_long_has_a_file_of_its_own() {
             }
         }
     }
-    let files = models.emit("draft").unwrap().files;
+    let files = revision_crate(&models, "draft").unwrap().files;
     let holds = |file: &str, name: &str| files[file].contains(&format!("pub struct {name} "));
     assert!(holds("src/shared_panel.rs", "Panel") && holds("src/shared_panel.rs", "PanelPart7"));
     assert!(!holds("src/shared.rs", "Panel") && holds("src/shared.rs", "Chart"));
@@ -82,7 +83,7 @@ fn no_shared_file_outgrows_three_thousand_lines() {
         ("Sheet", 10),
     ]);
     let models = Models::build(&spec).unwrap();
-    let files = models.emit("draft").unwrap().files;
+    let files = revision_crate(&models, "draft").unwrap().files;
     let lines: BTreeMap<&str, usize> = (files.iter())
         .filter(|(path, _)| path.contains("shared"))
         .map(|(path, text)| (path.as_str(), text.lines().count()))

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
-use mcp_codegen::{Error, Spec};
+use mcp_schema::{Error, Spec};
 use serde_json::Value;
 
 mod changes;

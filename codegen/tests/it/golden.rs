@@ -4,13 +4,15 @@
 //! (without headers and the files that every crate has), and `usage.rs` is compiled against it and run.
 //! `BLESS=1 cargo test -p mcp-codegen --test it golden` writes `expected/` anew: read the diff before you keep it.
 
+use mcp_codegen::generate::revision_crate;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_codegen::Spec;
-use mcp_codegen::files::FileSet;
-use mcp_codegen::generate::{Crate, Models};
+use mcp_codegen::generate::Crate;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::files::FileSet;
 
 use crate::workspace::Workspace;
 
@@ -65,7 +67,7 @@ fn generate(feature: &str) -> Crate {
     let models = Models::build(&spec).unwrap_or_else(|error| panic!("{feature}: {error}"));
     let unused = models.unused_docs();
     assert!(unused.is_empty(), "{feature}: {unused:?}");
-    (models.emit(feature)).unwrap_or_else(|error| panic!("{feature}: {error}"))
+    (revision_crate(&models, feature)).unwrap_or_else(|error| panic!("{feature}: {error}"))
 }
 
 /// The files worth reading: no scaffolding, no headers, and tables only where there are methods.

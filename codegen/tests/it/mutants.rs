@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mcp_codegen::Spec;
-use mcp_codegen::decision::{Decision, Scope};
-use mcp_codegen::model::Model;
-use mcp_codegen::rules::Rules;
-use mcp_codegen::shims::rules::PairRules;
-use mcp_codegen::shims::{Planned, Side, plan};
-use mcp_codegen::spec::methods::MethodRules;
-use mcp_codegen::spec::rules::RuleFile;
+use mcp_schema::Spec;
+use mcp_schema::decision::{Decision, Scope};
+use mcp_schema::model::Model;
+use mcp_schema::rules::Rules;
+use mcp_schema::shims::rules::PairRules;
+use mcp_schema::shims::{Planned, Side, plan};
+use mcp_schema::spec::methods::MethodRules;
+use mcp_schema::spec::rules::RuleFile;
 use serde_json::Value;
 
 mod changes;

@@ -1,6 +1,6 @@
 //! What every refusal of the generator owes its reader: the place, and what to do.
 
-use mcp_codegen::{Decision, Error};
+use mcp_schema::{Decision, Error};
 
 /// The text of a refusal, after a look at whether it helps.
 #[track_caller]

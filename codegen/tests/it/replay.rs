@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_codegen::diff::Level;
 use mcp_codegen::replay::{Refused, Replay};
-use mcp_codegen::spec::{Directory, Era, ImportOptions, Status, Upstream};
+use mcp_schema::diff::Level;
+use mcp_schema::spec::{Directory, Era, ImportOptions, Status, Upstream};
 
 fn draft(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay");

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::generate::Models;
-use mcp_codegen::{Problems, Spec};
+use mcp_schema::Models;
+use mcp_schema::{Problems, Spec};
 
 mod docs;
 

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mcp_codegen::Spec;
-use mcp_codegen::diff::{self, Kind, Sources};
-use mcp_codegen::generate::Models;
-use mcp_codegen::render::text::TextOptions;
-use mcp_codegen::render::{markdown, text};
-use mcp_codegen::shims::open::UNDECIDED;
-use mcp_codegen::shims::rules::PairRules;
-use mcp_codegen::shims::{Pair, cover, cover_all, places};
-use mcp_codegen::spec::Status;
-use mcp_codegen::spec::rules::RuleFile;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::diff::{self, Kind, Sources};
+use mcp_schema::render::text::TextOptions;
+use mcp_schema::render::{markdown, text};
+use mcp_schema::shims::open::UNDECIDED;
+use mcp_schema::shims::rules::PairRules;
+use mcp_schema::shims::{Pair, cover, cover_all, places};
+use mcp_schema::spec::Status;
+use mcp_schema::spec::rules::RuleFile;
 
 fn spec() -> Spec {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -174,7 +174,7 @@ fn a_rule_of_an_adapter_is_placed_by_its_type() {
 fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let spec = spec();
     let sources = Sources::read(&spec).unwrap();
-    let is_candidate = |row: &mcp_codegen::Revision| row.status == Status::Candidate;
+    let is_candidate = |row: &mcp_schema::Revision| row.status == Status::Candidate;
     let at = spec.revisions.iter().position(is_candidate).unwrap();
     let candidate = &spec.revisions[at].id;
     let models = Models::build(&spec).unwrap();

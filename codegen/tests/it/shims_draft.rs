@@ -1,17 +1,18 @@
 //! A draft beside the newest release: what is planned between the two, and whether peers are spoken to in it.
 
 use crate::twin::spec;
-use mcp_codegen::Spec;
-use mcp_codegen::decision::{Decision, Question};
-use mcp_codegen::diff::{self, Kind, Sources};
-use mcp_codegen::generate::Models;
-use mcp_codegen::model::{Shape, Union};
-use mcp_codegen::shims::open::UNDECIDED;
-use mcp_codegen::shims::plan::{Arm, Body, End, Source};
-use mcp_codegen::shims::rules::Action;
-use mcp_codegen::shims::{Pair, PairPlan, Way, cover};
-use mcp_codegen::spec::Status;
-use mcp_codegen::spec::rules::RuleFile;
+use mcp_codegen::generate::registry_crate;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::decision::{Decision, Question};
+use mcp_schema::diff::{self, Kind, Sources};
+use mcp_schema::model::{Shape, Union};
+use mcp_schema::shims::open::UNDECIDED;
+use mcp_schema::shims::plan::{Arm, Body, End, Source};
+use mcp_schema::shims::rules::Action;
+use mcp_schema::shims::{Pair, PairPlan, Way, cover};
+use mcp_schema::spec::Status;
+use mcp_schema::spec::rules::RuleFile;
 use serde_json::json;
 
 /// A union that keeps unknown methods keeps them on the way to the neighbour, too.
@@ -343,7 +344,7 @@ fn a_draft_is_negotiated_where_no_release_has_its_wire_string() {
         wire.clone_into(&mut spec.revisions.last_mut().unwrap().wire);
         let models = Models::build(&spec).unwrap();
         let plans = models.plan_shims(&spec).unwrap();
-        let registry = models.emit_registry(&plans).unwrap();
+        let registry = registry_crate(&models, &plans).unwrap();
         let (path, text) = (registry.files.iter())
             .find(|(_, text)| text.contains("pub const NEGOTIATED"))
             .unwrap();

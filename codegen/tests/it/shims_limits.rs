@@ -1,11 +1,11 @@
 //! What the schemas say of members that the types keep as text: planned and read by one comparison.
 
-use mcp_codegen::Spec;
-use mcp_codegen::diff::{self, Kind, Sources};
-use mcp_codegen::generate::Models;
-use mcp_codegen::shims::open::UNDECIDED;
-use mcp_codegen::shims::{Pair, PairPlan, cover};
-use mcp_codegen::spec::rules::RuleFile;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::diff::{self, Kind, Sources};
+use mcp_schema::shims::open::UNDECIDED;
+use mcp_schema::shims::{Pair, PairPlan, cover};
+use mcp_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
 
 /// A spec whose draft has another schema of a tool's input: `inputSchema` is text in every type.

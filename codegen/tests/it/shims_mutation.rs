@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::shims::Pair;
-use mcp_codegen::spec::rules::RuleFile;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::shims::Pair;
+use mcp_schema::spec::rules::RuleFile;
 
 fn spec() -> Spec {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -1,7 +1,7 @@
 //! The canonical form of a schema: what goes, what stays, what is refused.
 
-use mcp_codegen::Error;
-use mcp_codegen::spec::canonical::{canonicalize, to_text};
+use mcp_schema::Error;
+use mcp_schema::spec::canonical::{canonicalize, to_text};
 use serde_json::{Value, json};
 
 const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";

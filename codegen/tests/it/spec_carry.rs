@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mcp_codegen::spec::{Directory, Era, Fact, ImportOptions, Status, Upstream};
+use mcp_schema::spec::{Directory, Era, Fact, ImportOptions, Status, Upstream};
 
 mod anew;
 mod scaffold;

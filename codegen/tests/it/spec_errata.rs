@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::spec::errors::ErrorRules;
-use mcp_codegen::spec::methods::MethodRules;
-use mcp_codegen::spec::{Era, Spec, Status};
-use mcp_codegen::{Error, Revision};
+use mcp_schema::spec::errors::ErrorRules;
+use mcp_schema::spec::methods::MethodRules;
+use mcp_schema::spec::{Era, Spec, Status};
+use mcp_schema::{Error, Revision};
 use serde_json::{Value, json};
 
 const REVISIONS: &str = r#"

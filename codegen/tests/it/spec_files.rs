@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mcp_codegen::files::{FileSet, diff};
+use mcp_schema::files::{FileSet, diff};
 
 /// A directory of its own for one test, gone with it.
 struct Scratch(PathBuf);

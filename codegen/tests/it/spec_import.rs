@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mcp_codegen::Error;
-use mcp_codegen::spec::{Era, ImportOptions, Spec, Status, import, verify};
+use mcp_schema::Error;
+use mcp_schema::spec::{Era, ImportOptions, Spec, Status, import, verify};
 
 /// A directory of its own for one test, gone with it.
 struct Scratch(PathBuf);

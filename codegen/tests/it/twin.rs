@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_codegen::spec::{Directory, ImportOptions, Spec, Status, Upstream};
+use mcp_schema::spec::{Directory, ImportOptions, Spec, Status, Upstream};
 
 fn spec_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
@@ -19,7 +19,7 @@ pub(crate) fn newest(spec: &Spec) -> &mcp_codegen::Revision {
 pub(crate) fn directory() -> Directory {
     let mut directory = Directory::read(&spec_dir()).unwrap();
     let spec = directory.spec().unwrap();
-    let status = |wanted| move |row: &&mcp_codegen::Revision| row.status == wanted;
+    let status = |wanted| move |row: &&mcp_schema::Revision| row.status == wanted;
     let draft = spec.revisions.iter().find(status(Status::Draft)).unwrap();
     let newest = newest(&spec);
     let options = ImportOptions {

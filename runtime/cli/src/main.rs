@@ -7,7 +7,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use mcp_codegen::command::{self, diff, explain};
+use mcp_schema::command::{self, diff, explain};
 
 mod bridge;
 mod check;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::model::{Object, Presence, Rest, Shape, Ty, TypeDef, Union};
+use mcp_schema::model::{Object, Presence, Rest, Shape, Ty, TypeDef, Union};
 use serde_json::Value as Json;
 
 use super::{Fill, Recipe, Sampler, height, opaque, scalar};

@@ -10,7 +10,7 @@ mod scalar;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_codegen::model::{Model, Presence, Shape, Ty};
+use mcp_schema::model::{Model, Presence, Shape, Ty};
 
 use crate::random::{Random, seed};
 use crate::tree::{Node, Style};

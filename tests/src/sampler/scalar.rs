@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::model::Ty;
+use mcp_schema::model::Ty;
 use serde_json::Value as Json;
 
 use crate::random::Random;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::shims::open::UNDECIDED;
 use mcp_registry::{Loss, Outcome, Policy};
+use mcp_schema::shims::open::UNDECIDED;
 
 use super::excused;
 use super::hops::Way;

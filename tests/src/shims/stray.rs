@@ -1,6 +1,6 @@
 //! Members of the newer revision in a value of the older one, found by the models alone.
 
-use mcp_codegen::model::{Model, Shape, Ty};
+use mcp_schema::model::{Model, Shape, Ty};
 use serde_json::Value;
 
 use super::world::Side;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::{Models, RevisionModel};
-use mcp_codegen::model::{Model, Shape};
-use mcp_codegen::shims::PairPlan;
-use mcp_codegen::shims::open::UNDECIDED;
-use mcp_codegen::shims::rules::PairRules;
 use mcp_registry::TABLES;
+use mcp_schema::Spec;
+use mcp_schema::model::{Model, Shape};
+use mcp_schema::shims::PairPlan;
+use mcp_schema::shims::open::UNDECIDED;
+use mcp_schema::shims::rules::PairRules;
+use mcp_schema::{Models, RevisionModel};
 
 use crate::judge::Judge;
 

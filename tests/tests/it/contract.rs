@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::{self, Models};
+use mcp_codegen::generate::generate;
+use mcp_schema::Models;
+use mcp_schema::Spec;
 use mcp_tests::root;
 
 /// The most bytes of a generated file: more than an editor likes to open is a file to split.
@@ -102,7 +103,7 @@ fn every_definition_of_a_schema_is_a_row_of_the_table_of_types() {
 #[test]
 fn what_lies_on_disk_is_what_the_generator_makes() {
     let spec = Spec::read(&root().join("spec")).unwrap();
-    let generated = generate::generate(&spec).unwrap();
+    let generated = generate(&spec).unwrap();
     assert!(generated.files.len() > generated.crates.len() * 3);
     let mut comparison = generated.files.compare(&root()).unwrap();
     for section in &generated.sections {

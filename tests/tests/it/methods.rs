@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use mcp_codegen::Spec;
 use mcp_registry::Revision;
+use mcp_schema::Spec;
 use mcp_tests::root;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 

@@ -3,8 +3,8 @@
 use mcp_registry::Revision;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::{Models, RevisionModel};
+use mcp_schema::Spec;
+use mcp_schema::{Models, RevisionModel};
 use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::judge::Judge;
 use mcp_tests::leniency::{self, Case, Verdict};

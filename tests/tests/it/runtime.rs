@@ -1,8 +1,8 @@
 //! A revision as a test speaks it: valid texts of its types, and a judge of what others make of them.
 
-use mcp_codegen::generate::{Models, RevisionModel};
 use mcp_revisions::Revision;
 use mcp_revisions::mcp_wire::{Direction, Json, Kind, MethodInfo, MethodKind};
+use mcp_schema::{Models, RevisionModel};
 use mcp_tests::judge::Judge;
 use mcp_tests::random::{Random, seed};
 use mcp_tests::sampler::Sampler;

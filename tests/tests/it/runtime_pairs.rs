@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Server};
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
 use mcp_revisions::server::{Call, Event, Fate, Profile};
 use mcp_revisions::{Era, Limits, Revision, Spoken, WithSpoken, meta};
+use mcp_schema::Models;
+use mcp_schema::Spec;
 use mcp_tests::parallel;
 use mcp_tests::random::{Random, seed};
 use mcp_tests::root;

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Output, Server};
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodKind, from_str};
 use mcp_revisions::server::{Answer, Event, Fate, Ignored, Profile, To};
 use mcp_revisions::settle::find_method;
 use mcp_revisions::{Era, Spoken, WithSpoken};
+use mcp_schema::Models;
+use mcp_schema::Spec;
 use mcp_tests::{parallel, root};
 use serde_json::json;
 

@@ -1,10 +1,11 @@
 //! Where two revisions say the same of a type, their crates have the same Rust: names, fields, their order, constructors.
 
+use mcp_codegen::generate::revision_crate;
 use std::collections::BTreeMap;
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::{Models, RevisionModel};
-use mcp_codegen::model::{Object, Shape, TypeDef};
+use mcp_schema::Spec;
+use mcp_schema::model::{Object, Shape, TypeDef};
+use mcp_schema::{Models, RevisionModel};
 use mcp_tests::root;
 use quote::ToTokens;
 
@@ -15,7 +16,7 @@ type Items = BTreeMap<String, Vec<String>>;
 fn emitted<'m>(models: &'m Models<'_>) -> Vec<(&'m RevisionModel<'m>, Items)> {
     let mut all = Vec::new();
     for of in &models.revisions {
-        let made = models.emit(&of.revision.id).unwrap();
+        let made = revision_crate(&models, &of.revision.id).unwrap();
         // A crate that re-exports another one has that one's items.
         if made.reexports.is_some() {
             continue;

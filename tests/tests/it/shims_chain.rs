@@ -1,12 +1,12 @@
 //! A way over several revisions is the sum of its hops, by method, by type and typed, with texts in between or without.
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::model::Model;
 use mcp_registry::{
     Context, Loss, LossKind, Outcome, Part, Policy, Revision, Subject, TABLES, convert_value,
 };
 use mcp_registry::{v2024_11_05, v2025_11_25, v2026_07_28};
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::model::Model;
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::hops::{self, Way, context};
 use mcp_tests::{parallel, root};

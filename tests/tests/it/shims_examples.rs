@@ -4,16 +4,16 @@
 //! texts are what they are said to be. Both are compared as what generated code promises: members in any order, numbers
 //! as they are spelled.
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::model::{Model, Ty};
-use mcp_codegen::shims::rules::{Ending, Facts, Of, PairRules, Sample};
-use mcp_codegen::shims::{Sender, UNDECIDED};
 use mcp_convert::Rule;
 use mcp_registry::{
     Context, Failure, Loss, Outcome, Part, Policy, Revision, Session, Subject, convert,
     convert_error,
 };
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::model::{Model, Ty};
+use mcp_schema::shims::rules::{Ending, Facts, Of, PairRules, Sample};
+use mcp_schema::shims::{Sender, UNDECIDED};
 use mcp_tests::judge::Judge;
 use mcp_tests::root;
 use mcp_tests::text::same;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::shims::open::UNDECIDED;
 use mcp_registry::Policy;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::shims::open::UNDECIDED;
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::excused;
 use mcp_tests::shims::hops::{self, Way};

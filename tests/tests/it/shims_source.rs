@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::shims::Pair;
-use mcp_codegen::shims::plan::{Body, Conversion, End};
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::shims::Pair;
+use mcp_schema::shims::plan::{Body, Conversion, End};
 use mcp_tests::root;
 use quote::ToTokens;
 use syn::parse::Parser;
@@ -209,7 +209,7 @@ fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
                     continue;
                 };
                 if let Some(name) = name
-                    .strip_prefix("crate::shims_source::")
+                    .strip_prefix("crate::")
                     .filter(|name| name.starts_with(exact_trait))
                 {
                     let of = item.self_ty.to_token_stream().to_string().replace(' ', "");

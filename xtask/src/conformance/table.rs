@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 use serde_json::Value;
 
 use super::REVISIONS;

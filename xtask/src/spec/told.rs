@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcp_codegen::open::Open;
-use mcp_codegen::spec::{Carried, Fact, Imported, Removed};
+use mcp_schema::open::Open;
+use mcp_schema::spec::{Carried, Fact, Imported, Removed};
 
 pub(super) fn imported(imported: &Imported) -> String {
     let Imported {

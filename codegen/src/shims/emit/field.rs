@@ -1,9 +1,9 @@
 //! Members of the target: where each comes from, and what happens to it on the way.
 
-use super::super::open::UNDECIDED;
-use super::super::plan::{Adoption, FieldPlan, Filter, Missing, Recast, Source, Step};
-use super::super::rules::{Action, SessionFact};
 use super::{Emitter, adapter, call, path, reject, rule};
+use mcp_schema::shims::UNDECIDED;
+use mcp_schema::shims::plan::{Adoption, FieldPlan, Filter, Missing, Recast, Source, Step};
+use mcp_schema::shims::rules::{Action, SessionFact};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
@@ -219,13 +219,13 @@ impl Emitter {
         };
         match recast.optional {
             [_, true] => {
-                let value = recast.option();
+                let value = moved_option(recast);
                 let boxed = boxed[1].then(|| quote!(.map(Box::new)));
                 quote!(cx.reread(#rule, #wire, #value)#boxed)
             }
-            [false, false] => required(recast.value()),
+            [false, false] => required(moved(recast)),
             [true, false] => {
-                let value = recast.option();
+                let value = moved_option(recast);
                 let then = required(quote!(value));
                 let fill = recast.missing.as_ref().map(fill);
                 quote!(match #value { Some(value) => #then, None => #fill })
@@ -240,10 +240,10 @@ impl Emitter {
             let message = "the value has no counterpart in the other revision";
             quote!(cx.member(#wire, |cx| cx.refused(#rule, &#value, #message))?)
         };
-        let value = recast.option();
+        let value = moved_option(recast);
         match recast.optional {
             [_, true] => quote!(cx.lost(#rule, #wire, #value)),
-            [false, false] => refused(recast.value()),
+            [false, false] => refused(moved(recast)),
             [true, false] => {
                 let then = refused(quote!(value));
                 let fill = recast.missing.as_ref().map(fill);
@@ -274,26 +274,24 @@ impl Emitter {
     }
 }
 
-impl Recast {
-    /// The value of the source, out of its box.
-    fn value(&self) -> TokenStream {
-        let field = format_ident!("{}", self.field);
-        match self.boxed[0] {
-            true => quote!(*#field),
-            false => quote!(#field),
-        }
+/// The value of the source, out of its box.
+fn moved(recast: &Recast) -> TokenStream {
+    let field = format_ident!("{}", recast.field);
+    match recast.boxed[0] {
+        true => quote!(*#field),
+        false => quote!(#field),
     }
+}
 
-    /// The same as an `Option`.
-    fn option(&self) -> TokenStream {
-        let field = format_ident!("{}", self.field);
-        match (self.optional[0], self.boxed[0]) {
-            (true, true) => quote!(#field.map(|value| *value)),
-            (true, false) => quote!(#field),
-            (false, _) => {
-                let value = self.value();
-                quote!(Some(#value))
-            }
+/// The same as an `Option`.
+fn moved_option(recast: &Recast) -> TokenStream {
+    let field = format_ident!("{}", recast.field);
+    match (recast.optional[0], recast.boxed[0]) {
+        (true, true) => quote!(#field.map(|value| *value)),
+        (true, false) => quote!(#field),
+        (false, _) => {
+            let value = moved(recast);
+            quote!(Some(#value))
         }
     }
 }

@@ -12,13 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::open::UNDECIDED;
-use super::pair::Way;
-use super::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
 use super::scaffold;
 use crate::emit::{CrateFiles, named};
-use crate::naming::{pascal_case, snake_case};
-use crate::{Error, format};
+use crate::format;
+use mcp_schema::Error;
+use mcp_schema::naming::{pascal_case, snake_case};
+use mcp_schema::shims::UNDECIDED;
+use mcp_schema::shims::pair::Way;
+use mcp_schema::shims::plan::{Arm, ArmPlan, Body, Conversion, End, PairPlan};
 
 /// The files of the crate of all pairs.
 ///

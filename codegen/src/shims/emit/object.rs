@@ -1,10 +1,10 @@
 //! Objects: the members of the target, and what the source has beside them.
 
-use super::super::plan::{
+use super::{Emitter, adapter, call, path, reject, rule};
+use mcp_schema::shims::plan::{
     Body, Conversion, DroppedPlan, End, FieldPlan, Held, Hook, Kept, Recast, SettledPlan, Source,
 };
-use super::super::rules::Action;
-use super::{Emitter, adapter, call, path, reject, rule};
+use mcp_schema::shims::rules::Action;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;

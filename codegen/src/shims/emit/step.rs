@@ -1,8 +1,8 @@
 //! One value on its way to another type.
 
-use super::super::exact::target;
-use super::super::plan::Step;
 use super::Emitter;
+use mcp_schema::shims::exact::target;
+use mcp_schema::shims::plan::Step;
 use proc_macro2::TokenStream;
 use quote::quote;
 

@@ -1,9 +1,9 @@
 //! What rules name, as code: functions, adapters, errors, kinds of loss.
 
-use super::super::adapter::Adapter;
-use super::super::open::UNDECIDED;
-use super::super::plan::Hook;
-use super::super::rules::{Loss, Reject};
+use mcp_schema::shims::Adapter;
+use mcp_schema::shims::UNDECIDED;
+use mcp_schema::shims::plan::Hook;
+use mcp_schema::shims::rules::{Loss, Reject};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 

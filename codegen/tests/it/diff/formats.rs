@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use mcp_codegen::diff::{Diff, Filter, Kind, Level, between, history};
-use mcp_codegen::render::brief::brief;
-use mcp_codegen::render::text::TextOptions;
-use mcp_codegen::render::themes::themes;
-use mcp_codegen::render::{github, json, markdown, text};
+use mcp_schema::diff::{Diff, Filter, Kind, Level, between, history};
+use mcp_schema::render::brief::brief;
+use mcp_schema::render::text::TextOptions;
+use mcp_schema::render::themes::themes;
+use mcp_schema::render::{github, json, markdown, text};
 use serde_json::Value;
 
 use super::{of_twins, sources, spec};

@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::Path;
 
-use mcp_codegen::diff::{Diff, Kind, Level, Transport, View, between};
-use mcp_codegen::render::change_line;
-use mcp_codegen::spec::Status;
+use mcp_schema::diff::{Diff, Kind, Level, Transport, View, between};
+use mcp_schema::render::change_line;
+use mcp_schema::spec::Status;
 
 use super::{of_twins, sources, spec};
 

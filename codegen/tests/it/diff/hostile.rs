@@ -1,7 +1,7 @@
 //! Input that is no schema, or one that was made to hurt: a clear error or an answer, never a panic.
 
-use mcp_codegen::Error;
-use mcp_codegen::diff::compare;
+use mcp_schema::Error;
+use mcp_schema::diff::compare;
 use serde_json::{Value, json};
 
 use super::{schema, side, sources};
@@ -110,7 +110,7 @@ fn with_definitions(definitions: impl IntoIterator<Item = (String, Value)>) -> V
     document(&Value::Object(all))
 }
 
-fn open(schema: &Value) -> mcp_codegen::diff::Side {
+fn open(schema: &Value) -> mcp_schema::diff::Side {
     sources()
         .of_text("made.json", &schema.to_string(), true)
         .unwrap()

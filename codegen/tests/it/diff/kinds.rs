@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_codegen::diff::{Kind, Level, explain};
+use mcp_schema::diff::{Kind, Level, explain};
 use serde_json::{Value, json};
 
 use super::{diff_of, kinds_of, only_row, schema};

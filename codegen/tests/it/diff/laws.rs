@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_codegen::diff::{Diff, End, Kind, Row, compare};
+use mcp_schema::diff::{Diff, End, Kind, Row, compare};
 use serde_json::{Value, json};
 
 use super::{diff_of, schema, sides, sources, spec};
@@ -25,10 +25,10 @@ fn told(row: &Row, mirrored: bool) -> String {
     } else {
         row.verdicts
     };
-    let paths = |paths: &[mcp_codegen::diff::WirePath]| -> Vec<String> {
+    let paths = |paths: &[mcp_schema::diff::WirePath]| -> Vec<String> {
         paths.iter().map(ToString::to_string).collect()
     };
-    let text = |view: &Option<mcp_codegen::diff::View>| {
+    let text = |view: &Option<mcp_schema::diff::View>| {
         view.as_ref().map(|view| (view.required, view.text.clone()))
     };
     let mut facts = [

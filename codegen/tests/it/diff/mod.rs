@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mcp_codegen::Spec;
-use mcp_codegen::diff::{Diff, Kind, Row, Side, Sources, between, compare};
+use mcp_schema::Spec;
+use mcp_schema::diff::{Diff, Kind, Row, Side, Sources, between, compare};
 use serde_json::Value;
 
 /// spec/ of the workspace, read once.
@@ -39,7 +39,7 @@ fn sides() -> &'static [Side] {
     static SIDES: OnceLock<Vec<Side>> = OnceLock::new();
     SIDES.get_or_init(|| {
         let open =
-            |revision: &mcp_codegen::Revision| sources().of_revision(revision, false).unwrap();
+            |revision: &mcp_schema::Revision| sources().of_revision(revision, false).unwrap();
         spec().revisions.iter().map(open).collect()
     })
 }

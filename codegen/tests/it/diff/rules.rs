@@ -1,8 +1,8 @@
 //! Each kind that `errors.toml` can provoke, by one small change of it.
 
-use mcp_codegen::Spec;
-use mcp_codegen::diff::{Diff, Kind, Sources, compare};
-use mcp_codegen::render::brief::brief;
+use mcp_schema::Spec;
+use mcp_schema::diff::{Diff, Kind, Sources, compare};
+use mcp_schema::render::brief::brief;
 
 use super::{only_row, spec_files};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
+use mcp_schema::Models;
+use mcp_schema::Spec;
 use serde_json::{Map, Value, json};
 
 use crate::hostile_generator::{

@@ -1,16 +1,18 @@
 //! Many changes at once, emitted, compiled with warnings denied, and held to the laws on sampled values.
 
+use mcp_codegen::generate::{revision_crate, shims_crate};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use mcp_codegen::docs::Docs;
-use mcp_codegen::generate::{Crate, Models, RevisionModel};
-use mcp_codegen::shims::changes::Changes;
-use mcp_codegen::shims::plan::{End, PairPlan};
-use mcp_codegen::shims::{Pair, Way};
-use mcp_codegen::spec::errors::ErrorRules;
-use mcp_codegen::spec::rules::RuleFile;
-use mcp_codegen::spec::{Revision, Status};
+use mcp_codegen::generate::Crate;
+use mcp_schema::docs::Docs;
+use mcp_schema::shims::changes::Changes;
+use mcp_schema::shims::plan::{End, PairPlan};
+use mcp_schema::shims::{Pair, Way};
+use mcp_schema::spec::errors::ErrorRules;
+use mcp_schema::spec::rules::RuleFile;
+use mcp_schema::spec::{Revision, Status};
+use mcp_schema::{Models, RevisionModel};
 use serde_json::Value;
 
 use crate::mutants::Maker;
@@ -199,8 +201,10 @@ fn all_changes_together_compile_and_hold_the_laws() {
     let plans: Vec<PairPlan> = pairs.iter().map(plan).collect();
     let mut workspace = Workspace::new("mutants");
     let mut uses = Vec::new();
-    let types = revisions.iter().map(|revision| models.emit(&revision.id));
-    for one in types.chain([models.emit_shims(&plans)]) {
+    let types = revisions
+        .iter()
+        .map(|revision| revision_crate(&models, &revision.id));
+    for one in types.chain([shims_crate(&models, &plans)]) {
         let one = placed(one.unwrap());
         let folder = format!("generated/{}", one.package);
         workspace.add(&folder, &one);

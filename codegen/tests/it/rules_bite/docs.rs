@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
+use mcp_schema::Models;
+use mcp_schema::Spec;
 
 use crate::rules_bite::{METHODS, REVISIONS, SCHEMA, bites, passes};
 

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use mcp_codegen::Revision;
-use mcp_codegen::generate::Models;
-use mcp_codegen::open::Open;
-use mcp_codegen::shims::rules::{Action, PairRules};
-use mcp_codegen::shims::{Pair, Way};
-use mcp_codegen::spec::{Imported, Removed, Spec, sha256};
+use mcp_schema::Models;
+use mcp_schema::Revision;
+use mcp_schema::open::Open;
+use mcp_schema::shims::rules::{Action, PairRules};
+use mcp_schema::shims::{Pair, Way};
+use mcp_schema::spec::{Imported, Removed, Spec, sha256};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! What is open after an import, and the stubs that are written for it.
 
-use mcp_codegen::decision::Scope;
-use mcp_codegen::open::Open;
+use mcp_schema::decision::Scope;
+use mcp_schema::open::Open;
 
 use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mcp_codegen::model::{Kind, Model, Plan, Rest, Shape, Ty};
-use mcp_codegen::{Spec, generate::Models};
 use mcp_registry::Revision;
+use mcp_schema::model::{Kind, Model, Plan, Rest, Shape, Ty};
+use mcp_schema::{Models, Spec};
 use serde_json::Value;
 
 use super::said::Said;

@@ -22,7 +22,7 @@ async fn serves() {
 fn server() -> String {
     let me = std::env::current_exe().unwrap();
     format!(
-        "exec '{}' --exact child::serves --ignored --nocapture",
+        "exec '{}' --exact transports::child::serves --ignored --nocapture",
         me.display()
     )
 }

@@ -1,10 +1,10 @@
 //! Values inside values inside values.
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::model::{Rest, Shape};
 use mcp_registry::Revision;
 use mcp_registry::v2025_11_25;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::model::{Rest, Shape};
 use mcp_tests::sampler::{Recipe, Sampler};
 use mcp_tests::tree::{Member, Node, Standing, Style, Value};
 use mcp_tests::{parallel, root, text};

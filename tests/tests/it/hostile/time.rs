@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
-use mcp_codegen::model::Shape;
+use mcp_schema::Models;
+use mcp_schema::Spec;
+use mcp_schema::model::Shape;
 use mcp_tests::root;
 use mcp_tests::sampler::{Fill, Recipe, Sampler};
 use mcp_tests::tree::{Member, Node, Standing, Style, Value};

@@ -1,8 +1,8 @@
 //! Messages that end too early, at every byte.
 
-use mcp_codegen::Spec;
-use mcp_codegen::generate::Models;
 use mcp_registry::Revision;
+use mcp_schema::Models;
+use mcp_schema::Spec;
 use mcp_tests::sampler::{Recipe, Sampler};
 use mcp_tests::{parallel, root, text};
 use mcp_wire::envelope::{Message, Packet};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
-use mcp_codegen::command::Outcome;
+use mcp_schema::command::Outcome;
 use serde_json::Value;
 
 use super::peers::{self, Role};

@@ -1,0 +1,509 @@
+//! From schema nodes to types: every definition becomes one, and so does every inline schema that needs a name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::flatten::flatten;
+use super::names::{Names, rust_name};
+use super::open::{Unfit, renamed, unknown};
+use super::{Def, Draft, Shape, Ty};
+use crate::Error;
+use crate::decision::{Decision, Scope};
+use crate::naming::{is_path, pascal_case};
+use crate::rules::{Rules, Scalar, ShapeAs};
+use crate::schema::{Additional, JsonType, Node, Schema};
+
+/// How many generics may be written in each other: readers, and the stack of a Rust parser, have an end.
+const MAX_WRAPS: usize = 16;
+
+/// How deep inline schemas may be nested.
+const MAX_DEPTH: usize = 64;
+
+/// How many definitions are read ahead, one for the sake of the other.
+const MAX_AHEAD: usize = 4;
+
+/// Makes the types of a schema, still without methods; `prose` is what the schema says of itself, by JSON pointer.
+pub(super) fn shaped(
+    schema: &Schema,
+    scope: &Scope,
+    rules: &Rules,
+    prose: &BTreeMap<String, String>,
+) -> Result<Draft, Error> {
+    let (names, mut decisions) = Names::of(schema, scope, rules);
+    decisions.extend(unknown(schema, scope));
+    let mut builder = Builder {
+        schema,
+        scope,
+        rules,
+        upstream: prose,
+        names,
+        begun: BTreeSet::new(),
+        types: BTreeMap::new(),
+        prose: BTreeMap::new(),
+        settled: decisions,
+        open: Open::default(),
+        errors: Vec::new(),
+        ahead: 0,
+    };
+    for definition in schema.definitions.keys() {
+        builder.definition(definition);
+    }
+    Error::check(builder.errors)?;
+    Ok(Draft {
+        types: builder.types,
+        methods: Vec::new(),
+        prose: builder.prose,
+        decisions: builder.settled,
+    })
+}
+
+pub(super) struct Builder<'s> {
+    schema: &'s Schema,
+    pub(super) scope: &'s Scope,
+    pub(super) rules: &'s Rules,
+    upstream: &'s BTreeMap<String, String>,
+    names: Names,
+    /// Definitions that are done, or on their way.
+    begun: BTreeSet<&'s str>,
+    types: BTreeMap<String, Def>,
+    prose: BTreeMap<String, String>,
+    /// The decisions of definitions that are done.
+    settled: Vec<Decision>,
+    /// What belongs to the definition that is under way.
+    open: Open,
+    errors: Vec<Error>,
+    /// How many definitions are under way because another one asked for them.
+    ahead: usize,
+}
+
+/// What was done for the sake of one definition, and can still be taken back.
+#[derive(Default)]
+struct Open {
+    decisions: Vec<Decision>,
+    /// The inline schemas that were named, in order.
+    hoisted: Vec<Hoisted>,
+    depth: usize,
+}
+
+/// An inline schema that has a name.
+struct Hoisted {
+    name: String,
+    place: String,
+    /// Whether the type was made for it, or stood there before.
+    made: bool,
+}
+
+impl<'s> Builder<'s> {
+    /// Makes the type of a definition, unless that is done or under way.
+    fn definition(&mut self, definition: &str) {
+        let schema = self.schema;
+        let Some((definition, node)) = schema.definitions.get_key_value(definition) else {
+            return;
+        };
+        let Some(name) = self.names.definition(definition).map(str::to_owned) else {
+            return;
+        };
+        if !self.begun.insert(definition) {
+            return;
+        }
+        self.keep_prose(node, definition.clone());
+        let asked_by = std::mem::take(&mut self.open);
+        let shape = match self.runtime(node, definition) {
+            Ok(Some(shape)) => shape,
+            Ok(None) => self.shape(node, definition).unwrap_or_else(|unfit| {
+                self.decide(unfit.opaque(self.scope, definition));
+                Shape::Alias(Ty::Json)
+            }),
+            Err(error) => {
+                self.errors.push(error);
+                Shape::Alias(Ty::Json)
+            }
+        };
+        let done = std::mem::replace(&mut self.open, asked_by);
+        self.settled.extend(done.decisions);
+        let new = Def {
+            name: name.clone(),
+            definition: Some(definition.clone()),
+            places: vec![definition.clone()],
+            pointer: node.pointer.clone(),
+            doc_key: definition.clone(),
+            deprecated: node.deprecated,
+            shape,
+        };
+        self.types.insert(name, new);
+    }
+
+    pub(super) fn decide(&mut self, decision: Decision) {
+        self.open.decisions.push(decision);
+    }
+
+    /// The hand-written type that stands for a definition, where a rule says so and is right.
+    fn runtime(&self, node: &Node, definition: &str) -> Result<Option<Shape>, Error> {
+        let Some(runtime) = self.rules.runtime(definition) else {
+            return Ok(None);
+        };
+        let said = scalars(node).unwrap_or_default();
+        let sorted = |mut types: Vec<Ty>| {
+            types.sort();
+            types
+        };
+        let said = sorted(said);
+        let stands_for = sorted(runtime.stands_for.iter().copied().map(scalar).collect());
+        if said != stands_for {
+            let words = |types: &[Ty]| match types {
+                [] => "something else".to_owned(),
+                types => (types.iter().map(Ty::to_string).collect::<Vec<_>>()).join(" or "),
+            };
+            let problem = format!(
+                "it stands for {}, and {}#{} says {}",
+                words(&stands_for),
+                self.schema.file,
+                node.pointer,
+                words(&said)
+            );
+            return Err(self.rules.runtime_error(definition, &problem));
+        }
+        if !is_path(&runtime.path) {
+            let problem = format!("`{}` is no path of a Rust type", runtime.path);
+            return Err(self.rules.runtime_error(definition, &problem));
+        }
+        Ok(Some(Shape::Alias(Ty::Runtime(runtime.path.clone(), said))))
+    }
+
+    pub(super) fn keep_prose(&mut self, node: &Node, key: String) {
+        if let Some(text) = self.upstream.get(&node.pointer) {
+            self.prose.entry(key).or_insert_with(|| text.clone());
+        }
+    }
+
+    fn reference(&self, target: &str) -> Ty {
+        let name = self.names.definition(target);
+        Ty::Named(name.map_or_else(|| rust_name(self.rules, target), str::to_owned))
+    }
+
+    /// What the node at a place is; `place` doubles as the key of its docs.
+    fn shape(&mut self, node: &Node, place: &str) -> Result<Shape, Unfit> {
+        if let Some(shape) = self.ruled(node, place) {
+            return Ok(Shape::Alias(shape));
+        }
+        if let Some(misfit) = &node.misfit {
+            return Err(Unfit::of(misfit));
+        }
+        if let Some(target) = &node.reference {
+            return Ok(Shape::Alias(self.reference(target)));
+        }
+        if !node.all_of.is_empty() {
+            let node = flatten(self.schema, node)?;
+            return self.shape(&node, place);
+        }
+        if !node.any_of.is_empty() && !is_nullable(node) {
+            return Ok(self.union(node, place));
+        }
+        if let Some(choices) = self.choices(node)? {
+            return Ok(choices);
+        }
+        if node.types.len() > 1 && !is_nullable(node) {
+            return Ok(self.union_of(scalars(node)?, place));
+        }
+        if node.is_object() && has_members(node) {
+            return self.object(node, place).map(Shape::Object);
+        }
+        let ty = self.ty(node, place);
+        Ok(match ty {
+            Ty::String | Ty::Boolean | Ty::Integer | Ty::Number => Shape::Newtype(ty),
+            ty => Shape::Alias(ty),
+        })
+    }
+
+    /// What a value at a place is; an inline schema that needs a name is hoisted, one that no type holds is opaque.
+    pub(super) fn ty(&mut self, node: &Node, place: &str) -> Ty {
+        self.open.depth += 1;
+        let ty = match self.open.depth > MAX_DEPTH {
+            true => Err(Unfit::new(
+                node,
+                "inline schemas that are at most 64 deep",
+                "deeper ones",
+            )),
+            false => self.ty_inner(node, place),
+        };
+        self.open.depth -= 1;
+        let fits = ty.and_then(|ty| match wraps(&ty) > MAX_WRAPS {
+            true => Err(Unfit::new(
+                node,
+                format!("at most {MAX_WRAPS} lists, maps and `null`s around one value"),
+                "more",
+            )),
+            false => Ok(ty),
+        });
+        fits.unwrap_or_else(|unfit| {
+            self.decide(unfit.opaque(self.scope, place));
+            Ty::Json
+        })
+    }
+
+    fn ty_inner(&mut self, node: &Node, place: &str) -> Result<Ty, Unfit> {
+        if let Some(ty) = self.ruled(node, place) {
+            return Ok(ty);
+        }
+        if let Some(misfit) = &node.misfit {
+            return Err(Unfit::of(misfit));
+        }
+        if let Some(target) = &node.reference {
+            return Ok(self.reference(target));
+        }
+        if is_nullable(node) {
+            return Ok(Ty::Nullable(Box::new(self.ty(&without_null(node), place))));
+        }
+        if let Some(value) = &node.constant
+            && !value.is_string()
+        {
+            return constant(node, value);
+        }
+        // What is left of a scalar and its limits needs no name.
+        if !node.all_of.is_empty() {
+            return Ok(self.ty(&flatten(self.schema, node)?, place));
+        }
+        let hoisted = !node.any_of.is_empty()
+            || node.types.len() > 1
+            || node.choices.is_some()
+            || matches!(node.constant, Some(Value::String(_)))
+            || (node.is_object() && has_members(node));
+        if hoisted {
+            return self.hoist(node, place);
+        }
+        match node.types.as_slice() {
+            [] if !node.is_object() => Ok(Ty::Json),
+            [JsonType::String] => Ok(Ty::String),
+            [JsonType::Boolean] => Ok(Ty::Boolean),
+            [JsonType::Integer] => Ok(Ty::Integer),
+            [JsonType::Number] => Ok(Ty::Number),
+            [JsonType::Array] => match &node.items {
+                None => Ok(Ty::JsonArray),
+                Some(items) if items.is_any() => Ok(Ty::JsonArray),
+                Some(items) => Ok(Ty::Array(Box::new(self.ty(items, &format!("{place}[]"))))),
+            },
+            [] | [JsonType::Object] => match &node.additional {
+                Additional::Any => Ok(Ty::JsonObject),
+                Additional::Schema(value) => {
+                    Ok(Ty::Map(Box::new(self.ty(value, &format!("{place}{{}}")))))
+                }
+                // An object that may hold nothing is a type with members: `hoisted` says so.
+                Additional::Forbidden => Ok(Ty::JsonObject),
+            },
+            _ => Err(Unfit::new(
+                node,
+                "a schema that says more than `null`",
+                "`type: null` alone",
+            )),
+        }
+    }
+
+    /// Gives an inline schema a name: the rule's, or the one of its place.
+    fn hoist(&mut self, node: &Node, place: &str) -> Result<Ty, Unfit> {
+        let own = hoisted_name(place);
+        let wanted = self.rules.inline_name(place).map(str::to_owned);
+        let doc_key = wanted.unwrap_or_else(|| own.clone());
+        let name = rust_name(self.rules, &doc_key);
+        // A definition of that name, not read yet, says what the name stands for.
+        self.read_namesake(&name);
+        let (hoisted, decided) = (self.open.hoisted.len(), self.open.decisions.len());
+        let shape = match self.shape(node, &doc_key)? {
+            // What turns out to be no type of its own needs no name either.
+            Shape::Alias(ty) => return Ok(ty),
+            shape => shape,
+        };
+        let taken_by = match self.types.get_mut(&name) {
+            Some(old) if old.shape == shape => {
+                old.places.push(place.to_owned());
+                self.hoisted(place, &name, false);
+                return Ok(Ty::Named(name));
+            }
+            Some(old) => Some(old.places.join(", ")),
+            // It is the name of a definition that is under way.
+            None => self.names.namesake(&name).map(str::to_owned),
+        };
+        let Some(taken_by) = taken_by else {
+            self.insert(node, place, &name, doc_key, shape);
+            return Ok(Ty::Named(name));
+        };
+        // What was named inside this one is forgotten, and named after the place.
+        self.forget(hoisted);
+        self.open.decisions.truncate(decided);
+        let given = self.names.free(&rust_name(self.rules, &own));
+        let why = format!("is the name of a schema that says something else, at {taken_by}");
+        let stub = format!("[[inline]]\nat = {place:?}\nname = \"\"\n");
+        self.decide(renamed(
+            self.scope,
+            &node.pointer,
+            &name,
+            &why,
+            &given,
+            stub,
+        ));
+        let shape = match self.shape(node, &given)? {
+            Shape::Alias(ty) => return Ok(ty),
+            shape => shape,
+        };
+        self.insert(node, place, &given, given.clone(), shape);
+        Ok(Ty::Named(given))
+    }
+
+    /// Makes the definition that goes by a Rust name, if there is one.
+    fn read_namesake(&mut self, name: &str) {
+        if self.ahead < MAX_AHEAD
+            && let Some(definition) = self.names.namesake(name).map(str::to_owned)
+        {
+            self.ahead += 1;
+            self.definition(&definition);
+            self.ahead -= 1;
+        }
+    }
+
+    fn insert(&mut self, node: &Node, place: &str, name: &str, doc_key: String, shape: Shape) {
+        self.keep_prose(node, doc_key.clone());
+        let new = Def {
+            name: name.to_owned(),
+            definition: None,
+            places: vec![place.to_owned()],
+            pointer: node.pointer.clone(),
+            doc_key,
+            deprecated: node.deprecated,
+            shape,
+        };
+        self.names.give(name);
+        self.hoisted(place, name, true);
+        self.types.insert(name.to_owned(), new);
+    }
+
+    fn hoisted(&mut self, place: &str, name: &str, made: bool) {
+        self.open.hoisted.push(Hoisted {
+            name: name.to_owned(),
+            place: place.to_owned(),
+            made,
+        });
+    }
+
+    /// Takes back the names that were given to inline schemas since then.
+    fn forget(&mut self, since: usize) {
+        for Hoisted { name, place, made } in self.open.hoisted.split_off(since).into_iter().rev() {
+            let Some(def) = self.types.get_mut(&name) else {
+                continue;
+            };
+            def.places.retain(|other| *other != place);
+            // A definition that was read ahead may have found its use for it.
+            if made && def.places.is_empty() {
+                self.types.remove(&name);
+                self.names.take_back(&name);
+            }
+        }
+    }
+
+    fn ruled(&self, node: &Node, place: &str) -> Option<Ty> {
+        // Where a schema is a reference, the rule of the definition holds.
+        if node.reference.is_some() {
+            return None;
+        }
+        let bare = node.is_object() && !has_members(node);
+        Some(match self.rules.shape(place, bare)? {
+            ShapeAs::Object => Ty::JsonObject,
+            ShapeAs::Json => Ty::Json,
+            ShapeAs::Map => Ty::Map(Box::new(Ty::Json)),
+        })
+    }
+}
+
+/// The type of a constant that is no required member: it holds more than the one value, and the limit is documented.
+fn constant(node: &Node, value: &Value) -> Result<Ty, Unfit> {
+    match value {
+        Value::Bool(_) => Ok(Ty::Boolean),
+        Value::Number(number) if number.is_i64() || number.is_u64() => Ok(Ty::Integer),
+        Value::Number(_) => Ok(Ty::Number),
+        _ => Err(Unfit::new(
+            node,
+            "a constant that is a string, a number or a boolean",
+            value.to_string(),
+        )),
+    }
+}
+
+/// The types that a node lists, `null` not among them.
+fn scalars(node: &Node) -> Result<Vec<Ty>, Unfit> {
+    let of = |ty: &JsonType| match ty {
+        JsonType::String => Some(Ty::String),
+        JsonType::Boolean => Some(Ty::Boolean),
+        JsonType::Integer => Some(Ty::Integer),
+        JsonType::Number => Some(Ty::Number),
+        JsonType::Object => Some(Ty::JsonObject),
+        JsonType::Array => Some(Ty::JsonArray),
+        JsonType::Null => None,
+    };
+    (node.types.iter().map(of).collect::<Option<Vec<Ty>>>()).ok_or_else(|| {
+        Unfit::new(
+            node,
+            "a list of types, `null` beside one other at most",
+            format!("{:?}", node.types),
+        )
+    })
+}
+
+fn scalar(scalar: Scalar) -> Ty {
+    match scalar {
+        Scalar::String => Ty::String,
+        Scalar::Boolean => Ty::Boolean,
+        Scalar::Integer => Ty::Integer,
+        Scalar::Number => Ty::Number,
+    }
+}
+
+/// `Tool.annotations` is called `ToolAnnotations`; a list or a map of a member adds nothing.
+fn hoisted_name(place: &str) -> String {
+    let bare = place.replace("[]", "").replace("{}", "");
+    match bare.split_once('.') {
+        Some((owner, member)) => format!("{owner}{}", pascal_case(member)),
+        None if place.ends_with("[]") => format!("{bare}Item"),
+        None => format!("{bare}Value"),
+    }
+}
+
+/// How many lists, maps and `null`s stand around a value.
+fn wraps(mut ty: &Ty) -> usize {
+    let mut wraps = 0;
+    while let Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) = ty {
+        wraps += 1;
+        ty = inner;
+    }
+    wraps
+}
+
+/// Whether an object needs a type of its own.
+fn has_members(node: &Node) -> bool {
+    !node.properties.is_empty()
+        || !node.required.is_empty()
+        || node.additional == Additional::Forbidden
+}
+
+/// `null` beside something else.
+fn is_nullable(node: &Node) -> bool {
+    let admits = |node: &Node| node.types.contains(&JsonType::Null);
+    let of_types = node.types.len() > 1 && admits(node);
+    of_types || (node.any_of.iter().any(admits) && !node.any_of.iter().all(is_null))
+}
+
+fn is_null(node: &Node) -> bool {
+    node.types == [JsonType::Null]
+}
+
+/// What a nullable node is where it is not `null`.
+fn without_null(node: &Node) -> Node {
+    let mut inner = node.clone();
+    inner.types.retain(|ty| *ty != JsonType::Null);
+    inner.any_of.retain(|node| !is_null(node));
+    for choice in &mut inner.any_of {
+        choice.types.retain(|ty| *ty != JsonType::Null);
+    }
+    match inner.any_of.as_slice() {
+        [only] => only.clone(),
+        _ => inner,
+    }
+}

@@ -1,0 +1,34 @@
+//! What `spec/` says of each revision, as one model, and what changes between revisions: the spec goes in, models, diffs
+//! and plans of conversions come out.
+//!
+//! A pure library without syn or typify: no clock, no network, no environment.
+//! It reads the disk in [`spec::Spec::read`] and writes it in [`spec::import`] and [`files::FileSet::write`], nowhere else.
+
+pub mod analyze;
+#[cfg(feature = "command")]
+pub mod command;
+pub mod decision;
+pub mod diff;
+pub mod docs;
+pub mod draft;
+pub mod error;
+pub mod files;
+pub mod model;
+mod models;
+pub mod names;
+pub mod naming;
+pub mod open;
+pub mod pointer;
+mod problems;
+pub mod prose;
+pub mod render;
+pub mod rules;
+pub mod schema;
+pub mod shims;
+pub mod spec;
+
+pub use decision::Decision;
+pub use error::Error;
+pub use models::{Models, RevisionModel};
+pub use problems::Problems;
+pub use spec::{Revision, Spec, Status};

@@ -1,0 +1,242 @@
+//! The protocol of one revision as plain data.
+//!
+//! Everything below (emission, docs, diffs, shims, the sampler of the tests) reads the model and
+//! never the schema. It is serialisable: `cargo xtask model REVISION` prints it.
+
+mod given;
+pub(crate) mod join;
+mod variants;
+
+use crate::pointer;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Error;
+use crate::analyze::areas::Areas;
+use crate::decision::{Decision, Scope};
+use crate::draft::Draft;
+use crate::rules::Rules;
+pub use crate::rules::Start;
+use crate::schema::{Constraints, Schema};
+use crate::spec::methods::{MethodRules, module};
+
+pub use crate::analyze::plan::{Case, Kind, KindCase, Plan};
+pub use crate::draft::{Direction, Method, MethodKind, Presence, Rest, Ty};
+
+/// One revision: its types and its methods.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Model {
+    /// Every type, by Rust name.
+    pub types: BTreeMap<String, TypeDef>,
+    /// Every method, in order of direction, kind and name.
+    pub methods: Vec<Method>,
+}
+
+/// A model, what was open on the way to it, and what the schema says of itself where it still has prose.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The model.
+    pub model: Model,
+    /// Prose by `Type` or `Type.member`.
+    pub prose: BTreeMap<String, String>,
+    /// What the schema leaves open, and the model has a safe answer for.
+    pub decisions: Vec<Decision>,
+}
+
+impl Model {
+    /// Works out the model of one schema in canonical form, by itself.
+    ///
+    /// `scope` says whose schema it is, and picks the rules of one revision; `prose` is the
+    /// schema's own, by JSON pointer.
+    ///
+    /// # Errors
+    /// What cannot be typed, each with its place and the rule that would settle it.
+    pub fn build(
+        schema: &Value,
+        scope: &Scope,
+        rules: &Rules,
+        methods: &MethodRules,
+        prose: &BTreeMap<String, String>,
+    ) -> Result<Built, Error> {
+        let schema = Schema::parse(schema, &scope.to_string())?;
+        let draft = Draft::of(&schema, scope, rules, methods, prose)?;
+        let areas = Areas::of([&draft], |method| module(methods.area(method)));
+        join::joined(draft, scope, rules, &areas)
+    }
+
+    /// The type with this Rust name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&TypeDef> {
+        self.types.get(name)
+    }
+
+    /// The type of a schema definition, by the definition's name.
+    #[must_use]
+    pub fn definition(&self, definition: &str) -> Option<&TypeDef> {
+        self.types
+            .values()
+            .find(|ty| ty.definition.as_deref() == Some(definition))
+    }
+
+    /// What a type stands for once aliases are followed.
+    #[must_use]
+    pub fn resolve<'m>(&'m self, mut ty: &'m Ty) -> &'m Ty {
+        // Building a model refuses alias cycles, so this ends.
+        while let Ty::Named(name) = ty {
+            match self.get(name).map(|def| &def.shape) {
+                Some(Shape::Alias(target)) => ty = target,
+                _ => break,
+            }
+        }
+        ty
+    }
+}
+
+/// A named Rust type and where it comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TypeDef {
+    /// The Rust name.
+    pub name: String,
+    /// The name of the schema definition; absent for a type hoisted from an inline schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
+    /// Where the type stands: `Tool`, or `Tool.annotations` for an inline schema.
+    /// Several places share a type where their schemas are equal and their names are the same.
+    pub places: Vec<String>,
+    /// JSON pointer to the schema that it was made of, the first of several; empty for what no schema spells out.
+    /// By it the model is joined with the schema, where that says more.
+    #[serde(skip)]
+    pub pointer: String,
+    /// The name under which `docs.toml` keeps the lines of this type.
+    pub doc_key: String,
+    /// The source file of the generated crate that holds it.
+    pub area: String,
+    /// Whether the schema marks it as deprecated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deprecated: bool,
+    /// What the type is.
+    pub shape: Shape,
+}
+
+impl TypeDef {
+    /// Where it stands, for errors: a JSON pointer for a definition, its places for an inline schema.
+    #[must_use]
+    pub fn at(&self) -> String {
+        match &self.definition {
+            Some(definition) => format!("/$defs/{}", pointer::escaped(definition)),
+            None => self.places.join(", "),
+        }
+    }
+}
+
+/// What a type is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// A struct: named members and, where the schema is open, the rest.
+    Object(Object),
+    /// One of several types, decided by a plan.
+    Union(Union),
+    /// One of a fixed set of strings.
+    StringEnum(Vec<String>),
+    /// A type of its own around a scalar.
+    Newtype(Ty),
+    /// Another name for a type.
+    Alias(Ty),
+}
+
+/// An object with named members.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Object {
+    /// The named members, in order of their wire names.
+    pub members: Vec<Member>,
+    /// What may stand beside them.
+    pub rest: Rest,
+}
+
+/// A named member of an object.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    /// The name on the wire.
+    pub wire: String,
+    /// The name of the Rust field.
+    pub field: String,
+    /// Whether it must be there.
+    pub presence: Presence,
+    /// What its value is.
+    pub ty: Ty,
+    /// Whether the value sits in a `Box`, because the type would contain itself otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub boxed: bool,
+    /// How a constructor comes by the value.
+    #[serde(skip_serializing_if = "Given::is_later")]
+    pub given: Given,
+    /// Limits that the schema puts on the value; documented, not enforced.
+    #[serde(skip_serializing_if = "Constraints::is_empty")]
+    pub constraints: Constraints,
+    /// Whether the schema marks it as deprecated.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deprecated: bool,
+}
+
+/// How a constructor comes by the value of a member.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Given {
+    /// Not at all: the member need not be there, or is a constant.
+    Later,
+    /// It takes it.
+    Taken(Taken),
+    /// It knows one to start from.
+    Start(Start),
+}
+
+/// How a constructor takes the value of a member.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Taken {
+    /// After those of lower ranks.
+    pub rank: usize,
+    /// By this word of `mcp_wire::words`, because another text stands beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<String>,
+}
+
+impl Given {
+    fn is_later(&self) -> bool {
+        *self == Self::Later
+    }
+}
+
+/// One of several types.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Union {
+    /// The choices, in the order of the schema.
+    pub variants: Vec<Variant>,
+    /// How a reader tells them apart.
+    pub plan: Plan,
+    /// The variant that reading starts from; absent where that is the unknown one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    /// Whether an unknown discriminator is kept as a case of its own (messages of unknown methods).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
+}
+
+impl Union {
+    /// The variant of an open union that keeps what no other one is.
+    pub const UNKNOWN: &str = "Unknown";
+}
+
+/// A choice of a union.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Variant {
+    /// The Rust name of the variant.
+    pub name: String,
+    /// What it holds.
+    pub ty: Ty,
+    /// Whether it sits in a `Box`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub boxed: bool,
+}

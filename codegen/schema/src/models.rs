@@ -1,0 +1,286 @@
+//! The models of all revisions, and the plans of conversions between neighbours.
+
+use std::collections::BTreeMap;
+
+use crate::analyze::areas::Areas;
+use crate::decision::{Decision, Scope};
+use crate::docs::Docs;
+use crate::draft::Draft;
+use crate::model::{Built, Model, join};
+use crate::rules::Rules;
+use crate::schema::Schema;
+use crate::shims::changes::Changes;
+use crate::shims::rules::PairRules;
+use crate::shims::{self, Pair, PairPlan, Planned, Side};
+use crate::spec::errors::ErrorRules;
+use crate::spec::methods::{MethodRules, module};
+use crate::spec::rules::RuleFile;
+use crate::spec::{Revision, Spec, Status};
+use crate::{Error, Problems};
+
+/// The model of one revision, with the revision it is of.
+#[derive(Debug)]
+pub struct RevisionModel<'s> {
+    /// The revision.
+    pub revision: &'s Revision,
+    /// Its model.
+    pub model: Model,
+    /// What its schema leaves open, and the model has a safe answer for.
+    pub decisions: Vec<Decision>,
+}
+
+/// The models of all revisions, and the docs they share.
+#[derive(Debug)]
+pub struct Models<'s> {
+    /// In the order of `revisions.toml`.
+    pub revisions: Vec<RevisionModel<'s>>,
+    /// All doc lines.
+    pub docs: Docs,
+    /// What the schemas do not say.
+    pub stated: ErrorRules,
+    /// What the prose changes between neighbours.
+    pub changes: Changes,
+}
+
+impl<'s> Models<'s> {
+    /// Works out the models of all revisions.
+    ///
+    /// # Errors
+    /// As [`Models::open`], and what is left open for a revision that is released or a candidate.
+    pub fn build(spec: &'s Spec) -> Result<Self, Error> {
+        let models = Self::open(spec)?;
+        Error::check(models.refused())?;
+        Ok(models)
+    }
+
+    /// Works out the models of all revisions, with a safe answer for what is left open in any of them.
+    ///
+    /// # Errors
+    /// What cannot be typed, and every rule that matches nothing.
+    pub fn open(spec: &'s Spec) -> Result<Self, Problems> {
+        let (models, idle) = Self::and_idle(spec)?;
+        Problems::check(idle)?;
+        Ok(models)
+    }
+
+    /// As [`Models::open`], with every rule that matches nothing beside the models.
+    ///
+    /// # Errors
+    /// What cannot be typed.
+    pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Problems> {
+        let rules = Rules::read(&spec.rules)?;
+        let models = Self::by(&rules, spec)?;
+        // A rule can only be called useless once every revision has had a chance to use it.
+        Ok((models, rules.unused()))
+    }
+
+    /// Rules and doc lines that none of the revisions has use for, each an error with its line.
+    ///
+    /// # Errors
+    /// What cannot be typed.
+    pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Problems> {
+        let (models, mut errors) = Self::and_idle(spec)?;
+        errors.extend(models.unused_docs());
+        Ok(errors)
+    }
+
+    fn by(rules: &Rules, spec: &'s Spec) -> Result<Self, Problems> {
+        let methods = MethodRules::read(spec)?;
+        let docs = Docs::read(&spec.rules)?;
+        let stated = ErrorRules::read(spec)?;
+        let changes = Changes::of(spec)?;
+        let mut errors = Vec::new();
+        let mut drafts = Vec::new();
+        let nothing = BTreeMap::new();
+        for revision in &spec.revisions {
+            let scope = Scope::Revision(revision.id.clone());
+            let draft = Schema::parse(&revision.schema, &scope.to_string())
+                .and_then(|schema| Draft::of(&schema, &scope, rules, &methods, &nothing));
+            match draft {
+                Ok(draft) => drafts.push((revision, scope, draft)),
+                Err(error) => errors.push(error),
+            }
+        }
+        // Where a type lives is settled by looking at all revisions together.
+        let all = drafts.iter().map(|(_, _, draft)| draft);
+        let areas = Areas::of(all, |method| module(methods.area(method)));
+        let mut revisions = Vec::new();
+        for (revision, scope, draft) in drafts {
+            match join::joined(draft, &scope, rules, &areas) {
+                Ok(Built {
+                    model,
+                    mut decisions,
+                    ..
+                }) => {
+                    decisions.extend(stated.open(revision));
+                    revisions.push(RevisionModel {
+                        revision,
+                        model,
+                        decisions,
+                    });
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        Problems::check(errors)?;
+        Ok(Self {
+            revisions,
+            docs,
+            stated,
+            changes,
+        })
+    }
+
+    /// What is left open for revisions that may leave nothing open.
+    #[must_use]
+    pub fn refused(&self) -> Vec<Error> {
+        let firm = self
+            .revisions
+            .iter()
+            .filter(|of| of.revision.status != Status::Draft);
+        let open = firm.flat_map(|of| of.decisions.iter().cloned());
+        open.map(Decision::refused).collect()
+    }
+
+    /// The model of one revision.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRevision`], with the ids that there are.
+    pub fn get(&self, id: &str) -> Result<&RevisionModel<'s>, Error> {
+        self.revisions
+            .iter()
+            .find(|candidate| candidate.revision.id == id)
+            .ok_or_else(|| Error::UnknownRevision {
+                id: id.into(),
+                known: self
+                    .revisions
+                    .iter()
+                    .map(|known| known.revision.id.clone())
+                    .collect(),
+            })
+    }
+
+    /// Definitions and members without a doc line, by revision.
+    #[must_use]
+    pub fn undocumented(&self) -> Vec<(&'s str, Vec<String>)> {
+        self.revisions
+            .iter()
+            .map(|of| {
+                (
+                    of.revision.id.as_str(),
+                    self.docs.missing(&of.model, &of.revision.id),
+                )
+            })
+            .collect()
+    }
+
+    /// Doc lines that no revision uses; asks for every line first.
+    #[must_use]
+    pub fn unused_docs(&self) -> Vec<Error> {
+        let _ = self.undocumented();
+        self.docs.unused()
+    }
+
+    /// Plans the conversions between neighbours: of the revisions that can be negotiated, and drafts that differ.
+    /// What no rule answers between a draft and its neighbour is listed in [`PairPlan::open`].
+    ///
+    /// # Errors
+    /// Every change between released revisions without a rule, and every rule without a change.
+    pub fn plan_shims(&self, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
+        let mut plans = Vec::new();
+        let mut errors = Vec::new();
+        let pairs = self.shim_pairs();
+        let files: Vec<String> = pairs.iter().map(Pair::file).collect();
+        for (pair, name) in pairs.iter().zip(&files) {
+            match self.plan_pair(pair, spec.rules.get(name)) {
+                Ok(plan) => plans.push(plan),
+                Err(error) => errors.push(error),
+            }
+        }
+        errors.extend(self.changes.faults(&pairs));
+        // Rules between revisions that are no neighbours would never be looked at.
+        for (name, file) in spec.rules.iter() {
+            if name.starts_with("shims/") && !files.iter().any(|known| known == name) {
+                errors.push(Error::File {
+                    file: file.path.as_str().into(),
+                    problem: "no two neighbours of that name are converted".into(),
+                    detail: "".into(),
+                    help: format!("known: {}", files.join(", ")).into(),
+                });
+            }
+        }
+        Error::check(errors)?;
+        Ok(plans)
+    }
+
+    /// The pairs of neighbours that are converted, oldest first.
+    #[must_use]
+    pub fn shim_pairs(&self) -> Vec<Pair> {
+        let chain = self.chain();
+        let newer = chain.iter().skip(1);
+        let pairs = chain.iter().zip(newer);
+        pairs
+            .map(|(old, new)| Pair::new(&*old.revision.id, &*new.revision.id))
+            .collect()
+    }
+
+    /// Plans the conversions of two revisions by the rules in a file.
+    ///
+    /// # Errors
+    /// As [`Models::plan_shims`].
+    pub fn plan_pair(&self, pair: &Pair, file: RuleFile) -> Result<PairPlan, Error> {
+        let (old, new) = (self.get(&pair.old)?, self.get(&pair.new)?);
+        let sent = [old, new].map(|of| sent(&self.stated, of.revision));
+        let [old_codes, new_codes] = &sent;
+        let (rules, unanswered) = PairRules::read(file)?.answering(&self.changes, pair);
+        let Planned { plan, mut faults } =
+            shims::plan(side(old, old_codes), side(new, new_codes), &rules);
+        let is_draft = |of: &RevisionModel<'_>| of.revision.status == Status::Draft;
+        if !is_draft(old) && !is_draft(new) {
+            faults.extend(plan.open.iter().cloned().map(Decision::refused));
+        }
+        faults.extend(unanswered);
+        Error::check(faults)?;
+        Ok(plan)
+    }
+
+    /// The revisions that are converted, oldest first: no candidates, and no draft that is another revision.
+    #[must_use]
+    pub fn chain(&self) -> Vec<&RevisionModel<'s>> {
+        let converted = |of: &&RevisionModel<'_>| {
+            of.revision.status != Status::Candidate && self.twin(of).is_none()
+        };
+        self.revisions.iter().filter(converted).collect()
+    }
+
+    /// The released revision that a draft is the same as: in its types, and in what its schema says beside them.
+    #[must_use]
+    pub fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
+        self.revisions.iter().find(|other| {
+            of.revision.status == Status::Draft
+                && other.revision.status != Status::Draft
+                && other.revision.schema == of.revision.schema
+                && other.model == of.model
+        })
+    }
+}
+
+fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> Side<'m> {
+    Side {
+        id: &of.revision.id,
+        wire: &of.revision.wire,
+        model: &of.model,
+        schema: &of.revision.schema,
+        errors,
+    }
+}
+
+/// The error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
+fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
+    let said = (codes.errors.iter())
+        .filter(|error| error.send && error.revisions.contains(&revision.id))
+        .map(|error| (error.code, error.name.clone()));
+    let unlisted = codes.unlisted(revision).into_iter();
+    said.chain(unlisted.map(|(code, name)| (code, name.to_owned())))
+        .collect()
+}

@@ -1,0 +1,110 @@
+//! Wire names to Rust names.
+
+pub mod taken;
+
+use heck::{ToSnakeCase, ToUpperCamelCase};
+
+/// Rust's reserved words, strict and future.
+const RESERVED: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// A field or module name: `nextCursor` becomes `next_cursor`, `type` becomes `type_`.
+#[must_use]
+pub fn snake_case(wire: &str) -> String {
+    finish(wire.to_snake_case(), "n")
+}
+
+/// A type or variant name: `input_required` becomes `InputRequired`.
+#[must_use]
+pub fn pascal_case(wire: &str) -> String {
+    let name = wire.to_upper_camel_case();
+    // `Self` is the one reserved word in this case.
+    if name == "Self" {
+        return "SelfValue".to_owned();
+    }
+    finish(name, "N")
+}
+
+/// Keeps a name of the schema, with its first letter in upper case and without what Rust refuses.
+#[must_use]
+pub fn type_name(definition: &str) -> String {
+    let parts = definition.split(|c: char| !c.is_alphanumeric());
+    let name: String = parts.map(capitalized).collect();
+    if name == "Self" {
+        return "SelfValue".to_owned();
+    }
+    finish(name, "N")
+}
+
+/// Whether Rust takes a name as an identifier.
+#[must_use]
+pub fn is_identifier(name: &str) -> bool {
+    let mut letters = name.chars();
+    (letters.next()).is_some_and(|first| first == '_' || unicode_ident::is_xid_start(first))
+        && letters.all(unicode_ident::is_xid_continue)
+        && !matches!(name, "_" | "Self")
+        && !RESERVED.contains(&name)
+}
+
+/// Returns whether Rust takes a text as the path of a type without generic arguments: `mcp_wire::Json`, `crate::Uri`.
+pub(crate) fn is_path(text: &str) -> bool {
+    let text = text.strip_prefix("::").unwrap_or(text);
+    let segment = |name: &str| is_identifier(name) || matches!(name, "crate" | "self" | "super");
+    text.split("::").all(segment)
+}
+
+/// What Rust takes of a name for certain.
+pub(crate) fn plain(name: &str) -> String {
+    let plain = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
+    name.chars().filter(plain).collect()
+}
+
+/// `digit` is put before a name that starts with a digit.
+fn finish(name: String, digit: &str) -> String {
+    match name.chars().next() {
+        None => format!("{digit}ameless"),
+        Some(first) if first.is_numeric() => format!("{digit}{name}"),
+        Some(_) if RESERVED.contains(&name.as_str()) => format!("{name}_"),
+        Some(_) => name,
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pascal_case, snake_case, type_name};
+
+    #[test]
+    fn wire_names_become_rust_names() {
+        assert_eq!(snake_case("nextCursor"), "next_cursor");
+        assert_eq!(snake_case("ttlMs"), "ttl_ms");
+        assert_eq!(snake_case("_meta"), "meta");
+        assert_eq!(snake_case("$schema"), "schema");
+        assert_eq!(snake_case("type"), "type_");
+        assert_eq!(snake_case("URLValue"), "url_value");
+        assert_eq!(pascal_case("input_required"), "InputRequired");
+        assert_eq!(pascal_case("date-time"), "DateTime");
+        assert_eq!(pascal_case("thisServer"), "ThisServer");
+        assert_eq!(pascal_case("2d"), "N2d");
+        assert_eq!(type_name("JSONRPCRequest"), "JSONRPCRequest");
+    }
+
+    #[test]
+    fn names_that_rust_refuses_are_mended() {
+        assert_eq!(pascal_case("self"), "SelfValue");
+        assert_eq!(snake_case("self"), "self_");
+        assert_eq!(snake_case("--"), "nameless");
+    }
+}

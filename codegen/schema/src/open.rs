@@ -1,0 +1,79 @@
+//! Everything that is open in a spec, as one list: what an import leads to.
+
+use crate::Models;
+use crate::decision::Decision;
+use crate::{Error, Problems, Spec};
+
+/// What has to be decided, written or mended before a spec stands.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// Decisions, each once; a draft takes a safe answer for its own until they are made.
+    pub decisions: Vec<Decision>,
+    /// Definitions and members without a doc line, by revision.
+    pub undocumented: Vec<(String, Vec<String>)>,
+    /// What stands in the way besides, each once.
+    pub problems: Vec<Error>,
+}
+
+impl Open {
+    /// What is open in a spec.
+    #[must_use]
+    pub fn of(spec: &Spec) -> Self {
+        let mut open = Self::default();
+        let models = match Models::and_idle(spec) {
+            Ok((models, idle)) => {
+                open.problems = idle;
+                models
+            }
+            Err(problems) => {
+                open.take(problems);
+                return open;
+            }
+        };
+        for of in &models.revisions {
+            open.decisions.extend(of.decisions.iter().cloned());
+        }
+        for pair in models.shim_pairs() {
+            match models.plan_pair(&pair, spec.rules.get(&pair.file())) {
+                Ok(plan) => open.decisions.extend(plan.open),
+                Err(error) => open.take(error.into()),
+            }
+        }
+        open.decisions.sort();
+        open.decisions.dedup();
+        open.problems.extend(models.unused_docs());
+        let own = |id: &str| {
+            let schema = |of: &&crate::spec::Revision| of.id == id;
+            let mine = spec.revisions.iter().find(schema);
+            // A draft that is a release is documented there.
+            mine.is_some_and(|mine| {
+                let first = spec
+                    .revisions
+                    .iter()
+                    .find(|other| other.schema == mine.schema);
+                first.is_some_and(|first| first.id == mine.id)
+            })
+        };
+        let undocumented = models.undocumented().into_iter();
+        open.undocumented = undocumented
+            .filter(|(id, names)| !names.is_empty() && own(id))
+            .map(|(id, names)| (id.to_owned(), names))
+            .collect();
+        open
+    }
+
+    /// Nothing is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.decisions.is_empty() && self.undocumented.is_empty() && self.problems.is_empty()
+    }
+
+    fn take(&mut self, problems: Problems) {
+        for error in problems {
+            match error {
+                Error::Open(decision) => self.decisions.push(*decision),
+                other => self.problems.push(other),
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Which rules a change meets on its way: those of its pair of neighbours, or of each hop between two that are none.
+//!
+//! Between neighbours the plan of the pair says it. Further apart, a change is what the hops between have made of it:
+//! it meets the rules of their rows at its places on the wire, or of those that hold these or lie in them.
+//! A candidate stands between two neighbours: what it changes meets the rules of the hop over it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::changes::Changes;
+use super::{PROVEN, Pair, PairPlan, cover};
+use crate::Models;
+use crate::Spec;
+use crate::diff::{self, Diff, Met, Prose, Row, Sources, WirePath, WirePlace};
+use crate::spec::Status;
+
+/// Meets a change that only a candidate has.
+const UNNEGOTIATED: &str = "runtime: a candidate is never negotiated";
+
+/// Fills in the rules of every row between revisions that are converted into each other, and candidates on the way;
+/// none for a pair that cannot be planned.
+pub fn cover_all(spec: &Spec, sources: &Sources<'_>, diffs: &mut [Diff]) {
+    let Ok(models) = Models::open(spec) else {
+        return;
+    };
+    let pairs = models.shim_pairs();
+    let mut hops: BTreeMap<usize, Option<Hop>> = BTreeMap::new();
+    for diff in diffs.iter_mut().filter(|diff| !diff.raw) {
+        let place = |label: &str| Place::of(spec, &pairs, label);
+        let [Some(old), Some(new)] = [&diff.old, &diff.new].map(|label| place(label)) else {
+            continue;
+        };
+        let crossed = old.first().min(new.first())..old.last().max(new.last());
+        let converted = [old, new].iter().all(|place| matches!(place, Place::At(_)));
+        for at in crossed.clone() {
+            hops.entry(at)
+                .or_insert_with(|| Hop::of(spec, sources, &models, &pairs[at]));
+        }
+        if converted {
+            let told = crossed
+                .clone()
+                .flat_map(|at| prose(&models.changes, &pairs[at]));
+            diff.prose.extend(told);
+        }
+        let crossed: Option<Vec<&Hop>> = crossed.map(|at| hops.get(&at)?.as_ref()).collect();
+        match crossed.as_deref() {
+            Some([hop]) if converted && old < new => diff.cover(|row| hop.rules(row)),
+            Some(hops) if converted => diff.cover(|row| met(row, hops)),
+            Some(hops) => diff.cover(|row| met_on_the_way(row, hops)),
+            None => {}
+        }
+    }
+}
+
+/// What the prose changes between two neighbours.
+fn prose(changes: &Changes, pair: &Pair) -> Vec<Prose> {
+    let hop = pair.to_string();
+    let own = changes.all().filter(|change| change.between == hop);
+    own.map(|change| Prose {
+        hop: hop.clone(),
+        id: change.id.clone(),
+        says: change.says.clone(),
+        page: change.page.clone(),
+    })
+    .collect()
+}
+
+/// Where a revision stands in the chain of conversions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// It is one of those that are converted; a draft that is a released revision stands there.
+    At(usize),
+    /// It is a candidate, after this one.
+    After(usize),
+}
+
+impl Place {
+    fn of(spec: &Spec, pairs: &[Pair], label: &str) -> Option<Self> {
+        let oldest = pairs.first().map(|pair| &pair.old);
+        let ids: Vec<&String> = (oldest.into_iter())
+            .chain(pairs.iter().map(|pair| &pair.new))
+            .collect();
+        let known = spec.revision(label).ok()?;
+        let same = |id: &str| {
+            id == label || (spec.revision(id)).is_ok_and(|other| other.schema == known.schema)
+        };
+        if let Some(at) = ids.iter().position(|id| same(id)) {
+            return Some(Self::At(at));
+        }
+        let before = spec
+            .revisions
+            .iter()
+            .take_while(|other| other.id != known.id);
+        let before = before.filter_map(|other| ids.iter().position(|id| **id == other.id));
+        let after = before.last().filter(|at| at + 1 < ids.len())?;
+        (known.status == Status::Candidate).then_some(Self::After(after))
+    }
+
+    /// The index of the last revision that is converted and not after this one.
+    fn first(self) -> usize {
+        match self {
+            Self::At(at) | Self::After(at) => at,
+        }
+    }
+
+    /// The index of the first revision that is converted and not before this one.
+    fn last(self) -> usize {
+        match self {
+            Self::At(at) => at,
+            Self::After(at) => at + 1,
+        }
+    }
+}
+
+/// A pair of neighbours: its plan, and the rules that its rows meet, place by place.
+struct Hop {
+    name: String,
+    plan: PairPlan,
+    rules: BTreeMap<WirePlace, BTreeSet<String>>,
+}
+
+impl Hop {
+    fn of(spec: &Spec, sources: &Sources<'_>, models: &Models<'_>, pair: &Pair) -> Option<Self> {
+        let file = spec.rules.get(&pair.file());
+        let plan = models.plan_pair(pair, file).ok()?;
+        let diff = diff::between(sources, &pair.old, &pair.new, false).ok()?;
+        let ignored = diff.ignored.iter().map(|ignored| &ignored.row);
+        let mut rules: BTreeMap<WirePlace, BTreeSet<String>> = BTreeMap::new();
+        for row in diff.rows.iter().chain(ignored) {
+            let met = cover(row, &plan);
+            for path in &row.paths {
+                rules
+                    .entry(path.place())
+                    .or_default()
+                    .extend(met.iter().cloned());
+            }
+        }
+        Some(Self {
+            name: pair.to_string(),
+            plan,
+            rules,
+        })
+    }
+
+    /// The rules for a row of this very pair.
+    fn rules(&self, row: &Row) -> Vec<Met> {
+        self.met(cover(row, &self.plan))
+    }
+
+    fn met(&self, rules: BTreeSet<String>) -> Vec<Met> {
+        let met = Met {
+            hop: self.name.clone(),
+            rules: rules.into_iter().collect(),
+        };
+        match met.rules.is_empty() {
+            true => Vec::new(),
+            false => vec![met],
+        }
+    }
+
+    /// The rules of the places that touch one of these.
+    fn touching(&self, places: &[WirePlace], touches: Touches) -> BTreeSet<String> {
+        let touching =
+            (self.rules.iter()).filter(|(at, _)| places.iter().any(|place| touches(at, place)));
+        touching.flat_map(|(_, rules)| rules.clone()).collect()
+    }
+}
+
+/// Whether what stands at the first place has a say in what stands at the second one.
+type Touches = fn(&WirePlace, &WirePlace) -> bool;
+
+/// The rules of each hop for a row between two that are no neighbours.
+fn met(row: &Row, hops: &[&Hop]) -> Vec<Met> {
+    let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
+    if places.is_empty() {
+        // Names of definitions are no value that anything could happen to.
+        return hops
+            .iter()
+            .flat_map(|hop| hop.met(BTreeSet::from([PROVEN.to_owned()])))
+            .collect();
+    }
+    let near: [Touches; 3] = [
+        |other, place| other == place,
+        WirePlace::holds,
+        |other, place| place.holds(other),
+    ];
+    for touches in near {
+        let met: Vec<Met> = (hops.iter())
+            .flat_map(|hop| hop.met(hop.touching(&places, touches)))
+            .collect();
+        if !met.is_empty() {
+            return met;
+        }
+    }
+    Vec::new()
+}
+
+/// The rules for a row of a candidate: what the hop over it does where the candidate changes something.
+fn met_on_the_way(row: &Row, hops: &[&Hop]) -> Vec<Met> {
+    let met = met(row, hops);
+    if !met.is_empty() {
+        return met;
+    }
+    let alone = |hop: &&Hop| hop.met(BTreeSet::from([UNNEGOTIATED.to_owned()]));
+    hops.last().map_or_else(Vec::new, alone)
+}

@@ -1,0 +1,121 @@
+//! Two revisions that values travel between, and the two ways.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+
+/// Two neighbours; `OLD..NEW` in print.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Pair {
+    /// The id of the older revision.
+    pub old: String,
+    /// The id of the newer one.
+    pub new: String,
+}
+
+impl Pair {
+    /// The pair of these two revisions, the older one first.
+    pub fn new(old: impl Into<String>, new: impl Into<String>) -> Self {
+        Self {
+            old: old.into(),
+            new: new.into(),
+        }
+    }
+
+    /// The name of its rule file among those of the spec.
+    #[must_use]
+    pub fn file(&self) -> String {
+        format!("shims/{self}.toml")
+    }
+
+    /// The module of its conversions: `v2024_11_05_to_v2025_03_26`.
+    #[must_use]
+    pub fn module(&self) -> String {
+        format!(
+            "{}_to_{}",
+            names::module(&self.old),
+            names::module(&self.new)
+        )
+    }
+
+    /// The revisions that a way leads from and to.
+    #[must_use]
+    pub fn ends(&self, way: Way) -> [&str; 2] {
+        match way {
+            Way::Up => [&self.old, &self.new],
+            Way::Down => [&self.new, &self.old],
+        }
+    }
+
+    /// The name of a way in losses: `FROM..TO`.
+    #[must_use]
+    pub fn hop(&self, way: Way) -> String {
+        let [from, to] = self.ends(way);
+        format!("{from}..{to}")
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.old, self.new)
+    }
+}
+
+/// Which way a value travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// To the newer revision.
+    Up,
+    /// To the older one.
+    Down,
+}
+
+impl Way {
+    /// Both ways.
+    pub const BOTH: [Self; 2] = [Self::Up, Self::Down];
+
+    /// The name in rule files and modules.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        }
+    }
+
+    /// The way back.
+    #[must_use]
+    pub const fn back(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+
+    /// That of two which belongs to this way.
+    pub fn of<T>(self, up: T, down: T) -> T {
+        match self {
+            Self::Up => up,
+            Self::Down => down,
+        }
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Who sends a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sender {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}

@@ -1,0 +1,451 @@
+//! The rows of `spec/shims/<old>..<new>.toml`, as they are written.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toml::Spanned;
+
+use super::example::Example;
+use crate::Error;
+use crate::shims::adapter::Adapter;
+use crate::shims::one_or_many::OneOrMany;
+use crate::shims::pair::{Sender, Way};
+use crate::spec::rules::RuleFile;
+
+/// All rows of a file, with their places in it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Rows {
+    pub(super) also: Vec<Spanned<Also>>,
+    pub(super) rename: Vec<Spanned<Rename>>,
+    pub(super) rule: Vec<Spanned<Rule>>,
+    pub(super) method: Vec<Spanned<MethodRule>>,
+    pub(super) error: Vec<Spanned<ErrorRule>>,
+}
+
+/// Rows with their byte offsets.
+pub(super) fn placed<T>(rows: &[Spanned<T>]) -> impl Iterator<Item = (usize, &T)> {
+    rows.iter().map(|row| (row.span().start, row.get_ref()))
+}
+
+/// An error about a row.
+pub(super) fn error(
+    file: &RuleFile,
+    offset: usize,
+    id: &str,
+    problem: &str,
+    reason: &str,
+) -> Error {
+    file.error(offset, format!("rule `{id}`"), problem, reason, "")
+}
+
+/// A type that no method of both revisions reaches, and that an adapter of the runtime converts.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Also {
+    pub(super) r#type: String,
+    pub(super) reason: String,
+}
+
+/// Two types that are one, under two names.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rename {
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) reason: String,
+}
+
+impl Rename {
+    /// How errors name it.
+    pub(super) fn id(&self) -> String {
+        format!("{} -> {}", self.old, self.new)
+    }
+}
+
+/// A decision about a member, a variant or a type.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Rule {
+    /// The name under which losses and people speak of it.
+    pub id: String,
+    /// `Type.member`, `Type|Variant` or `Type`, or a list of them; `*` stands for any type.
+    pub at: OneOrMany<String>,
+    /// What happens on the way to the newer revision.
+    #[serde(default)]
+    pub up: Option<Action>,
+    /// What happens on the way to the older one.
+    #[serde(default)]
+    pub down: Option<Action>,
+    /// How much the loss matters, where something is lost.
+    #[serde(default)]
+    pub loss: Option<Loss>,
+    /// How much it matters where what counts is not among what is lost: a hook says so, or `trivial` does.
+    #[serde(default)]
+    pub lesser: Option<Loss>,
+    /// The values that are lost with the lesser kind.
+    #[serde(default)]
+    pub trivial: Option<Trivial>,
+    /// Whether a member that is dropped travels as an unknown one under the policy that carries, and is taken back:
+    /// not where an older peer would take it for something else.
+    #[serde(default = "yes")]
+    pub carry: bool,
+    /// What it comes to, on values: one at least of each way that it speaks of.
+    #[serde(default)]
+    pub example: Vec<Example>,
+    /// The hooks, as `id@place`, without which this would lose more than it says, or stop where it need not.
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// Of a hook: the members whose limits are tighter in the other revision, and that it makes fit.
+    #[serde(default)]
+    pub covers: Vec<String>,
+    /// Why, in our own words.
+    pub reason: String,
+    /// The page or schema that it rests on.
+    pub source: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Values whose loss is of a rule's lesser kind.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+#[derive(Default)]
+pub struct Trivial {
+    /// These.
+    pub values: Vec<Value>,
+    /// Objects that have no other members than these.
+    pub members: Option<Vec<String>>,
+}
+
+/// A decision about methods that only one of the two revisions has, or that mean something else in the other.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MethodRule {
+    /// The method, or a list of them.
+    pub name: OneOrMany<String>,
+    /// Who sends it, where that matters.
+    #[serde(default)]
+    pub direction: Option<Sender>,
+    /// Its name in rule tables.
+    pub id: String,
+    /// What becomes of it, on either way, where only one revision has it.
+    #[serde(default)]
+    pub action: Option<MethodAction>,
+    /// What becomes of it on the way up, where both have it.
+    #[serde(default)]
+    pub up: Option<MethodAction>,
+    /// What becomes of it on the way down, where both have it.
+    #[serde(default)]
+    pub down: Option<MethodAction>,
+    /// What it comes to, on values.
+    #[serde(default)]
+    pub example: Vec<Example>,
+    /// The types that its adapter converts although no method of both revisions reaches them.
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// Why, in our own words.
+    pub reason: String,
+    /// The page that it rests on.
+    pub source: String,
+}
+
+/// A decision about an error code.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ErrorRule {
+    /// The code, a range of them (the lowest and the highest), or any.
+    pub code: Codes,
+    /// Its name in rule tables and losses.
+    pub id: String,
+    /// The methods that it answers, where it means something else elsewhere.
+    #[serde(default)]
+    pub method: Option<OneOrMany<String>>,
+    /// What it comes to, on values.
+    #[serde(default)]
+    pub example: Vec<Example>,
+    /// What it becomes on the way up.
+    #[serde(default)]
+    pub up: Option<ErrorFate>,
+    /// What it becomes on the way down.
+    #[serde(default)]
+    pub down: Option<ErrorFate>,
+    /// Why, in our own words.
+    pub reason: String,
+    /// The page that it rests on.
+    pub source: String,
+}
+
+/// The codes that a rule speaks of: `-32002`, `[-32099, -32020]` or `"any"`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "RawCodes", into = "RawCodes")]
+pub struct Codes {
+    /// The lowest.
+    pub from: i64,
+    /// The highest.
+    pub to: i64,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(untagged)]
+enum RawCodes {
+    One(i64),
+    Range([i64; 2]),
+    Word(String),
+}
+
+impl Codes {
+    const ANY: Self = Self {
+        from: i64::MIN,
+        to: i64::MAX,
+    };
+
+    /// One code.
+    #[must_use]
+    pub const fn one(code: i64) -> Self {
+        Self {
+            from: code,
+            to: code,
+        }
+    }
+
+    /// Whether a code is among them.
+    #[must_use]
+    pub fn contains(&self, code: i64) -> bool {
+        (self.from..=self.to).contains(&code)
+    }
+
+    /// The code, if it is one.
+    #[must_use]
+    pub fn single(&self) -> Option<i64> {
+        (self.from == self.to).then_some(self.from)
+    }
+}
+
+impl TryFrom<RawCodes> for Codes {
+    type Error = String;
+
+    fn try_from(raw: RawCodes) -> Result<Self, String> {
+        match raw {
+            RawCodes::One(code) => Ok(Self {
+                from: code,
+                to: code,
+            }),
+            RawCodes::Range([from, to]) if from < to => Ok(Self { from, to }),
+            RawCodes::Range([from, to]) => Err(format!(
+                "a range of codes goes from the lowest to the highest, not from {from} to {to}"
+            )),
+            RawCodes::Word(word) if word == "any" => Ok(Self::ANY),
+            RawCodes::Word(word) => Err(format!(
+                "a code is a number, a range `[LOWEST, HIGHEST]` or `\"any\"`, not `{word}`"
+            )),
+        }
+    }
+}
+
+impl From<Codes> for RawCodes {
+    fn from(codes: Codes) -> Self {
+        match codes {
+            Codes::ANY => Self::Word("any".to_owned()),
+            Codes { from, to } if from == to => Self::One(from),
+            Codes { from, to } => Self::Range([from, to]),
+        }
+    }
+}
+
+impl std::fmt::Display for Codes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            &Self::ANY => f.pad("any"),
+            Self { from, to } if from == to => write!(f, "{from}"),
+            Self { from, to } => write!(f, "{from} to {to}"),
+        }
+    }
+}
+
+/// What an error becomes.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorFate {
+    /// The same error with this code.
+    Code(i64),
+    /// An adapter has to turn it into something else.
+    NeedsState(Adapter),
+}
+
+/// What a rule does.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// An optional member is left out, and recorded; carried under the other policy.
+    Drop,
+    /// A member travels as an unknown one under either policy: the older schema is open, and nothing is lost.
+    Pass,
+    /// A member that the source does not name is taken out of its unknown ones: it says the same there.
+    Adopt,
+    /// Without the member, which the target must have, a notification ends here.
+    Swallow,
+    /// An absent member that must be there is made from an empty one.
+    Empty,
+    /// Items of a list that this hand-written function refuses are left out, and recorded.
+    Filter(String),
+    /// A member that must be there gets this value.
+    Default(Value),
+    /// On the way down a member with this value is left out, and comes back on the way up; another value is lost.
+    Implied(Value),
+    /// On the way down a member with this value is left out; another one is rejected.
+    Only(Only),
+    /// The value comes from what a session knows; without that an optional member is absent, and for one that must be
+    /// there the handshake adapter has to help.
+    Session(SessionFact),
+    /// An adapter of the runtime has to do it.
+    NeedsState(Adapter),
+    /// The error that the spec calls for.
+    Reject(Reject),
+    /// A hand-written function converts it, of the module of the pair in `mcp_hooks`.
+    Custom(String),
+    /// A hand-written function changes the value before it is converted.
+    Before(String),
+    /// A hand-written function changes the value after it was converted.
+    After(String),
+}
+
+/// What becomes of a method that the other revision lacks, or understands otherwise.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodAction {
+    /// A notification ends here: the peer is not told.
+    Drop,
+    /// An adapter of the runtime has to do it.
+    NeedsState(Adapter),
+    /// The subscription adapter has to do it, unless the session says for which stream it is.
+    Subscribed,
+    /// This error answers it.
+    Reject(Reject),
+}
+
+/// See [`Action::Only`].
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Only {
+    /// The value that goes without saying.
+    pub value: Value,
+    /// Other values that the newer revision itself has, for those places that may hold them.
+    #[serde(default)]
+    pub known: Vec<String>,
+    /// The error for any other.
+    pub otherwise: Reject,
+}
+
+/// A JSON-RPC error.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reject {
+    /// Its code.
+    pub code: i64,
+    /// Its message.
+    pub message: String,
+}
+
+/// What a handshake settles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionFact {
+    /// What the client can do.
+    ClientCapabilities,
+    /// Which client it is.
+    ClientInfo,
+    /// For which stream a notification is.
+    SubscriptionId,
+}
+
+/// How much a loss matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// It shows, and no more.
+    Cosmetic,
+    /// It changes what can be done.
+    Semantic,
+    /// A person is no longer asked.
+    Interaction,
+    /// A guard against harm is gone.
+    Safety,
+}
+
+impl Rule {
+    /// What it says of one way.
+    #[must_use]
+    pub fn action(&self, way: Way) -> Option<&Action> {
+        way.of(&self.up, &self.down).as_ref()
+    }
+
+    /// What it says, of both ways.
+    pub(super) fn actions(&self) -> impl Iterator<Item = &Action> {
+        Way::BOTH.into_iter().filter_map(|way| self.action(way))
+    }
+}
+
+impl MethodRule {
+    /// What it says of one way.
+    #[must_use]
+    pub fn action(&self, way: Way) -> Option<&MethodAction> {
+        self.action
+            .as_ref()
+            .or_else(|| way.of(&self.up, &self.down).as_ref())
+    }
+}
+
+impl ErrorRule {
+    /// What the code becomes on one way.
+    #[must_use]
+    pub fn fate(&self, way: Way) -> Option<&ErrorFate> {
+        way.of(&self.up, &self.down).as_ref()
+    }
+}
+
+impl Action {
+    /// Whether it changes values before or after they are converted, or leaves out items: what no difference
+    /// between two models asks for by itself.
+    #[must_use]
+    pub fn is_hook(&self) -> bool {
+        matches!(self, Self::Before(_) | Self::After(_) | Self::Filter(_))
+    }
+
+    /// Whether it says what becomes of a member that the target does not have.
+    pub(crate) fn drops(&self) -> bool {
+        matches!(
+            self,
+            Self::Drop
+                | Self::Pass
+                | Self::Implied(_)
+                | Self::Only(_)
+                | Self::NeedsState(_)
+                | Self::Reject(_)
+                | Self::Custom(_)
+        )
+    }
+
+    /// Whether a conversion ends by it.
+    #[must_use]
+    pub fn stops(&self) -> bool {
+        matches!(self, Self::NeedsState(_) | Self::Reject(_) | Self::Swallow)
+    }
+
+    /// Whether it says what a member that must be there gets, where the source has none.
+    pub(crate) fn fills(&self) -> bool {
+        matches!(
+            self,
+            Self::Default(_)
+                | Self::Empty
+                | Self::Session(_)
+                | Self::Swallow
+                | Self::Implied(_)
+                | Self::Only(_)
+                | Self::NeedsState(_)
+                | Self::Reject(_)
+                | Self::Custom(_)
+        )
+    }
+}

@@ -1,0 +1,270 @@
+//! The spec directory: facts of each revision, the decisions about them, and how they are read, imported and verified.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::Error;
+
+pub mod canonical;
+mod carried;
+mod carry;
+mod complaints;
+mod directory;
+pub(crate) mod errata;
+pub mod errors;
+mod facts;
+mod import;
+pub mod json;
+pub mod methods;
+mod remove;
+mod revisions;
+pub mod roles;
+pub mod rules;
+mod scaffold;
+mod sheet;
+mod verify;
+
+pub use carried::Carried;
+pub use carry::Left;
+pub use directory::Directory;
+pub use errata::Erratum;
+pub use facts::Fact;
+pub use import::{ImportOptions, Imported, Upstream, import, sha256};
+pub use remove::Removed;
+pub use revisions::{Era, Status};
+pub use rules::{RuleFile, RuleTexts};
+pub use verify::{Verified, verify};
+
+/// The list of revisions in a spec directory.
+const REVISIONS: &str = "revisions.toml";
+
+/// Everything that spec/ says.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The revisions in the order of revisions.toml: oldest first, drafts last.
+    pub revisions: Vec<Revision>,
+    /// The rule files that all revisions share, unread.
+    pub rules: RuleTexts,
+}
+
+/// One published state of the protocol.
+#[derive(Clone, Debug)]
+pub struct Revision {
+    /// Its name, and that of its directory.
+    pub id: String,
+    /// The version string that it goes by on the wire.
+    pub wire: String,
+    /// How it settles which version is spoken.
+    pub era: Era,
+    /// How far it has come.
+    pub status: Status,
+    /// Where the schema stands in the specification's repository.
+    pub source: String,
+    /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
+    pub sha256: String,
+    /// URL of the reference page of a definition; `{anchor}` stands for its name in lower case.
+    pub reference: String,
+    /// The schema in canonical form, errata applied.
+    pub schema: Value,
+    /// The schema in canonical form, as upstream has it.
+    pub raw: Value,
+    /// The repairs, in the order in which they were applied.
+    pub errata: Vec<Erratum>,
+}
+
+impl Spec {
+    /// Read a spec directory.
+    ///
+    /// # Errors
+    /// What cannot be read, is no schema, or has an erratum that does not apply; all of it, not the first alone.
+    pub fn read(dir: &Path) -> Result<Self, Error> {
+        Self::load(&root_of(dir), &collect(dir)?)
+    }
+
+    /// The same from memory: texts by their path below the spec directory, which failures print as `spec`.
+    ///
+    /// # Errors
+    /// As [`Spec::read`].
+    pub fn from_files(files: BTreeMap<String, String>) -> Result<Self, Error> {
+        Self::load("spec", &files)
+    }
+
+    fn load(root: &str, files: &Files) -> Result<Self, Error> {
+        let list = revisions_file(root, files)?;
+        let rows = revisions::read(&list)?;
+        let (mut revisions, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
+        for row in &rows {
+            match Revision::load(root, files, &list, row) {
+                Ok(revision) => revisions.push(revision),
+                Err(error) => errors.push(error),
+            }
+        }
+        Error::check(errors)?;
+        let mut rules = RuleTexts::new(root);
+        for (name, text) in files {
+            let of_revision = rows
+                .iter()
+                .any(|row| name.split('/').next() == Some(row.id()));
+            if name.ends_with(".toml") && name != REVISIONS && !of_revision {
+                rules.insert(name, text.clone());
+            }
+        }
+        Ok(Self { revisions, rules })
+    }
+
+    /// The revision of that id.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRevision`], with the ids that there are.
+    pub fn revision(&self, id: &str) -> Result<&Revision, Error> {
+        self.revisions
+            .iter()
+            .find(|revision| revision.id == id)
+            .ok_or_else(|| Error::UnknownRevision {
+                id: id.into(),
+                known: self
+                    .revisions
+                    .iter()
+                    .map(|revision| revision.id.clone())
+                    .collect(),
+            })
+    }
+}
+
+impl Revision {
+    fn load(
+        root: &str,
+        files: &Files,
+        list: &RuleFile,
+        row: &revisions::Row,
+    ) -> Result<Self, Error> {
+        let id = row.id();
+        let name = schema_name(id);
+        let text = files.get(&name).ok_or_else(|| {
+            list.error(
+                row.id.span().start,
+                format!("revision `{id}`"),
+                format!("there is no {root}/{name}"),
+                "",
+                format!("cargo xtask spec import FILE --revision {id}"),
+            )
+        })?;
+        let path = format!("{root}/{name}");
+        let raw = canonical::canonicalize(&json::parse(&path, text)?, &path)?;
+        let errata_file = errata_file(root, files, id);
+        let errata = errata::read(&errata_file)?;
+        let schema = errata::apply(&raw, &errata, &errata_file)?;
+        Ok(Self {
+            id: id.to_owned(),
+            wire: row.wire().to_owned(),
+            era: *row.era.get_ref(),
+            status: *row.status.get_ref(),
+            source: revisions::text(&row.source).unwrap_or_default().to_owned(),
+            sha256: row.sha256().to_owned(),
+            reference: revisions::text(&row.reference)
+                .unwrap_or_default()
+                .to_owned(),
+            schema,
+            raw,
+            errata,
+        })
+    }
+
+    /// The definitions of [`Revision::schema`], by name.
+    pub fn definitions(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let defs = self.schema.get("$defs").and_then(Value::as_object);
+        defs.into_iter()
+            .flatten()
+            .map(|(name, definition)| (name.as_str(), definition))
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn definition(&self, name: &str) -> Option<&Value> {
+        self.schema.get("$defs")?.get(name)
+    }
+
+    /// The reference page of a definition.
+    #[must_use]
+    pub fn reference_of(&self, definition: &str) -> String {
+        self.reference
+            .replace("{anchor}", &definition.to_lowercase())
+    }
+}
+
+/// Texts by their path below the spec directory.
+type Files = BTreeMap<String, String>;
+
+fn schema_name(id: &str) -> String {
+    format!("{id}/schema.json")
+}
+
+fn errata_file(root: &str, files: &Files, id: &str) -> RuleFile {
+    let name = format!("{id}/errata.toml");
+    RuleFile::new(
+        format!("{root}/{name}"),
+        files.get(&name).map_or("", String::as_str),
+    )
+}
+
+fn revisions_file(root: &str, files: &Files) -> Result<RuleFile, Error> {
+    let path = format!("{root}/{REVISIONS}");
+    match files.get(REVISIONS) {
+        Some(text) => Ok(RuleFile::new(path, text.as_str())),
+        None => Err(Error::File {
+            file: path.into(),
+            problem: "there is no list of revisions".into(),
+            detail: "".into(),
+            help: "is this a spec directory? `cargo xtask spec import` starts one".into(),
+        }),
+    }
+}
+
+/// The directory as failures print it.
+fn root_of(dir: &Path) -> String {
+    dir.display().to_string().trim_end_matches('/').to_owned()
+}
+
+/// Every `.toml` of the directory and its direct subdirectories, and their `schema.json`.
+fn collect(dir: &Path) -> Result<Files, Error> {
+    let mut files = Files::new();
+    for (name, is_dir) in entries(dir)? {
+        if !is_dir {
+            collect_file(dir, name, &mut files)?;
+            continue;
+        }
+        for (inner, is_dir) in entries(&dir.join(&name))? {
+            if !is_dir {
+                collect_file(dir, format!("{name}/{inner}"), &mut files)?;
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn collect_file(dir: &Path, name: String, files: &mut Files) -> Result<(), Error> {
+    if name.ends_with(".toml") || name.ends_with("/schema.json") {
+        let path = dir.join(&name);
+        let text = fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
+        files.insert(name, text);
+    }
+    Ok(())
+}
+
+/// Names in a directory, and whether each is a directory itself; hidden ones are left out.
+fn entries(dir: &Path) -> Result<Vec<(String, bool)>, Error> {
+    let unreadable = |cause| Error::io("read", dir, cause);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let is_dir = fs::metadata(entry.path()).map_err(unreadable)?.is_dir();
+        match entry.file_name().into_string() {
+            Ok(name) if !name.starts_with('.') => names.push((name, is_dir)),
+            _ => {}
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,115 @@
+//! JSON text to a value, strictly: a member given twice is an error, and every error has its line.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::Error;
+
+/// Parse the text of `file`.
+///
+/// # Errors
+/// [`Error::Json`]; nesting deeper than serde_json's limit of 128 is one too.
+pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
+    if text.trim().is_empty() {
+        return Err(Error::Json {
+            file: file.into(),
+            line: 1,
+            column: 1,
+            message: "the file is empty".into(),
+        });
+    }
+    serde_json::from_str::<Strict>(text)
+        .map(|strict| strict.0)
+        .map_err(|error| {
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            let message = error.to_string();
+            Error::Json {
+                file: file.into(),
+                line: error.line(),
+                column: error.column(),
+                message: message.strip_suffix(&place).unwrap_or(&message).into(),
+            }
+        })
+}
+
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(Self)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("a number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Strict(value)) = seq.next_element()? {
+            list.push(value);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            if map.contains_key(&key) {
+                return Err(de::Error::custom(format_args!(
+                    "member `{key}` is given twice"
+                )));
+            }
+            let Strict(value) = members.next_value()?;
+            map.insert(key, value);
+        }
+        Ok(map.into())
+    }
+}
+
+/// The text of a value for a message: compact, keys in their order, cut at about 200 bytes.
+pub(crate) fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
