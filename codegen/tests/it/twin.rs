@@ -9,9 +9,9 @@ fn spec_dir() -> PathBuf {
 }
 
 /// The newest release of a spec.
-pub(crate) fn newest(spec: &Spec) -> &mcp_codegen::Revision {
+pub(crate) fn newest(spec: &Spec) -> &mcp_schema::Revision {
     let mut revisions = spec.revisions.iter();
-    let is_released = |row: &&mcp_codegen::Revision| row.status == Status::Released;
+    let is_released = |row: &&mcp_schema::Revision| row.status == Status::Released;
     revisions.rfind(is_released).unwrap()
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 use mcp_revisions::mcp_wire::{self, Json};
 use mcp_revisions::server::{Answer, Event};
 use mcp_revisions::{Limits, V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
-use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 
 const DONE: &str = r#"{"resultType":"complete","content":[]}"#;
 
@@ -193,11 +193,11 @@ fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
     }
     // Another process takes it if it has the key, and not otherwise.
     let state = asked_by_result(&server, pays);
-    let other = support::server::<V2026_07_28>();
+    let other = crate::support::server::<V2026_07_28>();
     assert!(again(&other, pays, &state, NOW).is_err());
     let keyed = |keys: &[u8]| {
         let keys = keys.to_vec();
-        support::server::<V2026_07_28>().told(|server| {
+        crate::support::server::<V2026_07_28>().told(|server| {
             let with =
                 |server: mcp_revisions::Server<_>, key| server.with_request_state_key([key; 32]);
             keys.into_iter().fold(server, with)

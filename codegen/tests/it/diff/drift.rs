@@ -1,6 +1,6 @@
 //! What a new receiver may refuse is never told as compatible: every keyword that can refuse, judged by another validator.
 
-use mcp_codegen::diff::{Level, Side, compare};
+use mcp_schema::diff::{Level, Side, compare};
 use serde_json::{Value, json};
 
 use super::witnesses::{Judge, check};

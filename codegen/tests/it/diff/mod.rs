@@ -47,7 +47,7 @@ fn sides() -> &'static [Side] {
 /// The id of the newest release.
 fn newest() -> &'static str {
     static NEWEST: OnceLock<String> = OnceLock::new();
-    NEWEST.get_or_init(|| twin::newest(spec()).id.clone())
+    NEWEST.get_or_init(|| crate::twin::newest(spec()).id.clone())
 }
 
 fn side(id: &str) -> &'static Side {
