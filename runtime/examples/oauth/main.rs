@@ -10,7 +10,7 @@ use mcp_revisions::newest::CallServer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
 
-use tokens::{Failure, Tokens};
+use tokens::{Failure, Registration, Tokens};
 
 #[tokio::main]
 async fn main() -> Result<(), Failure> {
@@ -19,7 +19,12 @@ async fn main() -> Result<(), Failure> {
     tokio::spawn(axum::serve(listener, servers::servers(&origin)?).into_future());
 
     let url = format!("{origin}/mcp");
-    let http = Http::new(&url)?.with_authorization(Tokens::of(&url));
+    let registration = Registration {
+        issuer: origin,
+        client: "example".to_owned(),
+        secret: "secret".to_owned(),
+    };
+    let http = Http::new(&url)?.with_authorization(Tokens::of(&url, registration));
     let client = Client::new(&mcp_revisions::program!()).http(http);
     for tool in client.list_tools(None).await?.tools {
         println!("{}", tool.name);

@@ -18,7 +18,7 @@ use crate::transports::{call, client, router};
 #[path = "../../../examples/oauth/tokens.rs"]
 mod tokens;
 
-use tokens::Tokens;
+use tokens::{Registration, Tokens};
 
 /// What went on, and which token is good.
 #[derive(Default)]
@@ -33,9 +33,16 @@ struct Seen {
 struct Lies {
     resource: Option<String>,
     issuer: Option<String>,
+    /// Where the challenge leads.
+    metadata: Option<String>,
+    /// Who is named for tokens.
+    server: Option<String>,
+    /// Where those are asked for.
+    token: Option<String>,
 }
 
 struct Servers {
+    origin: String,
     url: String,
     seen: Arc<Mutex<Seen>>,
 }
@@ -47,9 +54,11 @@ impl Servers {
         let url = format!("{origin}/mcp");
         let seen = Arc::new(Mutex::new(Seen::default()));
         let resource = lies.resource.unwrap_or_else(|| url.clone());
-        let resource = json!({"resource": resource, "authorization_servers": [origin]});
+        let server = lies.server.unwrap_or_else(|| origin.clone());
+        let resource = json!({"resource": resource, "authorization_servers": [server]});
         let issuer = lies.issuer.unwrap_or_else(|| origin.clone());
-        let issuer = json!({"issuer": issuer, "token_endpoint": format!("{origin}/token")});
+        let token_endpoint = lies.token.unwrap_or_else(|| format!("{origin}/token"));
+        let issuer = json!({"issuer": issuer, "token_endpoint": token_endpoint});
         let page = |name: &'static str, what: Value| {
             let seen = Arc::clone(&seen);
             get(move || async move {
@@ -76,7 +85,8 @@ impl Servers {
             .unwrap()
             .into_http(http::Options::default());
         let guard = Arc::clone(&seen);
-        let challenge = format!("Bearer resource_metadata=\"{origin}/metadata\"");
+        let metadata = (lies.metadata).unwrap_or_else(|| format!("{origin}/metadata"));
+        let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
         let guarded = move |request: Request, next: Next| {
             let answer = refused(&guard, &challenge, &request);
             async move {
@@ -96,11 +106,16 @@ impl Servers {
             )
             .route("/token", token);
         tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self { url, seen }
+        Self { origin, url, seen }
     }
 
     fn client(&self) -> Client {
-        let tokens = Tokens::of(&self.url);
+        let registration = Registration {
+            issuer: self.origin.clone(),
+            client: "example".to_owned(),
+            secret: "secret".to_owned(),
+        };
+        let tokens = Tokens::of(&self.url, registration);
         client().http(Http::new(&self.url).unwrap().with_authorization(tokens))
     }
 
@@ -163,7 +178,25 @@ async fn a_challenge_is_followed_to_a_token_and_the_request_made_again() {
 #[tokio::test]
 async fn no_token_is_asked_for_where_somebody_else_is_named() {
     let elsewhere = Some("http://127.0.0.1:1/mcp".to_owned());
+    // One that would take a secret from whoever sends it.
+    let other = Servers::start(Lies::default()).await;
     for lies in [
+        Lies {
+            metadata: Some(format!("{}/metadata", other.origin)),
+            ..Lies::default()
+        },
+        Lies {
+            server: Some(other.origin.clone()),
+            ..Lies::default()
+        },
+        Lies {
+            token: Some("http://tokens.example.com/token".to_owned()),
+            ..Lies::default()
+        },
+        Lies {
+            token: Some("http://127.0.0.1@tokens.example.com/token".to_owned()),
+            ..Lies::default()
+        },
         Lies {
             resource: elsewhere.clone(),
             ..Lies::default()
@@ -179,5 +212,6 @@ async fn no_token_is_asked_for_where_somebody_else_is_named() {
         assert!(failed.is_err(), "{failed:?}");
         assert!(!matches!(failed, Err(Error::TimedOut(_))), "{failed:?}");
         assert_eq!(servers.seen.lock().unwrap().handed_out, 0);
+        assert_eq!(other.steps(), Vec::<String>::new());
     }
 }
