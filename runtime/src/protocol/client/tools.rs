@@ -41,7 +41,7 @@ pub(super) struct RefusedCall {
 /// How many tools with such parameters are remembered.
 const MOST: usize = 10_000;
 /// How many bytes of them.
-const MOST_BYTES: usize = 1 << 20;
+const MOST_BYTES: usize = 4 << 20;
 /// How many pages of tools are asked for.
 const PAGES: usize = 100;
 
@@ -252,7 +252,7 @@ mod tests {
         for number in 0..5_000 {
             tools.remember(number.to_string(), param(1_000));
         }
-        assert!(tools.bytes <= MOST_BYTES && tools.params.len() < 600);
+        assert!(tools.bytes <= MOST_BYTES && tools.params.len() < 2_100);
         for number in 0..5_000 {
             tools.forget(&number.to_string());
         }
