@@ -31,6 +31,17 @@ impl Loss {
         spelled(&self.path)
     }
 
+    /// Whether it is the member at these names, from the outermost on; cheaper than its pointer.
+    #[must_use]
+    pub fn is_at(&self, names: &[&str]) -> bool {
+        let is_it = |(step, name): (&Step, &&str)| match step {
+            Step::Member(member) => member == name,
+            Step::Key(key) => **key == **name,
+            Step::Index(_) | Step::Below(_) => false,
+        };
+        self.path.len() == names.len() && self.path.iter().zip(names).all(is_it)
+    }
+
     /// The rule in `spec/shims/` that says so.
     #[must_use]
     pub fn rule(&self) -> &'static str {

@@ -72,7 +72,7 @@ impl Asking {
         if about.rounds >= world.limits.rounds {
             return refused(errors::asked_too_often(world.limits.rounds).error);
         }
-        let (questions, state) = match read(result) {
+        let (questions, state) = match read(result, world.limits.questions) {
             Ok(read) => read,
             Err(error) => return refused(error),
         };

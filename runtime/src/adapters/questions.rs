@@ -29,8 +29,11 @@ pub(super) struct Question {
     pub(super) params: Json,
 }
 
-/// What `input_required` says: the questions, and the state to hand back.
-pub(super) fn read(result: &Json) -> Result<(Vec<Question>, Option<Json>), ErrorObject> {
+/// What `input_required` says: the questions, `most` of them, and the state to hand back.
+pub(super) fn read(
+    result: &Json,
+    most: usize,
+) -> Result<(Vec<Question>, Option<Json>), ErrorObject> {
     let wrong = |why: &str| errors::internal(&format!("the server asks for input: {why}")).error;
     let object = JsonObject::try_from(result.clone()).map_err(|_| wrong("no object"))?;
     let state = object.get("requestState").filter(|state| !state.is_null());
@@ -38,6 +41,9 @@ pub(super) fn read(result: &Json) -> Result<(Vec<Question>, Option<Json>), Error
         Some(requests) => (requests.read()).map_err(|error| wrong(&error.to_string()))?,
         None => Map::new(),
     };
+    if requests.len() > most {
+        return Err(wrong(&errors::too_many_questions(requests.len(), most)));
+    }
     let questions = requests.into_iter().map(|(name, request)| {
         let method = request
             .get("method")

@@ -189,6 +189,20 @@ pub fn asked_too_often(limit: u32) -> Box<Refusal> {
     ))
 }
 
+/// Why a result is refused that asks for more than [`Limits::questions`](crate::Limits::questions).
+pub(crate) fn too_many_questions(questions: usize, limit: usize) -> String {
+    format!(
+        "{questions} inputs are asked for at once, at most {limit} are taken: ask for the rest in the next round"
+    )
+}
+
+/// Whether an error says which capabilities a request needs of its client, in the words of the newest revision.
+pub(crate) fn is_missing_capability(error: &ErrorObject) -> bool {
+    let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
+    error.code.as_i64() == Some(MISSING_CLIENT_CAPABILITY)
+        && error.data.as_ref().is_some_and(required)
+}
+
 /// Too much is subscribed to; see [`Limits::subscriptions`](crate::Limits::subscriptions).
 #[must_use]
 pub fn too_many_subscriptions(limit: usize) -> Box<Refusal> {

@@ -20,6 +20,8 @@ pub struct Limits {
     pub name_bytes: usize,
     /// How often one call may be asked back before it is answered.
     pub rounds: u32,
+    /// Questions that one result may ask.
+    pub questions: usize,
     /// How long a call waits for its client's answers.
     pub ask_time: Duration,
     /// Calls of one connection that wait for their client to come again.
@@ -50,6 +52,7 @@ impl Default for Limits {
             pending_bytes: 16 << 20,
             name_bytes: 1 << 10,
             rounds: 10,
+            questions: 100,
             ask_time: Duration::from_secs(600),
             parked: 1_000,
             all_parked: 10_000,

@@ -7,6 +7,8 @@ use mcp_registry::{
 };
 use mcp_wire::{Direction, Error, ErrorObject, Json, MethodKind};
 
+use crate::errors;
+use crate::meta;
 use crate::methods;
 use crate::protocol::revisions::same;
 use crate::protocol::rows::find_method;
@@ -40,6 +42,20 @@ pub(crate) enum Way {
     In,
     /// From the application to the peer.
     Out,
+}
+
+/// What a request says of its sender, in each of a client of the per-request era.
+const CLAIMS: [&str; 3] = [
+    meta::PROTOCOL_VERSION,
+    meta::CLIENT_CAPABILITIES,
+    meta::CLIENT_INFO,
+];
+
+/// The losses without what a request of the per-request era says of its sender: the receiver is told of that once, by
+/// the handshake, or beside the params.
+pub(crate) fn without_claims(mut losses: Vec<Loss>) -> Vec<Loss> {
+    losses.retain(|loss| !CLAIMS.iter().any(|claim| loss.is_at(&["_meta", claim])));
+    losses
 }
 
 /// The params that a message without any stands for.
@@ -101,10 +117,14 @@ impl Translator {
         error: ErrorObject,
         peer: Revision,
     ) -> Translated<ErrorObject> {
-        if same(peer, self.app) {
+        let (mut from, to) = self.ends(way, peer);
+        // The endpoint says it so, whatever the application speaks.
+        if way == Way::Out && errors::is_missing_capability(&error) {
+            from = Revision::NEWEST;
+        }
+        if same(from, to) {
             return Ok((error, Vec::new()));
         }
-        let (from, to) = self.ends(way, peer);
         carried(mcp_registry::convert_error(
             method,
             from,

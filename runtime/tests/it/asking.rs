@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::server::{Answer, Event};
-use mcp_revisions::{Limits, V2025_11_25, V2026_07_28};
+use mcp_revisions::server::{Answer, Event, Fate};
+use mcp_revisions::{Limits, Spoken, V2025_11_25, V2026_07_28};
 use serde_json::{Value, json};
 
 const DONE: &str = r#"{"resultType":"complete","content":[]}"#;
@@ -279,6 +279,104 @@ fn a_client_is_not_asked_what_it_did_not_declare() {
 }
 
 #[test]
+fn an_older_client_is_not_asked_for_more_at_once_than_is_taken() {
+    let server = server::<V2026_07_28>();
+    let mut channel = open(&server, "2025-11-25");
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let questions: serde_json::Map<_, _> = (0..=100)
+        .map(|name| (format!("{name}"), json!({"method": "roots/list"})))
+        .collect();
+    let asks = json!({"resultType": "input_required", "inputRequests": questions});
+    let output = server.answer(&mut channel, call.token, Ok(Json::from(asks)), NOW);
+    let error = &text_of(&output)["error"];
+    let why = error["message"].as_str().unwrap();
+    assert!(why.contains("101 inputs"), "{error}");
+    assert_eq!((channel.pending(), channel.asked()), (0, 0));
+}
+
+#[test]
+fn who_does_not_wait_any_more_for_an_answer_gets_none_when_the_client_comes_again() {
+    let server = server::<V2026_07_28>();
+    let mut channel = Channel::new();
+    let text = call(1, json!({"name": "t"}));
+    let first = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let (ask, asked) = server.ask(&mut channel, Some(first.token), "roots/list", None, NOW);
+    let asked = text_of(&asked)["result"].take();
+    server.cancel(&mut channel, ask.unwrap(), NOW);
+    let name = asked["inputRequests"].as_object().unwrap().keys().next();
+    let again = json!({"name": "t", "requestState": asked["requestState"], "inputResponses": {name.unwrap(): {"roots": []}}});
+    let received = server.receive(&mut channel, None, call(2, again).as_bytes(), NOW);
+    let is_answered = |event: &Event| matches!(event, Event::Answered(_));
+    assert!(!received.events.iter().any(is_answered), "{received:?}");
+    // The handler goes on all the same.
+    let done = Json::from_text(DONE).unwrap();
+    let output = server.answer(&mut channel, first.token, Ok(done), NOW);
+    assert_eq!(text_of(&output)["id"], 2);
+}
+
+#[test]
+fn a_client_that_comes_again_takes_the_place_that_its_call_has() {
+    let limits = Limits {
+        pending: 1,
+        ..Limits::default()
+    };
+    let server = server::<V2026_07_28>().with_limits(limits);
+    let mut channel = Channel::new();
+    let text = call(1, json!({"name": "t"}));
+    let first = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    let (_, asked) = server.ask(&mut channel, Some(first.token), "roots/list", None, NOW);
+    let asked = text_of(&asked)["result"].take();
+    let other = call(2, json!({"name": "t"}));
+    let other = server.receive(&mut channel, None, other.as_bytes(), NOW);
+    assert_eq!(other.reply.unwrap().status, 503);
+    let name = asked["inputRequests"].as_object().unwrap().keys().next();
+    let again = json!({"name": "t", "requestState": asked["requestState"], "inputResponses": {name.unwrap(): {"roots": []}}});
+    let received = server.receive(&mut channel, None, call(3, again).as_bytes(), NOW);
+    assert_eq!(answered(&received)["roots"], json!([]));
+}
+
+/// What the handler of a call to that client is answered when it asks for the roots, and hands on.
+fn unasked<App: Spoken>(server: &Server<App>, channel: &mut Channel, text: &str) -> Value {
+    let call = calls(&server.receive(channel, None, text.as_bytes(), NOW)).remove(0);
+    let (_, output) = server.ask(channel, Some(call.token), "roots/list", None, NOW);
+    let error = match (output.fate, output.events.as_slice()) {
+        (Fate::Refused(error), _) => *error,
+        (_, [Event::Answered(answered)]) => match &answered.answer {
+            Answer::Error(error) => error.clone(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    text_of(&server.answer(channel, call.token, Err(error), NOW))["error"].take()
+}
+
+#[test]
+fn a_client_that_cannot_be_asked_is_told_so_in_the_code_of_its_revision() {
+    fn codes<App: Spoken + 'static>() {
+        let required = json!({"requiredCapabilities": {"roots": {}}});
+        let server = server::<App>();
+        let modern = claim("tools/call", json!({"name": "t"}));
+        let error = unasked(&server, &mut Channel::new(), &modern);
+        assert_eq!(
+            (&error["code"], &error["data"]),
+            (&json!(-32021), &required)
+        );
+        let mut channel = Channel::new();
+        let initialize = support::initialize("2025-11-25").replace(r#""roots":{}"#, "");
+        support::get(&server, &mut channel, &initialize);
+        let older = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+        let error = unasked(&server, &mut channel, older);
+        assert_eq!(
+            (&error["code"], &error["data"]),
+            (&json!(-32602), &required)
+        );
+    }
+    codes::<V2025_11_25>();
+    codes::<V2026_07_28>();
+}
+
+#[test]
 fn a_page_that_older_handlers_want_visited_is_asked_for_and_the_call_made_anew() {
     let server = server::<V2025_11_25>();
     let mut channel = Channel::new();
@@ -323,7 +421,9 @@ fn a_page_that_older_handlers_want_visited_is_asked_for_and_the_call_made_anew()
     assert_eq!(text_of(&output)["result"]["resultType"], "complete");
     // Who cannot be asked is told what is wrong, and nothing else.
     let refused = failing(&mut channel, &self::call(4, json!({"name": "t"})));
-    assert!(refused["error"].is_object(), "{refused}");
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+    let required = &refused["error"]["data"]["requiredCapabilities"];
+    assert_eq!(*required, json!({"elicitation": {"url": {}}}));
 }
 
 const NEEDS_A_PAGE: &str = r#"{"code":-32042,"message":"visit","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"log in"}]}}"#;

@@ -84,6 +84,20 @@ fn a_question_that_nobody_waits_for_frees_its_entry_and_is_taken_back() {
 }
 
 #[test]
+fn a_question_of_a_call_that_is_over_is_taken_back_outside_of_its_response() {
+    let server = server::<V2025_11_25>();
+    let mut channel = open(&server, "2025-11-25");
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let call = calls(&server.receive(&mut channel, None, call.as_bytes(), NOW)).remove(0);
+    let (ask, asked) = server.ask(&mut channel, Some(call.token), "roots/list", None, NOW);
+    assert_eq!(asked.send[0].exchange, Some(call.exchange));
+    let done = Json::from_text(r#"{"content":[]}"#).unwrap();
+    server.answer(&mut channel, call.token, Ok(done), NOW);
+    let taken_back = server.cancel(&mut channel, ask.unwrap(), NOW);
+    assert_eq!(taken_back.send[0].exchange, None);
+}
+
+#[test]
 fn a_parked_call_is_given_up_when_its_client_does_not_come_again() {
     let server = server::<V2025_11_25>();
     let mut channel = crate::support::Channel::new();

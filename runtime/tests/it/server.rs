@@ -246,15 +246,44 @@ fn errors_are_those_of_the_peers_revision() {
     );
     let output = server.answer(&mut channel, calls(&received)[0].token, Err(error), NOW);
     assert_eq!(text_of(&output)["error"]["code"], -32602);
-    // A method that the application does not have has the status of the modern era.
-    let received = server.receive(&mut channel, None, read.as_bytes(), NOW);
-    let output = server.answer(
-        &mut channel,
-        calls(&received)[0].token,
-        Err(ErrorObject::new(-32601, "no")),
-        NOW,
-    );
-    assert_eq!(output.send[0].status, 404);
+}
+
+#[test]
+fn the_status_says_that_a_method_is_not_there_and_not_what_its_handler_does_not_find() {
+    let server = server::<V2025_11_25>();
+    let complete =
+        json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}});
+    for (method, params, status) in [
+        ("resources/read", json!({"uri": "file:///no"}), 200),
+        ("completion/complete", complete, 404),
+    ] {
+        let mut channel = Channel::new();
+        let text = claim(method, params);
+        let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
+        let error = ErrorObject::new(-32601, "no");
+        let token = calls(&received)[0].token;
+        let output = server.answer(&mut channel, token, Err(error), NOW);
+        assert_eq!(text_of(&output)["error"]["code"], -32601);
+        assert_eq!(output.send[0].status, status, "{method}");
+    }
+}
+
+#[test]
+fn what_a_client_says_of_itself_is_no_loss_with_each_of_its_requests() {
+    let told = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&told);
+    let server = Server::<V2025_11_25>::new(profile())
+        .unwrap()
+        .told(|server| server.on_loss(move |lost| *count.lock().unwrap() += lost.losses.len()));
+    let mut channel = Channel::new();
+    let mut params = json!({"name": "t"});
+    let info = json!({"name": "c", "version": "1"});
+    params["_meta"]["io.modelcontextprotocol/clientInfo"] = info.clone();
+    let text = claim("tools/call", params);
+    let call = calls(&server.receive(&mut channel, None, text.as_bytes(), NOW)).remove(0);
+    assert_eq!((call.losses.len(), *told.lock().unwrap()), (0, 0));
+    assert_eq!(call.caller.info, Some(Json::from(info)));
+    assert!(!call.params.text().contains("clientInfo"));
 }
 
 #[test]

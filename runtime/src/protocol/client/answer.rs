@@ -226,7 +226,11 @@ impl<App: Spoken> Connection<Client<App>> {
                 "it asks for input, but has neither inputRequests nor requestState".to_owned(),
             );
         }
-        let questions = self.side.translator.questions(&object, revision)?;
+        let questions = (self.side.translator).questions(
+            &object,
+            revision,
+            self.side.options.limits.questions,
+        )?;
         let methods = questions
             .iter()
             .map(|it| (it.key.clone(), it.method.clone()))

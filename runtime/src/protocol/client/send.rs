@@ -11,7 +11,7 @@ use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
 use crate::methods;
 use crate::protocol::revisions::known;
-use crate::protocol::translate::Translated;
+use crate::protocol::translate::{Translated, without_claims};
 use crate::protocol::{
     Answer, Ask, Connection, Exchange, Fate, NeedsAdapter, Output, Profile, Said, Token,
 };
@@ -50,6 +50,7 @@ impl<App: Spoken> Connection<Client<App>> {
             method,
             params,
             log_level,
+            behalf,
             ..
         } = &request.ask;
         let (params, own_level) = take_log_level(params.clone());
@@ -57,8 +58,12 @@ impl<App: Spoken> Connection<Client<App>> {
             .clone()
             .or(own_level)
             .or_else(|| self.state.log_level.clone());
-        let (params, losses) =
+        let (params, mut losses) =
             (self.carried(method, params, revision)).map_err(Stopped::of_params)?;
+        // Whoever it is asked for, the server was told of one client in the handshake.
+        if behalf.is_none() {
+            losses = without_claims(losses);
+        }
         let params = match &request.retry {
             Some(resumed) if resumed.revision != revision => {
                 // The questions were those of a server that speaks otherwise by now.

@@ -4,6 +4,7 @@ use mcp_registry::{Loss, Revision, Session};
 use mcp_wire::{Direction, ErrorObject, Json, JsonObject, Map};
 
 use super::output::{Failure, Question};
+use crate::errors;
 pub(super) use crate::protocol::translate::Stopped;
 use crate::protocol::translate::{Translated, Way};
 
@@ -114,6 +115,7 @@ impl Translator {
         &self,
         result: &JsonObject,
         from: Revision,
+        most: usize,
     ) -> Result<Vec<Question>, String> {
         let Some(requests) = result.get("inputRequests") else {
             return Ok(Vec::new());
@@ -121,6 +123,9 @@ impl Translator {
         let requests: Map<JsonObject> = requests
             .read()
             .map_err(|error| format!("inputRequests: {error}"))?;
+        if requests.len() > most {
+            return Err(errors::too_many_questions(requests.len(), most));
+        }
         requests
             .into_iter()
             .map(|(key, request)| self.question(key, &request, from))

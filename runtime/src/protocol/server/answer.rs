@@ -5,18 +5,19 @@ use std::time::Duration;
 
 use mcp_registry::NeedsState;
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Kind, Map, Members, Reader};
+use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, Members, MethodKind, Reader};
 
 use super::done::{Done, Outgoing};
 use super::state::{Pending, State};
 use super::told::Told;
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
-use crate::adapters::Occasion;
 use crate::adapters::parking::in_place_of;
 use crate::adapters::questions::allowed;
+use crate::adapters::{Occasion, declares};
 use crate::methods;
 use crate::protocol::revisions::{Spoken, is_legacy};
+use crate::protocol::rows::find_method;
 use crate::protocol::{Caller, Cancelled, Event, Exchange, Fate, NeedsAdapter, Output, Token};
 use crate::{errors, meta};
 
@@ -140,6 +141,7 @@ impl<App: Spoken> Server<App> {
     /// The peer does not wait any more for the response to a text: what came in it is given up, in the modern era.
     pub(super) fn hang_up(&self, state: &mut State, exchange: Exchange, now: Duration) -> Done {
         let mut output = Done::of(Fate::Sent);
+        state.end_exchange(exchange);
         let given_up: Vec<Token> = state.given_up_with(exchange).collect();
         for token in given_up {
             output.join(self.give_up(state, token, None, now));
@@ -213,8 +215,26 @@ impl<App: Spoken> Server<App> {
         if is_stream {
             done.send(taken_down(pending));
         }
-        done.send_all(self.answer_as_is(state, token, result));
+        let mut answer = self.answer_as_is(state, token, result);
+        // The method is there: what its handler does not find is said in the body, and not as if nothing were served here.
+        if let Some(answer) = answer.as_mut().filter(|answer| answer.status == 404)
+            && self.offers(method)
+        {
+            answer.status = 200;
+        }
+        done.send_all(answer);
         done
+    }
+
+    /// Whether a method is one that the application declares to have.
+    fn offers(&self, method: &str) -> bool {
+        let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
+        let row = find_method(App::REVISION, method, sender, kind);
+        let capabilities = self.introductions.capabilities(App::REVISION);
+        row.and_then(|row| row.capability).is_some_and(|path| {
+            let path: Vec<&str> = path.split('.').collect();
+            capabilities.is_some_and(|it| declares(it, &path))
+        })
     }
 
     /// Ends the streams that clients of the modern era have opened: each is told so.

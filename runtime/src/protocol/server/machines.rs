@@ -92,17 +92,13 @@ impl<App: Spoken> Server<App> {
                     return;
                 };
                 pending.adapter = Some(adapter);
-                let exchange = Some(pending.exchange);
+                let exchange = pending.exchange;
                 let body = write::response(&pending.id, &self.signed(result, pending.peer));
                 state.park(token);
+                state.end_exchange(exchange);
                 // Its client may come again as soon as it has the answer: it has to be found by then.
                 output.tell(Event::Parked { token, ticket });
-                output.send(Outgoing {
-                    exchange,
-                    last: true,
-                    status: 200,
-                    body,
-                });
+                output.send(Outgoing::last(exchange, 200, body));
             }
             Step::Resume { parked, by } => {
                 let Some(exchange) = state.resume(parked, by) else {
@@ -288,6 +284,10 @@ impl<App: Spoken> Server<App> {
                 (write::error(Some(&pending.id), &error), status)
             }
         };
-        batch::deliver(state, &pending, body, status)
+        let sent = batch::deliver(state, &pending, body, status);
+        if !state.batches.contains_key(&pending.exchange) {
+            state.end_exchange(pending.exchange);
+        }
+        sent
     }
 }

@@ -54,9 +54,6 @@ impl<App: Spoken> Server<App> {
         if let Some(handled) = self.protocol_request(state, message, &id, wanted.name(), peer) {
             return handled;
         }
-        if let Err(refusal) = self.has_room(state, message) {
-            return Handled::refused(Some(&id), &refusal);
-        }
         let session = state.session.as_deref().filter(|_| is_legacy(peer));
         let mut pending = pending_of(incoming, id, wanted, peer, session);
         let asks_back = self.asks_back(wanted, peer);
@@ -68,6 +65,12 @@ impl<App: Spoken> Server<App> {
             Some(Ok(issued)) => Some(issued),
             None => None,
         };
+        // One that was suspended takes the place that it has.
+        if !matches!(issued, Some(Issued::Suspended(_)))
+            && let Err(refusal) = self.has_room(state, message)
+        {
+            return Handled::refused(Some(&pending.id), &refusal);
+        }
         let is_retry = issued.is_some();
         if is_retry || (asks_back && !self.modern) {
             pending.subject = message.params.map(Raw::to_json).as_ref().map(subject);

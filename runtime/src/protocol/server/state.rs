@@ -240,6 +240,13 @@ impl State {
         }
     }
 
+    /// Nothing more is said in an exchange: what is taken back of the questions in it goes to the conversation at large.
+    pub(super) fn end_exchange(&mut self, exchange: Exchange) {
+        for asked in self.asked.values_mut() {
+            asked.exchange = asked.exchange.filter(|of| *of != exchange);
+        }
+    }
+
     pub(super) fn next_exchange(&mut self) -> Exchange {
         self.last_exchange += 1;
         Exchange(self.last_exchange)

@@ -10,7 +10,7 @@ use super::state::Opened;
 use crate::meta;
 use crate::protocol::revisions::{Spoken, is_legacy, same};
 pub(super) use crate::protocol::translate::{NO_PARAMS, Stopped, Translated, no_params};
-use crate::protocol::translate::{Translator, Way};
+use crate::protocol::translate::{Translator, Way, without_claims};
 
 impl<App: Spoken> Server<App> {
     pub(super) fn translator(&self) -> Translator {
@@ -42,8 +42,12 @@ impl<App: Spoken> Server<App> {
             // The level is told to the handlers beside the params.
             (false, false) if text.contains(meta::LOG_LEVEL) => {
                 translate(&meta::without(text, meta::LOG_LEVEL), None)
+                    .map(|(json, losses)| (json, without_claims(losses)))
             }
-            _ => translate(text, None),
+            (_, modern) => translate(text, None).map(|(json, losses)| match modern {
+                true => (json, losses),
+                false => (json, without_claims(losses)),
+            }),
         }
     }
 

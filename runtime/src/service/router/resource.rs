@@ -63,7 +63,9 @@ impl Router {
     /// The resources at all URIs of a template, such as `users://{id}/profile`; the function takes what stands in the
     /// places of its variables, as texts.
     ///
-    /// A variable is one segment of the path; `{+rest}`, at the end, is all that follows.
+    /// A variable is one segment of the path; `{+rest}`, at the end, is all that follows. A URI with a control character,
+    /// with a segment `.` or `..`, or with a `/` or `\` in one segment, is not found, percent-encoded or not: the function
+    /// is not called.
     #[must_use]
     pub fn resource_template<Shape, H>(self, template: &str, name: &str, read: H) -> Self
     where

@@ -18,6 +18,8 @@ pub(super) struct Templates {
 /// Resources of one template.
 pub(super) struct Template {
     template: mcp::ResourceTemplate,
+    /// The variable at its end that is more than one segment.
+    rest: Option<String>,
     pub(super) read: Boxed<Asked, mcp::ReadResourceOutcome>,
 }
 
@@ -48,7 +50,15 @@ impl Templates {
         inserted.map_err(|error| {
             format!("the template `{text}` cannot be told from another, or has two variables in one segment: {error}")
         })?;
-        self.all.push(Template { template, read });
+        let rest = text.split_once("{+").and_then(|(_, rest)| {
+            let (name, _) = rest.split_once('}')?;
+            Some(name.to_owned())
+        });
+        self.all.push(Template {
+            template,
+            rest,
+            read,
+        });
         Ok(())
     }
 
@@ -59,6 +69,9 @@ impl Templates {
         let mut variables = Map::new();
         for (name, value) in found.params.iter() {
             let value = percent_decode_str(value).decode_utf8().ok()?;
+            if !is_taken(&value, template.rest.as_deref() == Some(name)) {
+                return None;
+            }
             variables.insert(name, value.into_owned());
         }
         let asked = Asked {
@@ -68,6 +81,16 @@ impl Templates {
         };
         Some((template, asked))
     }
+}
+
+/// Whether a value may stand for a variable. A handler that makes a path of it stays where the template says: nothing
+/// leads up or is no text, and one segment is one segment however it is encoded.
+fn is_taken(value: &str, is_rest: bool) -> bool {
+    let separators = ['/', '\\'];
+    let leads_up = |segment: &str| matches!(segment, "." | "..");
+    !value.contains(char::is_control)
+        && (is_rest || !value.contains(separators))
+        && !value.split(separators).any(leads_up)
 }
 
 /// The path that matches what a template expands to: one with plain variables, and `{+rest}` at its end.

@@ -45,6 +45,28 @@ fn input(id: &Value, names: &[&str]) -> Value {
     )
 }
 
+#[test]
+fn a_result_that_asks_for_more_than_is_taken_ends_its_call_and_asks_nobody() {
+    let mut client = client::<V2025_11_25>("2026-07-28");
+    hear(&mut client);
+    for (most, is_taken) in [(100, true), (101, false), (10_000, false)] {
+        let token = client.ask(call("greet"), NOW).unwrap();
+        let (_, sent) = hear(&mut client).only();
+        let names: Vec<String> = (0..most).map(|name: u32| name.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        say(&mut client, &input(&sent["id"], &names));
+        let heard = hear(&mut client);
+        if is_taken {
+            assert_eq!(heard.events.len(), 100);
+            client.cancel(token, None, NOW);
+            hear(&mut client);
+        } else {
+            let failure = heard.answer().unwrap_err();
+            assert!(failure.contains("at most 100 are taken"), "{failure}");
+        }
+    }
+}
+
 fn yes() -> Json {
     Json::from(json!({"action": "accept", "content": {"name": "Ada"}}))
 }

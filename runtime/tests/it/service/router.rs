@@ -4,7 +4,7 @@ use mcp_revisions::mcp_wire::JsonObject;
 use mcp_revisions::server::LogLevel;
 use mcp_revisions::service::router::NoArguments;
 use mcp_revisions::service::{Cx, Error, Json, Router};
-use mcp_revisions::{Era, Newest, newest as mcp};
+use mcp_revisions::{Era, Newest, Revision, newest as mcp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::io::duplex;
@@ -107,9 +107,13 @@ fn router() -> Router {
         })
 }
 
-async fn peer(revision: mcp_revisions::Revision) -> Peer {
+async fn peer(revision: Revision) -> Peer {
+    peer_of(revision, router()).await
+}
+
+async fn peer_of(revision: Revision, router: Router) -> Peer {
     let (near, far) = duplex(1 << 16);
-    let running = router().serve("example", "1.0.0").unwrap();
+    let running = router.serve("example", "1.0.0").unwrap();
     tokio::spawn(async move {
         let (input, output) = tokio::io::split(far);
         running.lines(input, output).await.unwrap();
@@ -317,6 +321,40 @@ async fn resources_are_read_at_their_uri_and_by_template() {
             templates["resourceTemplates"][0]["uriTemplate"],
             "users://{id}/profile"
         );
+    }
+}
+
+#[tokio::test]
+async fn what_stands_for_a_variable_leads_out_of_no_folder() {
+    #[derive(serde::Deserialize)]
+    struct Path {
+        path: String,
+    }
+    let router = Router::new()
+        .resource_template("notes://{path}", "note", |Path { path }| async { path })
+        .resource_template("docs://{+path}", "page", |Path { path }| async { path });
+    let mut peer = peer_of(Revision::NEWEST, router).await;
+    for (uri, read) in [
+        ("notes://a%20b.txt", Some("a b.txt")),
+        ("notes://..a", Some("..a")),
+        ("docs:///var/log", Some("/var/log")),
+        ("docs://a%2Fb", Some("a/b")),
+        ("notes://..%2F..%2Fetc%2Fpasswd", None),
+        ("notes://..%5C..%5Csecret", None),
+        ("notes://%2Fetc%2Fpasswd", None),
+        ("notes://..", None),
+        ("notes://%2E%2e", None),
+        ("notes://.", None),
+        ("notes://a%00.txt", None),
+        ("notes://a%0Ab", None),
+        ("docs://../../etc/passwd", None),
+        ("docs://a/%2e%2e/%2e%2e/etc", None),
+        ("docs://a/..%5C..", None),
+        ("docs://a/%00", None),
+    ] {
+        let answer = peer.call("resources/read", json!({"uri": uri})).await;
+        let text = answer.map(|it| it["contents"][0]["text"].as_str().map(str::to_owned));
+        assert_eq!(text.unwrap_or_default().as_deref(), read, "{uri}");
     }
 }
 
