@@ -363,8 +363,8 @@ fn a_client_that_cannot_be_asked_is_told_so_in_the_code_of_its_revision() {
             (&json!(-32021), &required)
         );
         let mut channel = Channel::new();
-        let initialize = support::initialize("2025-11-25").replace(r#""roots":{}"#, "");
-        support::get(&server, &mut channel, &initialize);
+        let initialize = crate::support::initialize("2025-11-25").replace(r#""roots":{}"#, "");
+        crate::support::get(&server, &mut channel, &initialize);
         let older = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
         let error = unasked(&server, &mut channel, older);
         assert_eq!(
