@@ -28,7 +28,7 @@ async fn main() -> Done {
 /// The attacks, and what each is divided by.
 type Attack = (&'static str, u32, fn(&Target) -> Done<Vec<TcpStream>>);
 
-const ATTACKS: [Attack; 8] = [
+const ATTACKS: [Attack; 10] = [
     ("one unread call, progress token of 15 MB", 1, |at| {
         unread(at, 15 << 20)
     }),
@@ -37,6 +37,8 @@ const ATTACKS: [Attack; 8] = [
     }),
     ("one unread call that asks and gives up, for ever", 1, asks),
     ("1,000 calls of 2 MB hung up in one session", 1, hung_up),
+    ("100 calls of 12 MB that wait for input", 1, suspended),
+    ("40 unread answers of 100 MB", 1, unread_answers),
     ("200 bodies that stall after 15 MB", 200, stalled),
     ("100,000 sessions", 1, sessions),
     (
@@ -220,6 +222,46 @@ fn hung_up(at: &Target) -> Done<Vec<TcpStream>> {
     Ok(Vec::new())
 }
 
+/// A call of the per-request lifecycle.
+fn modern(name: &str, arguments: Value) -> Value {
+    let mut call = tool(name, arguments, "p".into());
+    call["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    call["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"roots": {}});
+    call
+}
+
+fn post_modern(stream: &mut TcpStream, name: &str, call: &Value) -> Done {
+    let body = call.to_string();
+    let headers = format!(
+        "Content-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n"
+    );
+    let head =
+        Target::head(None, body.len()).replace("Content-Type: application/json\r\n", &headers);
+    stream.write_all(head.as_bytes())?;
+    Ok(stream.write_all(body.as_bytes())?)
+}
+
+fn suspended(at: &Target) -> Done<Vec<TcpStream>> {
+    let call = modern("wait", json!({"text": "x".repeat(12 << 20)}));
+    for _ in 0..100 {
+        let mut stream = at.connect()?;
+        // Refused in the middle, where there is no room for more.
+        let _ = post_modern(&mut stream, "wait", &call);
+        let _ = Target::answer(&mut stream);
+    }
+    Ok(Vec::new())
+}
+
+fn unread_answers(at: &Target) -> Done<Vec<TcpStream>> {
+    let mut open = Vec::new();
+    for _ in 0..40 {
+        let mut stream = at.connect()?;
+        post_modern(&mut stream, "much", &modern("much", json!({})))?;
+        open.push(stream);
+    }
+    Ok(open)
+}
+
 fn stalled(at: &Target) -> Done<Vec<TcpStream>> {
     let part = vec![b' '; 15 << 20];
     let mut open = Vec::new();
@@ -293,6 +335,10 @@ async fn handle(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
             let _ =
                 tokio::time::timeout(Duration::from_millis(1), peer.ask("roots/list", None)).await;
         },
+        Some("wait") => peer.ask("roots/list", None).await,
+        Some("much") => Ok(Json::from(
+            json!({"resultType": "complete", "content": [{"type": "text", "text": "x".repeat(100 << 20)}]}),
+        )),
         _ => Ok(Json::from(
             json!({"resultType": "complete", "content": [{"type": "text", "text": "3"}]}),
         )),
@@ -311,6 +357,8 @@ async fn serve() -> Done {
     let server = Server::<Newest>::new(Profile::new(&info, &capabilities))?.with_limits(limits);
     let listener = http::bind(("127.0.0.1", 0)).await?;
     println!("{}", listener.local_addr()?);
-    http::serve(listener, http::Service::new(server, handle)).await;
+    let options = http::Options::new().with_connections_per_address(10_000);
+    let service = http::Service::with_options(server, handle, options);
+    http::serve(listener, service).await;
     Ok(())
 }

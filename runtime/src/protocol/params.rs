@@ -108,7 +108,8 @@ fn count(json: &Json) -> usize {
     }
 }
 
-fn is_token(text: &str) -> bool {
+/// Whether a text can be the name of a header.
+pub(crate) fn is_token(text: &str) -> bool {
     let is_char = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_char)
 }

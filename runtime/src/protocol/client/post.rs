@@ -31,7 +31,9 @@ impl<App: Spoken> Connection<Client<App>> {
             .and_then(|id| self.state.pending.get(&id))
             .map(|pending| &pending.purpose);
         if matches!(purpose, Some(Purpose::Initialize)) {
-            self.state.session_to_be = session.map(str::to_owned);
+            // An id that no header can hold is none: it would end a line of every request.
+            let is_visible = |id: &&str| id.bytes().all(|byte| byte.is_ascii_graphic());
+            self.state.session_to_be = session.filter(is_visible).map(str::to_owned);
         }
         // Without a body its messages follow one by one.
         let Some(body) = body else { return };

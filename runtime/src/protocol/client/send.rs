@@ -10,6 +10,7 @@ use super::translate::{Stopped, empty_object};
 use super::{Channel, Client, Pending, Purpose, Resumed, Waiting};
 use crate::Spoken;
 use crate::methods;
+use crate::protocol::params;
 use crate::protocol::revisions::known;
 use crate::protocol::translate::{Translated, without_claims};
 use crate::protocol::{
@@ -169,6 +170,7 @@ impl<App: Spoken> Connection<Client<App>> {
     ) {
         let extra: Vec<_> = extra
             .iter()
+            .filter(|(name, _)| params::is_token(name))
             .map(|(name, value)| (name.clone(), crate::headers::encoded(value).into_owned()))
             .collect();
         let initialize = matches!(purpose, Purpose::Initialize);

@@ -113,7 +113,8 @@ pub(super) fn headers(
         Era::PerRequest => {
             add("MCP-Protocol-Version", revision.wire().to_owned());
             if let Some(method) = method {
-                add("Mcp-Method", method.to_owned());
+                // A method that no header can hold is none that a server has: framed, it ends no line.
+                add("Mcp-Method", crate::headers::encoded(method).into_owned());
                 if let Some(name) = name_of(revision, method, params) {
                     add("Mcp-Name", crate::headers::encoded(&name).into_owned());
                 }

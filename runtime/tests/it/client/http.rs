@@ -92,6 +92,35 @@ impl Keep for End<V2025_11_25> {
 }
 
 #[test]
+fn no_header_of_a_request_ends_its_line() {
+    let hold_a_line = |sent: &[Post]| {
+        let headers = sent.iter().flat_map(|send| &send.headers);
+        let is_text = |text: &str| text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+        let mut texts = headers.flat_map(|(name, value)| [name, value]);
+        assert!(texts.all(|text| is_text(text)), "{sent:?}");
+    };
+    let mut client = modern();
+    for text in ["a\nX: y", "a\0", "\u{7f}"] {
+        let call = call(text).with_param_header("Region", text);
+        client.ask(call.with_param_header(text, "eu"), NOW).unwrap();
+        hold_a_line(&hear(&mut client).sent);
+        let _ = client.ask(Ask::new(text, None), NOW);
+        hold_a_line(&hear(&mut client).sent);
+        let mut client = crate::client::client(Channel::Http);
+        client.connect(NOW).unwrap();
+        let (send, _) = hear(&mut client).only();
+        client.answered(send.exchange, 400, None, Some(b""), NOW);
+        let (send, initialize) = hear(&mut client).only();
+        let said = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}});
+        let said = result(&initialize["id"], said);
+        answer(&mut client, send.exchange, Some(text), &said);
+        let sent = hear(&mut client).sent;
+        assert!(!sent.is_empty());
+        hold_a_line(&sent);
+    }
+}
+
+#[test]
 fn headers_of_a_modern_request_repeat_its_body() {
     let mut client = modern();
     let name = "größe";
