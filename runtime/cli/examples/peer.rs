@@ -1,9 +1,11 @@
-//! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT]` speaks that revision alone, over stdio
-//! or on that port.
+//! A server for the tests of the bridge: `peer [--only REVISION] [--http PORT] [--started FILE]` speaks that revision
+//! alone, over stdio or on that port, and adds a line to that file when it starts.
 //!
 //! It adds numbers, asks in mid-call, tells of progress and logs, reads a resource and says when it changes, gets a prompt,
-//! takes its time, and knows a method that no revision has.
+//! takes its time, waits for other calls, says more than anybody reads, and knows a method that no revision has.
 
+use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +26,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         if argument == "--http" {
             port = Some(arguments.next().ok_or("--http takes a port")?.parse()?);
+        }
+        if argument == "--started" {
+            let file = arguments.next().ok_or("--started takes a file")?;
+            let mut started = std::fs::OpenOptions::new();
+            let mut file = started.create(true).append(true).open(file)?;
+            writeln!(file, "started")?;
         }
     }
     let info = Json::from(json!({ "name": "peer", "version": "1" }));
@@ -101,6 +109,19 @@ impl Handler for Everything {
     }
 }
 
+/// Whether so many calls are in here at once, before long.
+async fn meet(wanted: usize) -> bool {
+    static HERE: AtomicUsize = AtomicUsize::new(0);
+    HERE.fetch_add(1, Ordering::SeqCst);
+    for _ in 0..400 {
+        if HERE.load(Ordering::SeqCst) >= wanted {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    false
+}
+
 async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
     let params: Value = call
         .read::<Json>()
@@ -151,6 +172,27 @@ async fn answer(call: Call, peer: Peer) -> Result<Json, ErrorObject> {
             }
             text("logged")
         }
+        ("tools/call", Some("meet")) => {
+            let met = meet(params["arguments"]["a"].as_f64().unwrap_or_default() as usize).await;
+            text(if met { "met" } else { "alone" })
+        }
+        ("tools/call", Some("nap")) => {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            text("napped")
+        }
+        ("tools/call", Some("flood")) => {
+            let token: Value = (call.progress_token.as_ref())
+                .and_then(|token| token.parse().ok())
+                .unwrap_or_default();
+            for step in 1..=600 {
+                let water = "water ".repeat(10_000);
+                let told = json!({ "progressToken": token, "progress": step, "message": water });
+                let told = Json::from(told);
+                let _ = peer.notify("notifications/progress", Some(&told)).await;
+            }
+            text("dry")
+        }
+        ("tools/call", Some("endless")) => text(&"x".repeat(17 << 20)),
         ("tools/call", Some("touch")) => text("touched"),
         ("tools/call", Some("where")) => {
             let headers = peer

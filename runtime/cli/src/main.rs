@@ -1,7 +1,7 @@
 //! `mcp-rev`: a day's work with the Model Context Protocol, in whatever revision.
 //!
 //! Each subcommand is a file of its own. Exit codes: 0 all is well, 1 something is not, 2 usage,
-//! 3 an input cannot be read; of `convert` and `transcript --as` also 4 lossy, of `convert` 5 needs state, 6 rejected.
+//! 3 an input cannot be read, or the output not written; of `convert` and `transcript --as` also 4 lossy, of `convert` 5 needs state, 6 rejected.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -68,6 +68,9 @@ struct Outcome {
     code: u8,
 }
 
+/// What is printed is lost, as on a disk that is full: nothing is known to be well.
+const OUTPUT_FAILED: u8 = 3;
+
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Bridge(arguments) => bridge::run(&arguments),
@@ -102,7 +105,20 @@ fn shared(outcome: anyhow::Result<command::Outcome>) -> ExitCode {
 }
 
 fn printed(text: &str, code: u8) -> ExitCode {
-    // A reader that has seen enough, as `head` does, is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    code.into()
+    // The bridge prints nothing: a client that does not read keeps it from taking standard output.
+    if text.is_empty() {
+        return code.into();
+    }
+    let mut stdout = std::io::stdout();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        // A reader that has seen enough, as `head` does, is no failure.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write the output: {error}");
+            OUTPUT_FAILED.into()
+        }
+        _ => code.into(),
+    }
 }

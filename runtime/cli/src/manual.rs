@@ -32,7 +32,7 @@ Exit codes:
   0  all is well
   1  something is not: a message, a finding, a change that --fail-on names, a server that cannot be bridged
   2  the command was not put right
-  3  an input cannot be read
+  3  an input cannot be read, or the output not be written
   4  something would be lost (convert, transcript --as)
   5  an adapter has to do it (convert)
   6  the other revision has no such thing (convert)

@@ -1,13 +1,21 @@
 //! The one client over standard streams: its first message says who it is, before its server is started.
 
+use std::time::Duration;
+
 use anyhow::Context as _;
+use mcp_revisions::errors;
 use mcp_revisions::server::Caller;
+use mcp_wire::envelope::write;
+use mcp_wire::{MessageKind, peek};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Stdin};
 
 use super::identity::{anyone, first_said};
 
-/// How much of what a client says may wait to be read.
-const PIPE: usize = 1 << 16;
+/// How much of what a client says may wait to be read: beyond that its end is not noticed until some of it is.
+const PIPE: usize = 1 << 20;
+
+/// How long a client may take to read that it is refused.
+const READS: Duration = Duration::from_secs(1);
 
 /// A client that has said something.
 pub(super) struct Greeting {
@@ -36,6 +44,25 @@ impl Greeting {
     /// Who it is.
     pub(super) fn caller(&self) -> Caller {
         first_said(&self.first).unwrap_or_else(anyone)
+    }
+
+    /// Answers what it said first with an error, if it was a request: there is nobody who could do better.
+    pub(super) async fn refuse(self, why: &str) {
+        let request = peek(&self.first).ok();
+        let id = request
+            .filter(|seen| seen.kind == MessageKind::Request)
+            .and_then(|seen| seen.id?.to_id());
+        if let Some(id) = id {
+            let error = errors::internal(why).error;
+            let text = format!("{}\n", write::error(Some(&id), &error));
+            let mut stdout = tokio::io::stdout();
+            let written = async {
+                stdout.write_all(text.as_bytes()).await?;
+                stdout.flush().await
+            };
+            // A client that does not read is not waited for.
+            let _ = tokio::time::timeout(READS, written).await;
+        }
     }
 
     /// All that it says, from the start; and what ends with it, once it is driven.

@@ -8,7 +8,7 @@ use mcp_revisions::client::{Answer, Answered, Ask, Failure};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Notice, OtherCall, OtherNotice};
 use mcp_revisions::{errors, headers};
-use mcp_wire::{Direction, ErrorObject, Json, meta};
+use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta};
 use tracing::debug;
 
 use super::identity::anyone;
@@ -18,6 +18,8 @@ use super::upstream::Asked;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
+/// How much of the name of a tool tells it from others.
+const NAME: usize = 256;
 
 /// The handler of the bridge's end towards clients.
 pub(super) struct Join {
@@ -84,6 +86,7 @@ impl Handler for Join {
             progress_token,
             ..
         } = call;
+        let kind = kind(method, &params);
         let mut ask = request(method, params, progress_token.as_ref());
         // One of the handshake era has asked for it once and for all, by a request that went the same way.
         let is_told_each_time =
@@ -97,6 +100,7 @@ impl Handler for Join {
         let mut asked = Asked::new(ask, method, caller, peer);
         asked.progress_token = progress_token;
         asked.wants_logs = log_level.is_some();
+        asked.kind = kind;
         let Answered { answer, losses, .. } = self.ask(asked).await?;
         (self.losses).tell(End::Server, method, self.revision, id.as_ref(), &losses);
         if let Some(error) = self.losses.refuse(&losses) {
@@ -141,6 +145,15 @@ impl Handler for Join {
         let opened = session.clone();
         self.with_server(&session, move |server| server.opened(opened));
     }
+}
+
+/// What may ask back or not: a method, and the tool or prompt that it names.
+fn kind(method: &str, params: &Json) -> String {
+    let name = JsonObject::try_from(params.clone()).ok();
+    let name = name.and_then(|params| params.get("name")?.read::<String>().ok());
+    // One that is very long is no tool; it is told from others by its beginning.
+    let name: String = name.unwrap_or_default().chars().take(NAME).collect();
+    format!("{method} {name}")
 }
 
 /// A request for the server. Its progress is told by a token of the bridge's own: clients that share a server may name

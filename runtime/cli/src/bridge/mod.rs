@@ -11,20 +11,22 @@ mod join;
 mod listen;
 mod log;
 mod losses;
+mod patient;
 mod servers;
 mod upstream;
 mod wire;
 
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_registry::{LossKind, Policy, Revision, Spoken, WithSpoken};
-use mcp_revisions::RevisionSet;
+use mcp_registry::{Era, LossKind, Newest, Policy, Revision, Spoken, WithSpoken};
 use mcp_revisions::client::ServerFacts;
 use mcp_revisions::server::{Caller, Profile, Server};
+use mcp_revisions::{Limits, RevisionSet};
 use mcp_wire::Json;
 
 use crate::Outcome;
@@ -32,8 +34,8 @@ use greeting::Greeting;
 use join::Join;
 use listen::Listen;
 use losses::{End, Losses};
-use servers::{Servers, Start};
-use upstream::Upstream;
+use servers::{Room, Servers, Start};
+use upstream::{Negotiated, Upstream};
 use wire::{Target, Wire};
 
 #[derive(Args)]
@@ -63,9 +65,23 @@ pub(crate) struct Arguments {
     /// A header of each request to a server at a URL, such as `Authorization:Bearer TOKEN`
     #[arg(long, value_name = "NAME:VALUE", value_parser = header, requires = "url")]
     header: Vec<(String, String)>,
-    /// How many servers an HTTP listener has at work at most: one a session, and one for all modern clients that are alike
+    /// Maximum number of servers of an HTTP listener: one per session, and one for all modern clients of one address that
+    /// say the same of themselves
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
     max_servers: usize,
+    /// Maximum number of servers for the clients of one address [default: a tenth of --max-servers, at least 10]
+    #[arg(long, value_name = "NUMBER")]
+    max_servers_per_client: Option<usize>,
+    /// End a session of an HTTP listener, and its server, after this many seconds without a message
+    #[arg(long, value_name = "SECONDS", default_value_t = 1_800)]
+    idle_timeout: u64,
+    /// Serve an HTTP listener under this name, beside localhost and the address that it listens on: `mcp.example.com`,
+    /// `mcp.example.com:8443`, or `*` for any behind a proxy that checks it
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+    /// Take requests of web pages from this origin, beside those of localhost, and let them read the answers (CORS)
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
     /// How much is told on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::Level>,
@@ -115,13 +131,42 @@ struct Setup {
     policy: Policy,
     losses: Arc<Losses>,
     wire: Wire,
-    facts: ServerFacts,
+    negotiated: Negotiated<Newest>,
 }
 
 /// Where clients come from, with what is known of the one over standard streams.
 enum Front {
     Stdio(Greeting, Arc<Caller>),
-    Http(SocketAddr, usize),
+    Http(Http),
+}
+
+/// What an HTTP listener is told.
+struct Http {
+    address: SocketAddr,
+    room: Room,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Http {
+    fn new(address: SocketAddr, arguments: &Arguments) -> Self {
+        let all = arguments.max_servers.max(1);
+        let each = arguments.max_servers_per_client.unwrap_or(all / 10);
+        let least = match arguments.max_servers_per_client {
+            Some(_) => 1,
+            None => 10,
+        };
+        Self {
+            address,
+            room: Room {
+                all,
+                each: each.max(least).min(all),
+                idle: Duration::from_secs(arguments.idle_timeout.max(1)),
+            },
+            hosts: arguments.allow_host.clone(),
+            origins: arguments.allow_origin.clone(),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -160,36 +205,44 @@ async fn bridged(arguments: &Arguments) -> anyhow::Result<()> {
         None => Target::Command(arguments.command.clone()),
     };
     let wire = Wire::new(target, arguments.record.as_deref())?;
-    let (front, caller) = match arguments.listen {
-        Listen::Http(address) => (
-            Front::Http(address, arguments.max_servers),
-            Arc::new(identity::anyone()),
-        ),
+    let policy = match arguments.policy {
+        PolicyName::Strict => Policy::Strict,
+        PolicyName::Carry => Policy::Carry,
+    };
+    let spoken = match arguments.server_revision {
+        Some(revision) => RevisionSet::none().with(revision),
+        None => RevisionSet::all(),
+    };
+    let (front, negotiated) = match arguments.listen {
+        Listen::Http(address) => {
+            let anyone = identity::anyone();
+            let aside = wire.aside();
+            let negotiated = upstream::negotiate(&aside, &anyone, policy, spoken).await?;
+            (Front::Http(Http::new(address, arguments)), negotiated)
+        }
         // A client over stdio says in its first message what it can do, and so does the bridge then.
         Listen::Stdio => {
             let Some(greeting) = Greeting::wait().await? else {
                 return Ok(());
             };
             let caller = Arc::new(greeting.caller());
-            (Front::Stdio(greeting, Arc::clone(&caller)), caller)
+            match upstream::negotiate(&wire, &caller, policy, spoken).await {
+                Ok(negotiated) => (Front::Stdio(greeting, caller), negotiated),
+                Err(error) => {
+                    greeting.refuse(&format!("{error:#}")).await;
+                    return Err(error);
+                }
+            }
         }
     };
-    let spoken = match arguments.server_revision {
-        Some(revision) => RevisionSet::none().with(revision),
-        None => RevisionSet::all(),
-    };
-    let facts = upstream::probe(&wire.aside(), &caller, spoken).await?;
-    let revision = facts.revision;
+    let revision = negotiated.facts.revision;
     let setup = Setup {
         front,
         served,
-        policy: match arguments.policy {
-            PolicyName::Strict => Policy::Strict,
-            PolicyName::Carry => Policy::Carry,
-        },
+        policy,
         losses: Arc::new(losses),
         wire,
-        facts: upstream::own_words(facts),
+        negotiated,
     };
     match revision.spoken(setup) {
         Some(bridge) => bridge.await,
@@ -216,9 +269,10 @@ impl Setup {
             policy,
             losses,
             wire,
-            facts,
+            negotiated,
         } = self;
         let told = Arc::clone(&losses);
+        let facts = upstream::own_words(negotiated.facts.clone());
         let server = Server::<App>::new(profile(facts)?)?
             .serving(served)
             .with_policy(policy)
@@ -232,14 +286,42 @@ impl Setup {
                     lost.losses,
                 );
             });
-        let lost = Arc::clone(&losses);
+        // What was negotiated on behalf of nobody serves the first client, if nothing was said of that in it.
+        let serves_anyone = App::REVISION.era() == Era::PerRequest;
+        let (first, spare) = match &front {
+            Front::Http(_) if serves_anyone => (None, Some(negotiated)),
+            Front::Http(_) => {
+                negotiated.end().await;
+                (None, None)
+            }
+            Front::Stdio(..) => (Some(negotiated), None),
+        };
+        let spare = Arc::new(Mutex::new(spare));
+        let (lost, reached) = (Arc::clone(&losses), wire.clone());
         let start: Start = Arc::new(move |caller| {
-            let (wire, losses) = (wire.clone(), Arc::clone(&lost));
-            Box::pin(async move { Upstream::start::<App>(&wire, &caller, policy, losses).await })
+            let (wire, losses) = (reached.clone(), Arc::clone(&lost));
+            let spare = spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+            Box::pin(async move {
+                match spare {
+                    Some(mut spare) => {
+                        spare.line.record_as(&wire)?;
+                        Ok(Upstream::on::<App, _>(
+                            spare, &wire, &caller, policy, losses,
+                        ))
+                    }
+                    None => Upstream::start::<App>(&wire, &caller, policy, losses).await,
+                }
+            })
         });
         let (served, servers) = match front {
             Front::Stdio(greeting, caller) => {
-                let upstream = start(caller).await?;
+                let upstream = match first {
+                    Some(first) => {
+                        let losses = Arc::clone(&losses);
+                        Upstream::on::<App, _>(first, &wire, &caller, policy, losses)
+                    }
+                    None => start(caller).await?,
+                };
                 let ended = upstream.clone();
                 let servers = Servers::one(upstream, start);
                 let join = Join::new(servers.clone(), losses, App::REVISION);
@@ -247,10 +329,16 @@ impl Setup {
                 let served = listen::over_stdio(greeting, server, join, ended).await;
                 (served, servers)
             }
-            Front::Http(address, most) => {
-                let servers = Servers::each(start, most);
+            Front::Http(http) => {
+                let limits = Limits {
+                    sessions: http.room.all,
+                    owner_sessions: http.room.each,
+                    ..*server.limits()
+                };
+                let servers = Servers::each(start, http.room);
                 let join = Join::new(servers.clone(), losses, App::REVISION);
-                (listen::over_http(address, server, join).await, servers)
+                let served = listen::over_http(http, server.with_limits(limits), join).await;
+                (served, servers)
             }
         };
         servers.close().await;

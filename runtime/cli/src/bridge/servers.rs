@@ -2,7 +2,7 @@
 //!
 //! A session of the handshake era has state on the server: its subscriptions, its log level, what it can be asked. So each
 //! gets a connection of its own, and a process of its own if the server is one. Requests of the modern era say all of that
-//! themselves, so that a server cannot tell one client from another that says the same; those share one.
+//! themselves, so that a server cannot tell one client from another that says the same; those of one owner share one.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use mcp_registry::Era;
 use mcp_revisions::errors;
 use mcp_revisions::serve::Session;
-use mcp_revisions::server::Caller;
+use mcp_revisions::server::{Caller, Owner};
 use mcp_wire::ErrorObject;
 use tokio::sync::OnceCell;
 use tracing::{debug, warn};
@@ -20,7 +20,7 @@ use tracing::{debug, warn};
 use super::identity;
 use super::upstream::Upstream;
 
-/// How long a server is kept that modern clients share, while none of them asks anything.
+/// How long a server is kept at most that modern clients share, while none of them asks anything.
 const IDLE: Duration = Duration::from_secs(300);
 
 /// How often it is looked whether somebody is gone.
@@ -33,6 +33,15 @@ pub(super) type Start = Arc<
         + Sync,
 >;
 
+/// How many servers are at work at a time, and how long one is kept that nobody uses.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub(super) all: usize,
+    /// Of one owner: a principal, else an address.
+    pub(super) each: usize,
+    pub(super) idle: Duration,
+}
+
 /// Whose a server is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
@@ -40,22 +49,56 @@ enum Key {
     One,
     /// Of a session.
     Session(Session),
-    /// Of all that say this of themselves.
-    Alike(String),
+    /// Of all that say this of themselves, and come from there.
+    Alike(Owner, String),
 }
 
 /// A server that is started, or about to be.
 struct Place {
     upstream: OnceCell<Upstream>,
+    owner: Owner,
     used: Mutex<Instant>,
 }
+
+impl Place {
+    fn new(upstream: Option<Upstream>, owner: Owner) -> Arc<Self> {
+        Arc::new(Self {
+            upstream: OnceCell::new_with(upstream),
+            owner,
+            used: Mutex::new(Instant::now()),
+        })
+    }
+
+    fn used(&self) -> Instant {
+        *lock(&self.used)
+    }
+
+    /// Whether nobody waits for anything of it. Whoever uses it holds it, too.
+    fn is_idle(self: &Arc<Self>) -> bool {
+        let listens = self.upstream.get().is_some_and(Upstream::is_listened_to);
+        Arc::strong_count(self) == 1 && !listens
+    }
+
+    fn has_ended(&self) -> bool {
+        self.upstream.get().is_some_and(Upstream::has_ended)
+    }
+
+    /// Ends its server; nobody waits for that.
+    fn end(&self) {
+        if let Some(upstream) = self.upstream.get() {
+            tokio::spawn(upstream.clone().close());
+        }
+    }
+}
+
+type Open = HashMap<Key, Arc<Place>>;
 
 /// The servers that are at work; clones are the same ones.
 #[derive(Clone)]
 pub(super) struct Servers {
     start: Start,
-    most: usize,
-    open: Arc<Mutex<HashMap<Key, Arc<Place>>>>,
+    room: Room,
+    open: Arc<Mutex<Open>>,
 }
 
 /// A server that is used; it is not ended meanwhile.
@@ -76,31 +119,31 @@ impl std::ops::Deref for Used {
 impl Servers {
     /// For the one client of this server.
     pub(super) fn one(upstream: Upstream, start: Start) -> Self {
-        let servers = Self {
+        let room = Room {
+            all: 1,
+            each: 1,
+            idle: IDLE,
+        };
+        let place = Place::new(Some(upstream), Owner::Unknown);
+        Self {
             start,
-            most: 1,
-            open: Arc::default(),
-        };
-        let place = Place {
-            upstream: OnceCell::new_with(Some(upstream)),
-            used: Mutex::new(Instant::now()),
-        };
-        servers.open().insert(Key::One, Arc::new(place));
-        servers
+            room,
+            open: Arc::new(Mutex::new(HashMap::from([(Key::One, place)]))),
+        }
     }
 
-    /// For any number of clients, with no more than this many servers at a time.
-    pub(super) fn each(start: Start, most: usize) -> Self {
+    /// For any number of clients, with no more servers at a time than there is room for.
+    pub(super) fn each(start: Start, room: Room) -> Self {
         let servers = Self {
             start,
-            most,
+            room,
             open: Arc::default(),
         };
         let looked_after = servers.clone();
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(LOOK).await;
-                looked_after.retire();
+                looked_after.retire(&mut looked_after.open());
             }
         });
         servers
@@ -115,8 +158,9 @@ impl Servers {
         caller: &Arc<Caller>,
         session: &Session,
     ) -> Result<Used, ErrorObject> {
-        let key = self.key(caller, session);
-        let place = self.place(&key)?;
+        let owner = session.owner();
+        let key = self.key(caller, session, &owner);
+        let place = self.place(&key, owner)?;
         let started = place
             .upstream
             .get_or_try_init(|| (self.start)(Arc::clone(caller)));
@@ -126,70 +170,65 @@ impl Servers {
                 _place: place,
             }),
             Err(error) => {
-                warn!("a server cannot be started: {error:#}");
+                warn!("{error:#}");
                 self.open().remove(&key);
-                Err(errors::internal(&format!("the server cannot be reached: {error:#}")).error)
+                Err(errors::internal(&format!("{error:#}")).error)
             }
         }
     }
 
-    fn key(&self, caller: &Caller, session: &Session) -> Key {
-        if self.most == 1 && self.open().contains_key(&Key::One) {
+    fn key(&self, caller: &Caller, session: &Session, owner: &Owner) -> Key {
+        if self.room.all == 1 && self.open().contains_key(&Key::One) {
             return Key::One;
         }
         match caller.revision.era() {
             Era::Handshake => Key::Session(session.clone()),
-            Era::PerRequest => Key::Alike(identity::key(caller)),
+            Era::PerRequest => Key::Alike(owner.clone(), identity::key(caller)),
         }
     }
 
-    fn place(&self, key: &Key) -> Result<Arc<Place>, ErrorObject> {
+    fn place(&self, key: &Key, owner: Owner) -> Result<Arc<Place>, ErrorObject> {
         let mut open = self.open();
-        let found = open.get(key).filter(|place| {
-            let upstream = place.upstream.get();
-            // Over standard streams the end of the server is the end of the bridge.
-            *key == Key::One || !upstream.is_some_and(Upstream::has_ended)
-        });
-        if let Some(place) = found {
+        // Over standard streams the end of the server is the end of the bridge.
+        let stays = |place: &&Arc<Place>| *key == Key::One || !place.has_ended();
+        if let Some(place) = open.get(key).filter(stays) {
             *lock(&place.used) = Instant::now();
             return Ok(Arc::clone(place));
         }
-        if !open.contains_key(key) && open.len() >= self.most {
-            let full = format!("{} servers are at work, and no more are started", self.most);
+        self.retire(&mut open);
+        let Room { all, each, .. } = self.room;
+        let owned = open.values().filter(|place| place.owner == owner).count();
+        let is_own = |place: &Place| place.owner == owner;
+        if owned >= each && !evict(&mut open, is_own) {
+            let full =
+                format!("{each} servers are at work for this client, and no more are started");
             return Err(errors::internal(&full).error);
         }
-        let place = Arc::new(Place {
-            upstream: OnceCell::new(),
-            used: Mutex::new(Instant::now()),
-        });
+        if open.len() >= all && !evict(&mut open, is_own) && !evict(&mut open, |_| true) {
+            let full = format!("{all} servers are at work, and no more are started");
+            return Err(errors::internal(&full).error);
+        }
+        let place = Place::new(None, owner);
         open.insert(key.clone(), Arc::clone(&place));
         Ok(place)
     }
 
-    /// Ends the servers of clients that are gone.
-    fn retire(&self) {
-        let now = Instant::now();
-        let may_go = |key: &Key, place: &Arc<Place>| match key {
-            Key::One => false,
-            Key::Session(session) => session.is_over(),
-            Key::Alike(_) => {
-                let unused = now.saturating_duration_since(*lock(&place.used));
-                Arc::strong_count(place) == 1 && unused > IDLE
-            }
-        };
-        let mut open = self.open();
-        let gone: Vec<Key> = (open.iter())
-            .filter(|(key, place)| may_go(key, place))
-            .map(|(key, _)| key.clone())
-            .collect();
-        for key in gone {
-            if let Some(place) = open.remove(&key)
-                && let Some(upstream) = place.upstream.get()
-            {
+    /// Ends the servers of clients that are gone, and those that have ended by themselves.
+    fn retire(&self, open: &mut Open) {
+        let idle = self.room.idle.min(IDLE);
+        open.retain(|key, place| {
+            let is_gone = match key {
+                Key::One => return true,
+                Key::Session(session) => session.is_over(),
+                Key::Alike(..) => place.is_idle() && place.used().elapsed() > idle,
+            };
+            if is_gone || place.has_ended() {
                 debug!("the server of a client that is gone is ended");
-                tokio::spawn(upstream.clone().close());
+                place.end();
+                return false;
             }
-        }
+            true
+        });
     }
 
     /// Ends all of them, and waits until they have.
@@ -204,9 +243,26 @@ impl Servers {
         while ending.join_next().await.is_some() {}
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Key, Arc<Place>>> {
+    fn open(&self) -> MutexGuard<'_, Open> {
         lock(&self.open)
     }
+}
+
+/// Ends the server that modern clients of these owners have not used for longest, if one is not used at all: the next
+/// request starts another. One of a session has state, and goes with that.
+fn evict(open: &mut Open, may_go: impl Fn(&Place) -> bool) -> bool {
+    let idle = open
+        .iter()
+        .filter(|(key, place)| matches!(key, Key::Alike(..)) && place.is_idle() && may_go(place));
+    let Some(key) = idle.min_by_key(|(_, place)| place.used()).map(|it| it.0) else {
+        return false;
+    };
+    let key = key.clone();
+    if let Some(place) = open.remove(&key) {
+        debug!("a server that nobody uses is ended for another client");
+        place.end();
+    }
+    true
 }
 
 /// Nothing that is done under a lock here leaves it half done.

@@ -87,6 +87,14 @@ impl Wire {
         }
     }
 
+    /// What the server is called, for people.
+    pub(super) fn name(&self) -> String {
+        match &self.target {
+            Target::Command(command) => command.join(" "),
+            Target::Url(url, _) => url.clone(),
+        }
+    }
+
     /// What carries the messages.
     pub(super) fn channel(&self) -> Channel {
         match self.target {
@@ -149,7 +157,7 @@ impl Line {
         let text = match &came {
             Incoming::Message { text, .. } => Some(text),
             Incoming::Answered { body, .. } => body.as_ref(),
-            Incoming::Ended(_) | Incoming::Closed => None,
+            Incoming::Ended(_) | Incoming::Failed { .. } | Incoming::Closed => None,
         };
         if let Some(text) = text.filter(|text| !text.is_empty()) {
             let text = String::from_utf8_lossy(text).into_owned();
@@ -166,6 +174,21 @@ impl Line {
     /// Starts the server again; false if that cannot be.
     pub(super) fn restart(&mut self) -> bool {
         self.carrier.restart()
+    }
+
+    /// How the process ended, if the server is one, and has.
+    pub(super) async fn exit(&mut self) -> Option<std::process::ExitStatus> {
+        self.carrier.exit().await
+    }
+
+    /// Writes down what is said from now on.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(super) fn record_as(&mut self, wire: &Wire) -> anyhow::Result<()> {
+        let record = wire.record.as_ref().map(|record| record.next());
+        self.record = record.transpose()?;
+        Ok(())
     }
 
     /// Ends the server: its input first, itself if it does not go.

@@ -109,6 +109,16 @@ impl<App: Spoken> Connection<Client<App>> {
         Ok(())
     }
 
+    /// Continues the connection as `client`, whose application may speak another revision: what was negotiated with the
+    /// server stays, and nothing is sent again.
+    ///
+    /// A gateway negotiates before it knows which revision it wants to speak itself. Call this before the first
+    /// [`ask`](Self::ask): requests that are pending keep the revision in which they were made.
+    #[must_use]
+    pub fn continue_as<Other: Spoken>(self, client: Client<Other>) -> Connection<Client<Other>> {
+        self.with_side(client)
+    }
+
     /// Sends a request again with the answers to the server's questions, which are results of the questions' methods.
     ///
     /// An answer under a key that was not asked for is left out; so is one that cannot be carried over,

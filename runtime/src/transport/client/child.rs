@@ -13,6 +13,8 @@ use crate::transport::line::read_line;
 
 /// How long a process may take to end by itself once its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long a process is waited for that has closed its output.
+const LAST: Duration = Duration::from_secs(1);
 /// How much of a line on standard error is handed on.
 const ERROR_LINE: usize = 8 << 10;
 
@@ -116,6 +118,12 @@ impl Running {
             }
             Err(_) => false,
         }
+    }
+
+    /// How it ended, if it does so within [`LAST`].
+    pub(super) async fn exit(&mut self) -> Option<std::process::ExitStatus> {
+        let ended = tokio::time::timeout(LAST, self.process.wait());
+        ended.await.ok()?.ok()
     }
 
     /// Closes its input, gives it time to end, and kills it if it does not.

@@ -45,6 +45,14 @@ pub enum Incoming {
     /// Nothing more comes in answer to this.
     #[cfg(feature = "client-http")]
     Ended(Exchange),
+    /// The request did not reach the server, or its answer broke off: nothing comes in answer to this.
+    #[cfg(feature = "client-http")]
+    Failed {
+        /// What it was to be the answer to.
+        exchange: Exchange,
+        /// Why, for people.
+        why: String,
+    },
     /// Nothing more comes at all.
     Closed,
 }
@@ -142,6 +150,15 @@ impl Carrier {
             Kind::Child(child) => child.lines.next().await,
             #[cfg(feature = "client-http")]
             Kind::Http(http) => http.next().await,
+        }
+    }
+
+    /// Waits until the process of the server has ended, for a second at most, and returns how; none without a process.
+    #[cfg(feature = "client-stdio")]
+    pub async fn exit(&mut self) -> Option<std::process::ExitStatus> {
+        match &mut self.0 {
+            Kind::Child(child) => child.exit().await,
+            _ => None,
         }
     }
 

@@ -189,10 +189,13 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             return Err(Box::new(refused(StatusCode::BAD_REQUEST, why)));
         };
         let now = self.start.elapsed();
-        let lane = self
-            .sessions()
-            .use_by(who, id, now)
-            .map(|lane| Arc::clone(lane));
+        let mut sessions = self.sessions();
+        let mut lane = sessions.use_by(who, id, now).map(|lane| Arc::clone(lane));
+        // Handlers may end a session, too.
+        if lane.take_if(|lane| lane.was_closed()).is_some() {
+            sessions.end(id);
+        }
+        drop(sessions);
         lane.ok_or_else(|| {
             Box::new(refused(
                 StatusCode::NOT_FOUND,

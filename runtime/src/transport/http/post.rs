@@ -33,7 +33,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         told.principal = principal.map(|principal| principal.0.as_str());
         let looked = self.server.look(Some(&told), &bytes);
         if let Some(message) = looked.message()
-            && let Err(refused) = self.params_agree(message, &parts).await
+            && let Err(refused) = self.params_agree(message, &parts, &who).await
         {
             return refusal(message.id.and_then(RawId::to_id).as_ref(), &refused);
         }
@@ -41,6 +41,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             Ok(lane) => lane,
             Err(response) => return *response,
         };
+        lane.owned_by(who.clone());
         let id = looked
             .message()
             .and_then(|message| message.id.and_then(RawId::to_id));

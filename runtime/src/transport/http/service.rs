@@ -93,6 +93,12 @@ impl<App: Spoken, H: Handler> Service<App, H> {
         self.inner.close();
     }
 
+    /// Ends sessions on which nothing was said for longer than [`Options::with_idle`] allows. Each request does so, too;
+    /// call it now and then if what is kept for a session matters while there are none.
+    pub fn end_idle_sessions(&self) {
+        self.inner.retire();
+    }
+
     /// Ends every session, and with them their streams and whatever is at work in them.
     pub fn end_sessions(&self) {
         self.inner.end_sessions();

@@ -19,6 +19,7 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::protocol::params::{self, Param};
 use crate::serve::{Facts, Handler, Next, Taken, route};
+use crate::server::Owner;
 use crate::{Headers, Spoken, headers, meta};
 
 /// How long what was learned holds.
@@ -116,6 +117,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         &self,
         message: &Peeked<'_>,
         parts: &Arc<Parts>,
+        who: &Owner,
     ) -> Result<(), Box<Refusal>> {
         let claim = message.meta.protocol_version.and_then(Raw::as_str);
         let revision = claim.and_then(|claim| Revision::from_wire(&claim));
@@ -130,7 +132,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             (Some(methods::TOOLS_CALL), Some(name)) => name,
             _ => return Ok(()),
         };
-        let tools = self.learned(revision, message, parts).await;
+        let tools = self.learned(revision, message, parts, who).await;
         let Some(params) = tools.get(&*name) else {
             return Ok(());
         };
@@ -155,6 +157,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         revision: Revision,
         message: &Peeked<'_>,
         parts: &Arc<Parts>,
+        who: &Owner,
     ) -> Learned {
         let caller = Caller::of(parts);
         let known = self.tools.of(&caller);
@@ -163,7 +166,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         {
             return Arc::clone(&known.tools);
         }
-        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts)).await;
+        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts, who)).await;
         let (tools, kept) = match listed.ok().flatten() {
             Some(tools) => (Arc::new(tools), KEPT),
             // What was known before holds, until the handlers can be asked again.
@@ -183,12 +186,15 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         revision: Revision,
         message: &Peeked<'_>,
         parts: &Arc<Parts>,
+        who: &Owner,
     ) -> Option<HashMap<String, Vec<Param>>> {
         let mut tools = HashMap::new();
         let mut bytes = 0;
         let mut cursor: Option<Json> = None;
         for _ in 0..PAGES {
-            let result = self.page(revision, message, parts, cursor.take()).await?;
+            let result = self
+                .page(revision, message, parts, who, cursor.take())
+                .await?;
             let listed: Vec<JsonObject> = result
                 .get("tools")
                 .and_then(|it| it.read().ok())
@@ -221,6 +227,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         revision: Revision,
         message: &Peeked<'_>,
         parts: &Arc<Parts>,
+        who: &Owner,
         cursor: Option<Json>,
     ) -> Option<JsonObject> {
         let mut about: Map<Json> = Map::new();
@@ -254,6 +261,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             room: None,
         };
         let lane = self.new_lane();
+        lane.owned_by(who.clone());
         let Taken { exchange, .. } = lane.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),

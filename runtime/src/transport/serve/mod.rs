@@ -44,6 +44,9 @@ use crate::protocol::{
 use crate::server::Server;
 
 #[cfg(feature = "http")]
+use crate::protocol::server::Owner;
+
+#[cfg(feature = "http")]
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
@@ -152,6 +155,10 @@ pub(crate) trait Line: Send + Sync {
     /// The answer to this request is not waited for any more.
     fn forget(&self, ask: Token);
     fn handle(self: Arc<Self>) -> Session;
+    fn end(&self);
+    fn is_over(&self) -> bool;
+    #[cfg(feature = "http")]
+    fn owner(&self) -> Owner;
     /// Who has opened the session, or the stream of one that has none.
     fn caller(&self) -> Option<Arc<Caller>>;
     #[cfg(feature = "router")]
@@ -258,16 +265,32 @@ impl Session {
         self.line.upgrade()?.caller()
     }
 
+    /// Whose the session is, as far as the transport can tell.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        let line = self.line.upgrade();
+        line.map(|line| line.owner()).unwrap_or_default()
+    }
+
     /// The limits of its server; none once it is over.
     #[cfg(feature = "router")]
     pub(crate) fn limits(&self) -> Option<Limits> {
         Some(self.line.upgrade()?.limits())
     }
 
+    /// Ends the session: its streams and whatever is at work in it. Over HTTP its client is told, at the next message,
+    /// to open another one; to a client of the modern era, which has none, its streams of changes end.
+    pub fn end(&self) {
+        if let Some(line) = self.line.upgrade() {
+            line.end();
+        }
+    }
+
     /// Whether the session is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.line.strong_count() == 0
+        self.line.upgrade().is_none_or(|line| line.is_over())
     }
 }
 

@@ -1,33 +1,40 @@
 //! The bridge's end towards a server, for one client: a handle, and the task behind it that drives the connection.
 
+mod listeners;
 mod notices;
 mod questions;
 mod settle;
 mod task;
+mod turns;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
-use mcp_registry::{Era, Policy, Revision, Spoken, WithSpoken};
-use mcp_revisions::client::{Answered, Ask, Client, Connection, ServerFacts, Token, Verdict};
+use mcp_registry::{Era, Policy, Revision, Spoken};
+use mcp_revisions::client::{Answered, Ask, Client, ServerFacts, Token, Verdict};
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions::server::Caller;
 use mcp_revisions::{RevisionSet, errors};
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
-use tracing::info;
+use tokio::sync::{mpsc, watch};
+use tracing::{info, warn};
 
 use super::identity;
 use super::losses::Losses;
 use super::wire::Wire;
+use listeners::Listeners;
+pub(super) use settle::{Negotiated, negotiate};
 use task::Task;
 
 /// How long a server may take to end.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// How long a call waits for another that its server may ask in.
-const TURN: Duration = Duration::from_secs(5);
+/// How long a client may take to make room for a notification in its call.
+const MAKES_ROOM: Duration = Duration::from_secs(10);
+
+/// How many bytes of notifications wait in a call for its client to make room.
+const NEWS_BYTES: usize = 1 << 20;
 
 /// How many commands wait for the task.
 const QUEUE: usize = 1_024;
@@ -35,10 +42,7 @@ const QUEUE: usize = 1_024;
 /// What the task is told.
 enum Command {
     /// Ask the server something, on behalf of a client.
-    Ask {
-        asked: Box<Asked>,
-        answer: oneshot::Sender<Result<Answered, ErrorObject>>,
-    },
+    Ask { asked: Box<Asked>, news: News },
     /// The client does not want the answer any more.
     GiveUp(u64),
     /// Tell the server something.
@@ -51,12 +55,50 @@ enum Command {
     End,
 }
 
+/// What comes of a call, in order.
+enum Item {
+    Told(String, Json),
+    Answered(Result<Answered, ErrorObject>),
+}
+
+/// Where what comes of a call goes: to the future of that call, which alone waits for its reader.
+struct News {
+    items: mpsc::UnboundedSender<Item>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl News {
+    /// Puts a notification in line; false if its client reads too slowly, and it is lost.
+    fn tell(&self, method: &str, params: &Json) -> bool {
+        let bytes = cost(method, params);
+        if self.waiting.load(Ordering::Relaxed) + bytes > NEWS_BYTES {
+            return false;
+        }
+        self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        // Whoever asked may be gone.
+        let _ = (self.items).send(Item::Told(method.to_owned(), params.clone()));
+        true
+    }
+
+    fn answer(self, answered: Result<Answered, ErrorObject>) {
+        let _ = self.items.send(Item::Answered(answered));
+    }
+}
+
+fn cost(method: &str, params: &Json) -> usize {
+    method.len() + params.text().len() + size_of::<Item>()
+}
+
 /// What a client asks.
 pub(super) struct Asked {
     /// Names it, in the order in which calls came.
     number: u64,
     pub(super) ask: Ask,
     pub(super) method: String,
+    /// Method and name: what is known to ask back, or not.
+    pub(super) kind: String,
+    /// Whether its client can be asked in its result, and in nothing else.
+    may_be_asked: bool,
     pub(super) caller: Arc<Caller>,
     pub(super) peer: Peer,
     /// The token by which the client wants to be told of progress.
@@ -70,6 +112,8 @@ impl Asked {
         Self {
             number: 0,
             ask,
+            kind: method.to_owned(),
+            may_be_asked: identity::is_asked_in_results(&caller) && identity::may_ask(method),
             method: method.to_owned(),
             caller,
             peer,
@@ -85,34 +129,7 @@ pub(super) struct Upstream {
     commands: mpsc::Sender<Command>,
     ended: watch::Receiver<bool>,
     numbers: Arc<AtomicU64>,
-    /// Whether the server can ask by requests, which need not say in whose work.
-    asks_by_requests: bool,
-    /// Held by the one call that such a server may ask in.
-    asked_in: Arc<Semaphore>,
-}
-
-/// What a server is, in the words of the newest revision, if it is asked on behalf of this client.
-///
-/// # Errors
-/// A server that cannot be started, or speaks none of these revisions.
-pub(super) async fn probe(
-    wire: &Wire,
-    caller: &Caller,
-    revisions: RevisionSet,
-) -> anyhow::Result<ServerFacts> {
-    struct Newest<'p>(&'p Wire, &'p Caller, RevisionSet);
-    impl<'p> WithSpoken for Newest<'p> {
-        type Output =
-            std::pin::Pin<Box<dyn Future<Output = anyhow::Result<ServerFacts>> + Send + 'p>>;
-
-        fn with<App: Spoken>(self) -> Self::Output {
-            Box::pin(settle::probe::<App>(self.0, self.1, self.2))
-        }
-    }
-    match Revision::NEWEST.spoken(Newest(wire, caller, revisions)) {
-        Some(probed) => probed.await,
-        None => anyhow::bail!("{} is spoken by nobody", Revision::NEWEST),
-    }
+    listeners: Listeners,
 }
 
 /// What a server said of itself when it was probed, in the words of its own revision.
@@ -135,10 +152,29 @@ impl Upstream {
         let options = settle::options::<App>(wire, caller, policy)
             .with_revisions(RevisionSet::none().with(App::REVISION))
             .with_verdict(Verdict(App::REVISION));
-        let mut connection = Connection::new(Client::<App>::new(options));
-        let mut line = wire.start()?;
-        let start = Instant::now();
-        settle::settled(&mut connection, &mut line, start).await?;
+        let negotiated = settle::negotiate_as::<App>(wire, options).await?;
+        Ok(Self::on::<App, App>(
+            negotiated, wire, caller, policy, losses,
+        ))
+    }
+
+    /// Goes on with a server of the revision `App` that has been negotiated with, on behalf of a client.
+    pub(super) fn on<App: Spoken, Before: Spoken>(
+        negotiated: Negotiated<Before>,
+        wire: &Wire,
+        caller: &Caller,
+        policy: Policy,
+        losses: Arc<Losses>,
+    ) -> Self {
+        let options = settle::options::<App>(wire, caller, policy)
+            .with_revisions(RevisionSet::none().with(App::REVISION));
+        let Negotiated {
+            connection,
+            line,
+            start,
+            ..
+        } = negotiated;
+        let connection = connection.continue_as(Client::<App>::new(options));
         let named = caller
             .info
             .as_ref()
@@ -147,38 +183,35 @@ impl Upstream {
         let (commands, queue) = mpsc::channel(QUEUE);
         let (ending, ended) = watch::channel(false);
         let is_modern = caller.revision.era() == Era::PerRequest;
-        let task = Task::new(connection, line, start, is_modern, &commands, losses);
+        let listeners = Listeners::default();
+        let driven = (connection, line, start);
+        let task = Task::new(driven, is_modern, &commands, listeners.clone(), losses);
         tokio::spawn(task.run(queue, ending));
-        Ok(Self {
+        Self {
             commands,
             ended,
             numbers: Arc::default(),
-            asks_by_requests: App::REVISION.era() == Era::Handshake,
-            asked_in: Arc::new(Semaphore::new(1)),
-        })
+            listeners,
+        }
     }
 
-    /// Asks the server something; given up if it is not waited for.
+    /// Asks the server something, and hands its client what the server tells meanwhile; given up if it is not waited for.
     ///
     /// # Errors
     /// A server that has ended, or takes nothing of what it is sent.
     pub(super) async fn ask(&self, asked: Asked) -> Result<Answered, ErrorObject> {
         let ended = || errors::internal("the server has ended").error;
-        // Such a server does not say in whose work it asks, and such a client can be asked in the result of that call
-        // alone: as long as the one is out, no other is sent that might be meant. One that takes long holds up nobody
-        // for ever; what cannot be told apart then is refused.
-        let is_alone = self.asks_by_requests
-            && identity::is_asked_in_results(&asked.caller)
-            && identity::may_ask(&asked.method);
-        let _turn = match is_alone {
-            true => (tokio::time::timeout(TURN, self.asked_in.acquire()).await).ok(),
-            false => None,
-        };
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let (answer, waits) = oneshot::channel();
+        let (peer, method) = (asked.peer.clone(), asked.method.clone());
+        let (items, mut came) = mpsc::unbounded_channel();
+        let waiting = Arc::<AtomicUsize>::default();
+        let news = News {
+            items,
+            waiting: Arc::clone(&waiting),
+        };
         let asked = Command::Ask {
             asked: Box::new(Asked { number, ..asked }),
-            answer,
+            news,
         };
         if self.commands.send(asked).await.is_err() {
             return Err(ended());
@@ -187,7 +220,22 @@ impl Upstream {
             commands: &self.commands,
             number: Some(number),
         };
-        let answered = waits.await.unwrap_or_else(|_| Err(ended()));
+        let mut patience = MAKES_ROOM;
+        let answered = loop {
+            match came.recv().await {
+                None => break Err(ended()),
+                Some(Item::Answered(answered)) => break answered,
+                Some(Item::Told(told, params)) => {
+                    let room = tokio::time::timeout(patience, peer.notify(&told, Some(&params)));
+                    if room.await.is_err() {
+                        warn!(method, told, "lost: the client does not read its call");
+                        // One that was waited for in vain gets what it has room for.
+                        patience = Duration::ZERO;
+                    }
+                    waiting.fetch_sub(cost(&told, &params), Ordering::Relaxed);
+                }
+            }
+        };
         given_up.number = None;
         answered
     }
@@ -217,6 +265,11 @@ impl Upstream {
             while ended.changed().await.is_ok() {}
         };
         let _ = tokio::time::timeout(SLOW, gone).await;
+    }
+
+    /// Whether somebody wants to be told things outside of calls.
+    pub(super) fn is_listened_to(&self) -> bool {
+        !self.listeners.is_empty()
     }
 
     /// Whether the server has ended.

@@ -3,8 +3,6 @@
 //! What belongs to a call goes with it. Of the rest a client of the handshake era hears at any time; one of the modern era
 //! is told nothing but in its calls, and on streams for what those name.
 
-use std::time::Duration;
-
 use mcp_registry::Spoken;
 use mcp_revisions::client::{Notice, OtherNotice, Token};
 use mcp_revisions::methods;
@@ -14,11 +12,8 @@ use tracing::{debug, warn};
 use super::task::Task;
 use crate::bridge::losses::End;
 
-/// How long a client may take to make room for a notification.
-const SLOW: Duration = Duration::from_secs(10);
-
 impl<App: Spoken> Task<App> {
-    pub(super) async fn notice(&mut self, notice: Notice) {
+    pub(super) fn notice(&mut self, notice: Notice) {
         let Notice {
             method,
             mut params,
@@ -44,10 +39,10 @@ impl<App: Spoken> Task<App> {
             params = Json::of(&members);
         }
         let of = about.or_else(|| self.whose(method));
-        self.pass_on(method, &params, of).await;
+        self.pass_on(method, &params, of);
     }
 
-    pub(super) async fn other_notice(&mut self, notice: OtherNotice) {
+    pub(super) fn other_notice(&mut self, notice: OtherNotice) {
         let OtherNotice {
             method,
             params,
@@ -55,7 +50,7 @@ impl<App: Spoken> Task<App> {
             ..
         } = notice;
         let of = about.or_else(|| self.whose(&method));
-        self.pass_on(&method, &params, of).await;
+        self.pass_on(&method, &params, of);
     }
 
     /// The call of a modern client in which it hears what belongs to none; none if there is no such call.
@@ -77,20 +72,22 @@ impl<App: Spoken> Task<App> {
         of.map(|(token, _)| *token)
     }
 
-    /// A notification goes with a call, or to whoever can be told things without one.
-    async fn pass_on(&mut self, method: &str, params: &Json, of: Option<Token>) {
-        self.sessions.retain(|session| !session.is_over());
-        match of.and_then(|token| self.calls.get(&token)) {
+    /// A notification goes with a call, or to whoever can be told things without one. Nobody's reader is waited for.
+    fn pass_on(&mut self, method: &str, params: &Json, of: Option<Token>) {
+        match of.and_then(|token| self.calls.get_mut(&token)) {
             Some(waiting) => {
-                let told = waiting.asked.peer.notify(method, Some(params));
-                // A client that makes no room misses what is said meanwhile, and nobody else does.
-                match tokio::time::timeout(SLOW, told).await {
-                    Ok(fate) => debug!(method, ?fate, "told the client"),
-                    Err(_) => warn!(method, "the client makes no room for it"),
+                let is_told = waiting.news.tell(method, params);
+                // It is told once per call: there may be many more.
+                if !is_told && !std::mem::replace(&mut waiting.loses, true) {
+                    let call = &waiting.asked.method;
+                    warn!(
+                        call,
+                        method, "notifications are lost: the client does not read its call"
+                    );
                 }
             }
             None => {
-                for session in &self.sessions {
+                for session in self.listeners.all() {
                     let fate = session.notify(method, Some(params));
                     debug!(method, ?fate, "told the client");
                 }

@@ -3,16 +3,19 @@
 //! A server of the modern era asks in the result of a call, so that the call is known. An older one asks by a request of
 //! its own, which over HTTP comes in the stream of the call, and over standard streams says nothing. A client of the
 //! handshake era is asked as the server asks, wherever it can hear it. One of the modern era can be asked in the result
-//! of a call alone; [`Upstream::ask`](super::Upstream::ask) sees to it that there is only one that can be meant.
+//! of a call alone; [`turns`](super::turns) finds out of which.
 
-use mcp_registry::{Part, Spoken, Subject};
+use std::collections::BTreeSet;
+
+use mcp_registry::{Part, Revision, Spoken, Subject};
 use mcp_revisions::client::{Call, OtherCall, Token};
 use mcp_revisions::errors;
 use mcp_revisions::serve::{Peer, Session};
 use mcp_wire::{Direction, ErrorObject, Json};
 use tracing::warn;
 
-use super::task::{Task, Waiting};
+use super::task::{Question, Task, Waiting};
+use super::turns::Decided;
 use super::{Asked, Command};
 use crate::bridge::identity;
 use crate::bridge::losses::End;
@@ -38,6 +41,18 @@ impl Place {
     }
 }
 
+/// Where a question belongs.
+enum Belongs {
+    /// To this call.
+    Of(Token),
+    /// To the client, in no call, and in which revision.
+    ToClient(Session, Option<Revision>),
+    /// To one of these calls.
+    Among(BTreeSet<Token>),
+    /// To nobody who is there.
+    ToNobody,
+}
+
 impl<App: Spoken> Task<App> {
     /// A question of the server goes to the client whose call it works on.
     pub(super) fn question(&mut self, call: Call) {
@@ -56,30 +71,94 @@ impl<App: Spoken> Task<App> {
             call.id.as_ref(),
             &losses,
         );
-        let (place, peer) = self.place(about, identity::may_ask);
-        let refused = peer.and_then(|peer| {
-            let sender = Some(Direction::ServerToClient);
-            let subject = Subject::Method(method, Part::Params, sender);
-            let ends = (App::REVISION, peer);
-            self.losses.refuse_to_carry(subject, ends, &params)
-        });
-        self.ask_client(token, place, method.to_owned(), params, refused);
+        let question = Question {
+            token,
+            method: method.to_owned(),
+            params,
+            is_known: true,
+        };
+        self.place(question, about);
     }
 
     /// A question that no revision has is handed on as it is.
     pub(super) fn other_question(&mut self, call: OtherCall) {
-        let (place, _) = self.place(call.about, |_| true);
-        self.ask_client(call.token, place, call.method, call.params, None);
+        let question = Question {
+            token: call.token,
+            method: call.method,
+            params: call.params,
+            is_known: false,
+        };
+        self.place(question, call.about);
+    }
+
+    /// Asks what is asked where it belongs, now or once that is clear.
+    fn place(&mut self, question: Question, about: Option<Token>) {
+        match self.belongs(about, question.is_known) {
+            Belongs::Of(call) => self.ask_in(call, question),
+            Belongs::ToClient(session, revision) => {
+                self.ask_client(question, Place::AtLarge(session), revision, None);
+            }
+            Belongs::Among(calls) => {
+                let now = self.now();
+                if let Err(question) = self.turns.keep(question, calls, &self.calls, now) {
+                    self.refuse(question);
+                }
+            }
+            Belongs::ToNobody => self.refuse(question),
+        }
+    }
+
+    /// Asks what has become clear, and lets calls begin that waited for that.
+    pub(super) fn take_turns(&mut self) {
+        let now = self.now();
+        match self.turns.decide(&self.calls, now) {
+            Some(Decided::Of(call, question)) => self.ask_in(call, question),
+            Some(Decided::Refused(question)) => self.refuse(question),
+            None => {}
+        }
+        while let Some(held) = self.turns.next_held(&self.calls, now) {
+            self.begin(held.asked, held.news, now);
+        }
+    }
+
+    fn refuse(&mut self, question: Question) {
+        warn!(
+            method = question.method,
+            "a question is refused: it cannot be told in which call it is asked"
+        );
+        self.ask_client(question, Place::Nowhere, None, None);
+    }
+
+    fn ask_in(&mut self, call: Token, question: Question) {
+        let Some(waiting) = self.calls.get_mut(&call) else {
+            return self.refuse(question);
+        };
+        waiting.questions += 1;
+        waiting.has_asked = true;
+        let asked = &waiting.asked;
+        let (place, revision) = (Place::InCall(asked.peer.clone()), asked.caller.revision);
+        self.ask_client(question, place, Some(revision), Some(call));
     }
 
     fn ask_client(
         &mut self,
-        token: Token,
+        question: Question,
         place: Place,
-        method: String,
-        params: Json,
-        refused: Option<ErrorObject>,
+        peer: Option<Revision>,
+        of: Option<Token>,
     ) {
+        let Question {
+            token,
+            method,
+            params,
+            is_known,
+        } = question;
+        let refused = peer.filter(|_| is_known).and_then(|peer| {
+            let sender = Some(Direction::ServerToClient);
+            let subject = Subject::Method(&method, Part::Params, sender);
+            let ends = (App::REVISION, peer);
+            self.losses.refuse_to_carry(subject, ends, &params)
+        });
         let Some(commands) = self.commands.upgrade() else {
             return;
         };
@@ -90,47 +169,61 @@ impl<App: Spoken> Task<App> {
             };
             let _ = commands.send(Command::Answer(token, result)).await;
         });
-        self.questions.insert(token, asked.abort_handle());
+        self.questions.insert(token, (asked.abort_handle(), of));
     }
 
-    /// Where the client is asked, and in which revision.
-    fn place(
-        &mut self,
-        about: Option<Token>,
-        may_ask: fn(&str) -> bool,
-    ) -> (Place, Option<mcp_registry::Revision>) {
-        self.sessions.retain(|session| !session.is_over());
-        let in_call = |waiting: &Waiting| {
-            let asked = &waiting.asked;
-            let place = Place::InCall(asked.peer.clone());
-            (place, Some(asked.caller.revision))
+    /// A question is answered, or called off; whether it was open.
+    pub(super) fn end_question(&mut self, question: Token) -> bool {
+        self.turns.forget(question);
+        let Some((asking, of)) = self.questions.remove(&question) else {
+            return false;
         };
-        if let Some(of) = about.and_then(|token| self.calls.get(&token)) {
-            return in_call(of);
+        asking.abort();
+        if let Some(waiting) = of.and_then(|of| self.calls.get_mut(&of)) {
+            waiting.questions = waiting.questions.saturating_sub(1);
         }
-        let mut candidates = (self.calls.values()).filter(|waiting| may_ask(&waiting.asked.method));
-        match (candidates.next(), candidates.next_back()) {
-            (Some(only), None) => in_call(only),
+        true
+    }
+
+    /// Where a question belongs that the server asks, in this call if it says so.
+    fn belongs(&mut self, about: Option<Token>, is_known: bool) -> Belongs {
+        if let Some(of) = about.filter(|token| self.calls.contains_key(token)) {
+            return Belongs::Of(of);
+        }
+        let may_ask = |waiting: &Waiting| !is_known || identity::may_ask(&waiting.asked.method);
+        let candidates: Vec<(&Token, &Waiting)> = (self.calls.iter())
+            .filter(|(_, waiting)| may_ask(waiting))
+            .collect();
+        match candidates.as_slice() {
+            [(only, _)] => Belongs::Of(**only),
             // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
-            (Some(_), Some(newest)) if !self.is_modern => {
-                let Asked { peer, caller, .. } = &*newest.asked;
+            [.., (newest, waiting)] if !self.is_modern => {
+                let Asked { peer, caller, .. } = &*waiting.asked;
                 match peer.headers() {
-                    Some(_) => in_call(newest),
-                    None => (Place::AtLarge(peer.session()), Some(caller.revision)),
+                    Some(_) => Belongs::Of(**newest),
+                    None => Belongs::ToClient(peer.session(), Some(caller.revision)),
                 }
             }
-            (Some(_), Some(_)) => {
-                warn!("a question is refused: it cannot be told in which call it is asked");
-                (Place::Nowhere, None)
+            // One that waits for an answer asks nothing else meanwhile.
+            [_, ..] => {
+                let idle = candidates.iter().filter(|(_, it)| it.questions == 0);
+                let idle: BTreeSet<Token> = idle.map(|(token, _)| **token).collect();
+                match idle.len() {
+                    0 => Belongs::ToNobody,
+                    1 => idle
+                        .first()
+                        .map_or(Belongs::ToNobody, |it| Belongs::Of(*it)),
+                    _ => Belongs::Among(idle),
+                }
             }
-            (None, _) => match self.sessions.last() {
+            [] => match self.listeners.all().pop() {
                 Some(session) => {
                     let caller = session.caller();
                     let revision = caller.map(|caller| caller.revision);
-                    (Place::AtLarge(session.clone()), revision)
+                    Belongs::ToClient(session, revision)
                 }
                 // A client of the handshake era has a session as long as it is there.
-                None => (Place::Nowhere, None),
+                None => Belongs::ToNobody,
             },
         }
     }

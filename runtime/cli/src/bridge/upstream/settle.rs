@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
-use mcp_registry::{Outcome, Policy, Revision, Spoken, Subject};
+use anyhow::{anyhow, bail};
+use mcp_registry::{Newest, Outcome, Policy, Revision, Spoken, Subject};
 use mcp_revisions::RevisionSet;
 use mcp_revisions::carrier::Incoming;
 use mcp_revisions::client::{Client, Connection, Event, Options, Output, Profile, ServerFacts};
 use mcp_revisions::server::Caller;
+use mcp_wire::peek;
+use serde_json::Value;
 
 use crate::bridge::identity;
 use crate::bridge::wire::{Line, Wire};
@@ -23,43 +25,129 @@ pub(super) fn options<App: Spoken>(wire: &Wire, caller: &Caller, policy: Policy)
         .with_other_methods()
 }
 
-/// What a server is that is asked for nothing else, in the words of `App`.
-///
-/// # Errors
-/// A server that cannot be started, or speaks none of these revisions.
-pub(super) async fn probe<App: Spoken>(
-    wire: &Wire,
-    caller: &Caller,
-    revisions: RevisionSet,
-) -> anyhow::Result<ServerFacts> {
-    let options = options::<App>(wire, caller, Policy::Strict).with_revisions(revisions);
-    let mut connection = Connection::new(Client::<App>::new(options));
-    let mut line = wire.start()?;
-    let facts = settled(&mut connection, &mut line, Instant::now()).await?;
-    line.end().await;
-    Ok(facts)
+/// A server that has said which revision it speaks.
+pub(in crate::bridge) struct Negotiated<App: Spoken> {
+    pub(super) connection: Connection<Client<App>>,
+    pub(in crate::bridge) line: Line,
+    pub(super) start: Instant,
+    /// What it is, in the words of `App`.
+    pub(in crate::bridge) facts: ServerFacts,
 }
 
-/// Connects, and drives the connection until its revision is settled.
+impl<App: Spoken> Negotiated<App> {
+    /// Ends the server.
+    pub(in crate::bridge) async fn end(self) {
+        self.line.end().await;
+    }
+}
+
+/// Starts a server, and asks it what it speaks, on behalf of a client.
 ///
 /// # Errors
-/// A server that says nothing of use, or takes too long.
-pub(super) async fn settled<App: Spoken>(
-    connection: &mut Connection<Client<App>>,
-    line: &mut Line,
-    start: Instant,
-) -> anyhow::Result<ServerFacts> {
+/// A server that cannot be started or reached, or speaks none of these revisions.
+pub(in crate::bridge) async fn negotiate(
+    wire: &Wire,
+    caller: &Caller,
+    policy: Policy,
+    revisions: RevisionSet,
+) -> anyhow::Result<Negotiated<Newest>> {
+    let options = options::<Newest>(wire, caller, policy).with_revisions(revisions);
+    negotiate_as(wire, options).await
+}
+
+/// As [`negotiate`], in the words of another revision, and with what is known.
+///
+/// # Errors
+/// As [`negotiate`].
+pub(super) async fn negotiate_as<App: Spoken>(
+    wire: &Wire,
+    options: Options,
+) -> anyhow::Result<Negotiated<App>> {
+    let mut connection = Connection::new(Client::<App>::new(options));
+    let mut line = wire.start()?;
+    let start = Instant::now();
     connection.connect(start.elapsed())?;
-    let facts = tokio::time::timeout(PATIENCE, driven(connection, line, start));
-    facts
-        .await
-        .context("the server does not say which revision it speaks")?
+    let mut seen = Seen::default();
+    let driven = driven(&mut connection, &mut line, start, &mut seen);
+    let facts = match tokio::time::timeout(PATIENCE, driven).await {
+        Ok(facts) => facts,
+        Err(_) => Err(anyhow!(
+            "it did not say which revision it speaks within {} s",
+            PATIENCE.as_secs()
+        )),
+    };
+    match facts {
+        Ok(facts) => Ok(Negotiated {
+            connection,
+            line,
+            start,
+            facts,
+        }),
+        Err(error) => {
+            let error = match seen.0 {
+                Some(seen) => anyhow!("{seen}"),
+                None => error,
+            };
+            line.end().await;
+            Err(error.context(format!("the server {} cannot be used", wire.name())))
+        }
+    }
+}
+
+/// What the server last did that is no answer, for people.
+#[derive(Default)]
+struct Seen(Option<String>);
+
+/// How much of a body is told.
+const EXCERPT: usize = 200;
+
+impl Seen {
+    fn note(&mut self, came: &Incoming) {
+        self.0 = match came {
+            Incoming::Answered {
+                status,
+                body: Some(body),
+                ..
+            } => refusal(body).or_else(|| no_message(*status, body)),
+            Incoming::Message { text, .. } => refusal(text),
+            Incoming::Failed { why, .. } => Some(why.clone()),
+            _ => None,
+        };
+    }
+}
+
+/// What an error of JSON-RPC says.
+fn refusal(text: &[u8]) -> Option<String> {
+    let error: Value = serde_json::from_str(peek(text).ok()?.error?.text()).ok()?;
+    let (code, message) = (&error["code"], error["message"].as_str()?);
+    let message: String = message.chars().take(EXCERPT).collect();
+    Some(format!("it refused with error {code}: {message:?}"))
+}
+
+/// What an answer over HTTP says in which there is no message.
+fn no_message(status: u16, body: &[u8]) -> Option<String> {
+    if peek(body).is_ok() || (body.is_empty() && (200..300).contains(&status)) {
+        return None;
+    }
+    let hint = match status {
+        401 | 403 => ": pass credentials by --header",
+        404 | 405 => ": check the path of the URL",
+        _ => "",
+    };
+    let text = String::from_utf8_lossy(body);
+    let excerpt: String = text.trim().chars().take(EXCERPT).collect();
+    let body = match excerpt.is_empty() {
+        true => String::new(),
+        false => format!("; the body is not a message of MCP: {excerpt:?}"),
+    };
+    Some(format!("it answered with HTTP status {status}{hint}{body}"))
 }
 
 async fn driven<App: Spoken>(
     connection: &mut Connection<Client<App>>,
     line: &mut Line,
     start: Instant,
+    seen: &mut Seen,
 ) -> anyhow::Result<ServerFacts> {
     let mut is_over = false;
     loop {
@@ -76,14 +164,19 @@ async fn driven<App: Spoken>(
             }
         }
         if is_over {
-            bail!("the server ended before it said which revision it speaks");
+            let status = line.exit().await;
+            bail!(
+                "it ended before it said which revision it speaks{}",
+                status.map_or(String::new(), |status| format!(" ({status})"))
+            );
         }
         if connection.pending() == 0 && connection.wake_at().is_none() {
-            bail!("the server did not say which revision it speaks");
+            bail!("it does not say which revision it speaks, or speaks none that is wanted");
         }
         tokio::select! {
             came = line.next() => {
                 is_over = matches!(came, Incoming::Closed);
+                seen.note(&came);
                 hand_in(connection, came, start.elapsed());
             }
             () = sleep_until(connection.wake_at(), start) => connection.wake(start.elapsed()),
@@ -107,7 +200,9 @@ pub(super) fn hand_in<App: Spoken>(
             session,
             body,
         } => connection.answered(exchange, status, session.as_deref(), body.as_deref(), now),
-        Incoming::Ended(exchange) => connection.ended(exchange, now),
+        Incoming::Ended(exchange) | Incoming::Failed { exchange, .. } => {
+            connection.ended(exchange, now);
+        }
         Incoming::Closed => connection.closed(now),
     }
 }

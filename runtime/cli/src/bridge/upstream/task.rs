@@ -2,27 +2,43 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use mcp_registry::{Era, Spoken};
 use mcp_revisions::carrier::Incoming;
-use mcp_revisions::client::{Answered, Client, Connection, Event, Output, To, Token};
+use mcp_revisions::client::{Answer, Client, Connection, Event, Failure, Output, To, Token};
 use mcp_revisions::errors;
-use mcp_revisions::serve::Session;
-use mcp_wire::ErrorObject;
-use tokio::sync::{mpsc, oneshot, watch};
+use mcp_wire::Json;
+use tokio::sync::{mpsc, watch};
 use tokio::task::AbortHandle;
-use tracing::{debug, warn};
+use tracing::{debug, error, warn};
 
+use super::listeners::Listeners;
 use super::settle::{hand_in, sleep_until};
-use super::{Asked, Command};
+use super::turns::Turns;
+use super::{Asked, Command, News};
 use crate::bridge::losses::{End, Losses};
 use crate::bridge::wire::Line;
 
 /// A call of a client that waits for the server.
 pub(super) struct Waiting {
     pub(super) asked: Box<Asked>,
-    answer: oneshot::Sender<Result<Answered, ErrorObject>>,
+    pub(super) news: News,
+    /// How many questions are open in it.
+    pub(super) questions: usize,
+    /// Whether it was asked anything.
+    pub(super) has_asked: bool,
+    /// Whether it is said already that notifications are lost.
+    pub(super) loses: bool,
+}
+
+/// What the server asks.
+pub(super) struct Question {
+    pub(super) token: Token,
+    pub(super) method: String,
+    pub(super) params: Json,
+    /// Whether a revision has its method.
+    pub(super) is_known: bool,
 }
 
 pub(super) struct Task<App: Spoken> {
@@ -34,8 +50,11 @@ pub(super) struct Task<App: Spoken> {
     pub(super) calls: BTreeMap<Token, Waiting>,
     numbers: HashMap<u64, Token>,
     /// What the server has asked, until a client has answered.
-    pub(super) questions: HashMap<Token, AbortHandle>,
-    pub(super) sessions: Vec<Session>,
+    pub(super) questions: HashMap<Token, (AbortHandle, Option<Token>)>,
+    pub(super) turns: Turns,
+    /// What kept the last request from reaching the server.
+    unreachable: Option<String>,
+    pub(super) listeners: Listeners,
     /// Whether the client can be asked in results alone.
     pub(super) is_modern: bool,
     pub(super) commands: mpsc::WeakSender<Command>,
@@ -44,11 +63,10 @@ pub(super) struct Task<App: Spoken> {
 
 impl<App: Spoken> Task<App> {
     pub(super) fn new(
-        connection: Connection<Client<App>>,
-        line: Line,
-        start: Instant,
+        (connection, line, start): (Connection<Client<App>>, Line, Instant),
         is_modern: bool,
         commands: &mpsc::Sender<Command>,
+        listeners: Listeners,
         losses: Arc<Losses>,
     ) -> Self {
         Self {
@@ -58,7 +76,9 @@ impl<App: Spoken> Task<App> {
             calls: BTreeMap::new(),
             numbers: HashMap::new(),
             questions: HashMap::new(),
-            sessions: Vec::new(),
+            turns: Turns::default(),
+            unreachable: None,
+            listeners,
             is_modern,
             commands: commands.downgrade(),
             losses,
@@ -71,8 +91,11 @@ impl<App: Spoken> Task<App> {
         ending: watch::Sender<bool>,
     ) {
         loop {
-            self.outputs().await;
-            let wake = sleep_until(self.connection.wake_at(), self.start);
+            self.outputs();
+            self.take_turns();
+            self.outputs();
+            let wake = [self.connection.wake_at(), self.turns.wake_at()];
+            let wake = sleep_until(wake.into_iter().flatten().min(), self.start);
             let line = async {
                 match &mut self.line {
                     Some(line) => line.next().await,
@@ -86,18 +109,23 @@ impl<App: Spoken> Task<App> {
                 },
                 came = line => {
                     let is_over = matches!(came, Incoming::Closed);
-                    hand_in(&mut self.connection, came, self.start.elapsed());
+                    if let Incoming::Failed { why, .. } = &came {
+                        warn!("a request did not reach the server: {why}");
+                        self.unreachable = Some(why.clone());
+                    }
+                    let now = self.now();
+                    hand_in(&mut self.connection, came, now);
                     if is_over {
-                        warn!("a server has ended by itself");
-                        self.line = None;
-                        self.outputs().await;
+                        self.lost().await;
                         let _ = ending.send(true);
                     }
+                    self.outputs();
+                    self.unreachable = None;
                 }
                 () = wake => self.connection.wake(self.start.elapsed()),
             }
         }
-        for question in self.questions.values() {
+        for (question, _) in self.questions.values() {
             question.abort();
         }
         if let Some(line) = self.line {
@@ -106,29 +134,52 @@ impl<App: Spoken> Task<App> {
         let _ = ending.send(true);
     }
 
+    pub(super) fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// The server has ended by itself, and with it what its clients had asked of it to be told.
+    async fn lost(&mut self) {
+        let status = match &mut self.line {
+            Some(line) => line.exit().await,
+            None => None,
+        };
+        let status = status.map_or(String::new(), |status| format!(": {status}"));
+        error!("a server has ended by itself{status}");
+        self.line = None;
+        self.outputs();
+        for session in self.listeners.all() {
+            session.end();
+        }
+    }
+
     fn told(&mut self, command: Command) {
-        let now = self.start.elapsed();
+        let now = self.now();
         match command {
-            Command::Ask { asked, answer } => {
+            Command::Ask { asked, news } => {
                 let Some(line) = &self.line else {
                     // The one who waits is told by the end of the channel.
                     return;
                 };
                 if !line.has_room() {
                     let error = errors::internal("the server takes nothing of what it is sent");
-                    let _ = answer.send(Err(error.error));
-                    return;
+                    return news.answer(Err(error.error));
                 }
                 // Whoever calls in a session can be told things, even before word of its opening has come.
                 if asked.caller.revision.era() == Era::Handshake {
-                    self.listens(asked.peer.session());
+                    self.listeners.add(asked.peer.session());
                 }
-                if let Ok(token) = self.connection.ask(asked.ask.clone(), now) {
-                    self.numbers.insert(asked.number, token);
-                    self.calls.insert(token, Waiting { asked, answer });
+                if self.turns.admits(&asked, &self.calls) {
+                    return self.begin(asked, news, now);
+                }
+                if let Err(news) = self.turns.hold(asked, news, now) {
+                    let error =
+                        errors::internal("too many calls wait for a question of the server");
+                    news.answer(Err(error.error));
                 }
             }
             Command::GiveUp(number) => {
+                self.turns.give_up(number);
                 if let Some(token) = self.numbers.remove(&number) {
                     self.calls.remove(&token);
                     self.connection.cancel(token, None, now);
@@ -146,24 +197,34 @@ impl<App: Spoken> Task<App> {
                     .tell(End::Server, &method, App::REVISION, None, &said.losses);
             }
             Command::Answer(token, result) => {
-                if self.questions.remove(&token).is_some() {
+                if self.end_question(token) {
                     let _ = self.connection.answer(token, result, now);
                 }
             }
-            Command::Opened(session) => self.listens(session),
+            Command::Opened(session) => self.listeners.add(session),
             Command::End => {}
         }
     }
 
-    fn listens(&mut self, session: Session) {
-        if self.sessions.last() != Some(&session) {
-            self.sessions
-                .retain(|one| !one.is_over() && *one != session);
-            self.sessions.push(session);
+    /// Sends a call to the server.
+    pub(super) fn begin(&mut self, asked: Box<Asked>, news: News, now: Duration) {
+        match self.connection.ask(asked.ask.clone(), now) {
+            Ok(token) => {
+                self.numbers.insert(asked.number, token);
+                let waiting = Waiting {
+                    asked,
+                    news,
+                    questions: 0,
+                    has_asked: false,
+                    loses: false,
+                };
+                self.calls.insert(token, waiting);
+            }
+            Err(refused) => news.answer(Err(errors::internal(&refused.to_string()).error)),
         }
     }
 
-    async fn outputs(&mut self) {
+    fn outputs(&mut self) {
         while let Some(output) = self.connection.poll() {
             match output {
                 Output::Send(post) => {
@@ -182,28 +243,36 @@ impl<App: Spoken> Task<App> {
                         line.close(exchange);
                     }
                 }
-                Output::Event(event) => self.event(event).await,
+                Output::Event(event) => self.event(event),
             }
         }
     }
 
-    async fn event(&mut self, event: Event) {
+    fn event(&mut self, event: Event) {
         match event {
             Event::Answered(answered) => {
-                if let Some(Waiting { asked, answer }) = self.calls.remove(&answered.token) {
-                    self.numbers.remove(&asked.number);
-                    // Whoever asked may be gone.
-                    let _ = answer.send(Ok(answered));
+                if let Some(waiting) = self.calls.remove(&answered.token) {
+                    self.numbers.remove(&waiting.asked.number);
+                    if matches!(answered.answer, Answer::Result(_)) {
+                        self.turns.answered(&waiting);
+                    }
+                    waiting
+                        .news
+                        .answer(match (&self.unreachable, &answered.answer) {
+                            (Some(why), Answer::Failed(Failure::Closed)) => {
+                                let why = format!("the server cannot be reached: {why}");
+                                Err(errors::internal(&why).error)
+                            }
+                            _ => Ok(answered),
+                        });
                 }
             }
             Event::Call(call) => self.question(call),
             Event::OtherCall(call) => self.other_question(call),
-            Event::Notice(notice) => self.notice(notice).await,
-            Event::OtherNotice(notice) => self.other_notice(notice).await,
+            Event::Notice(notice) => self.notice(notice),
+            Event::OtherNotice(notice) => self.other_notice(notice),
             Event::Cancelled(cancelled) => {
-                if let Some(question) = self.questions.remove(&cancelled.token) {
-                    question.abort();
-                }
+                self.end_question(cancelled.token);
             }
             Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
             Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),

@@ -1,7 +1,9 @@
 //! One side goes, or was never there: the other gets an answer or an end.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +11,9 @@ use std::time::{Duration, Instant};
 use mcp_registry::Revision;
 use mcp_revisions::client::Answer;
 
-use crate::bridge::talk::{PATIENCE, Talk, bridge, leaves_nobody, value};
+use serde_json::{Value, json};
+
+use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, value};
 
 #[test]
 fn a_server_that_dies_leaves_an_answer_and_an_end() {
@@ -28,11 +32,9 @@ fn a_server_that_dies_leaves_an_answer_and_an_end() {
             );
         }
         // The client has not hung up.
-        let deadline = Instant::now() + PATIENCE;
-        while talk.child.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < deadline, "the bridge does not end");
-            thread::sleep(Duration::from_millis(5));
-        }
+        let (code, said) = talk.waits();
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("exit status: 9"), "{said}");
     }
 }
 
@@ -51,54 +53,172 @@ fn a_client_that_goes_leaves_nothing_behind() {
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_bridge_with_grace() {
-    let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], Revision::V2025_11_25));
-    let add = talk.tool("add");
-    talk.answers(&[add]);
-    let id = talk.child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-TERM", &id])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let deadline = Instant::now() + PATIENCE;
-    let status = loop {
-        if let Some(status) = talk.child.try_wait().unwrap() {
-            break status;
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], Revision::V2025_11_25));
+        let add = talk.tool("add");
+        talk.answers(&[add]);
+        signalled(&talk.child, signal);
+        let (code, said) = talk.waits();
+        assert_eq!(code, Some(0), "{signal}: {said}");
+    }
+}
+
+/// What its server says fills every pipe, for nobody reads it: the bridge ends all the same when it is told to, and when
+/// its client hangs up.
+#[cfg(unix)]
+#[test]
+fn a_bridge_ends_though_its_client_does_not_read() {
+    for hangs_up in [false, true] {
+        let mut child = bridge(&["--log", "off"], Revision::V2025_11_25);
+        let output = child.stdout.take().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+        let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+        let opened = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        writeln!(input, "{opening}\n{opened}").unwrap();
+        let params = json!({"name": "flood", "_meta": {"progressToken": 2}});
+        let flood = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+        writeln!(input, "{flood}").unwrap();
+        thread::sleep(Duration::from_secs(2));
+        if !hangs_up {
+            signalled(&child, "-TERM");
         }
-        assert!(Instant::now() < deadline, "the bridge does not end");
-        thread::sleep(Duration::from_millis(5));
-    };
-    assert_eq!(status.code(), Some(0));
+        let input = (!hangs_up).then_some(input);
+        let deadline = Instant::now() + PATIENCE;
+        while child.try_wait().unwrap().is_none() {
+            if Instant::now() > deadline {
+                child.kill().unwrap();
+                panic!("the bridge does not end, hung up: {hangs_up}");
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        drop((input, output));
+    }
+}
+
+#[cfg(unix)]
+fn signalled(child: &std::process::Child, signal: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// A bridge that is sent one request, to what it ends with; its client has not hung up.
+fn refused(arguments: &[&str]) -> (Value, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .arg("bridge")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let _ = input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    drop(input);
+    let answer = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    (answer, String::from_utf8(output.stderr).unwrap())
+}
+
+/// Who starts the bridge reads why on standard error, and its client in the answer to what it asked first.
+#[test]
+fn what_cannot_be_bridged_is_an_error() {
+    let (answer, said) = refused(&["--record", "/no/such/folder/file", "--", "true"]);
+    assert!(answer.is_null() && said.contains("cannot write"), "{said}");
+    for (arguments, why) in [
+        (&["--", "/no/such/program"][..], "cannot start"),
+        (&["--", "true"], "exit status: 0"),
+        (&["http://127.0.0.1:1/mcp"], "refused"),
+        (&["ftp://127.0.0.1/mcp"], "ftp://"),
+    ] {
+        let (answer, said) = refused(arguments);
+        let told = answer["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(answer["id"], 7, "{arguments:?}: {answer}");
+        assert!(told.contains(why), "{arguments:?}: {answer}");
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+}
+
+/// A web server that answers everything with this.
+fn web(status: &'static str, kind: &'static str, body: &'static str) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head);
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    url
 }
 
 #[test]
-fn what_cannot_be_bridged_is_an_error() {
-    for arguments in [
-        &["--", "/no/such/program"][..],
-        &["--record", "/no/such/folder/file", "--", "true"],
-        &["--", "true"],
-        &["http://127.0.0.1:1/mcp"],
-        &["ftp://127.0.0.1/mcp"],
+fn a_server_that_is_none_is_told_by_its_status_and_what_it_says() {
+    let html = "<html>\u{1b}[31mWelcome</html>";
+    for (url, expected) in [
+        (
+            web("401 Unauthorized", "text/plain", "who are you"),
+            ["401", "who are you", "--header"],
+        ),
+        (
+            web("500 Internal Server Error", "text/html", html),
+            ["500", "Welcome", "<html>"],
+        ),
+        (
+            web("200 OK", "text/html", html),
+            ["200", "Welcome", "<html>"],
+        ),
+        (
+            web("404 Not Found", "text/plain", ""),
+            ["404", "path", "mcp"],
+        ),
     ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .arg("bridge")
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let _ = input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        assert!(
-            output.stdout.is_empty() && !output.stderr.is_empty(),
-            "{arguments:?}"
-        );
-        drop(input);
+        let (answer, said) = refused(&[&url]);
+        let told = answer["error"]["message"].as_str().unwrap_or_default();
+        for part in expected {
+            assert!(told.contains(part), "{expected:?}: {told}");
+            assert!(said.contains(part), "{expected:?}: {said}");
+        }
+        assert!(!said.contains('\u{1b}'), "{said:?}");
+    }
+}
+
+/// Whatever it speaks: what it opens, it opens once.
+#[test]
+fn a_server_is_started_once() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("started-once");
+    for server in Revision::NEGOTIATED {
+        let _ = std::fs::remove_file(&file);
+        let own = ["--started", file.to_str().unwrap()];
+        let mut talk = Talk::new(Revision::V2025_11_25, bridge_to(&[], *server, &own));
+        let add = talk.tool("add");
+        let answers = talk.answers(&[add]);
+        assert_eq!(value(&answers[&add])["content"][0]["text"], "3.5");
+        assert_eq!(talk.ends().0, Some(0));
+        let started = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(started.lines().count(), 1, "{server}");
+    }
+}
+
+/// It may say what it likes, as long as it likes: the call ends, and others go on.
+#[test]
+fn an_answer_that_is_too_long_is_an_error() {
+    for server in [Revision::V2025_06_18, Revision::NEWEST] {
+        let mut talk = Talk::new(Revision::V2025_11_25, bridge(&["--log", "off"], server));
+        let endless = talk.tool("endless");
+        let answers = talk.answers(&[endless]);
+        let told = format!("{:?}", answers[&endless]);
+        assert!(told.contains("16777216"), "{server}: {told}");
+        let add = talk.tool("add");
+        let answers = talk.answers(&[add]);
+        assert_eq!(value(&answers[&add])["content"][0]["text"], "3.5");
     }
 }
 

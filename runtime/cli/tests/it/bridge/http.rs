@@ -13,7 +13,7 @@ use mcp_registry::{Era, Revision};
 use mcp_revisions::client::Ask;
 use serde_json::{Value, json};
 
-use crate::bridge::talk::{PATIENCE, Talk, bridge, leaves_nobody, peer, value};
+use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer, value};
 
 /// A message over HTTP, and the body that answers.
 fn post(port: u16, revision: Revision, body: &Value) -> String {
@@ -300,35 +300,251 @@ fn in_session(port: u16, session: Option<&str>, body: Option<&Value>) -> String 
     exchange(port, asked, &session, &body)
 }
 
-/// A session that is over takes its server with it: there is room for the next one.
+fn initialize() -> Value {
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+}
+
+/// The id of the session that this answer opens, if it does.
+fn session_of(answer: &str) -> Option<String> {
+    let answer = answer.to_lowercase();
+    let (_, id) = answer.split_once("mcp-session-id: ")?;
+    id.lines().next().map(str::to_owned)
+}
+
+/// A call of a tool in a session.
+fn call_in(port: u16, session: &str, tool: &str) -> String {
+    let params = json!({"name": tool, "arguments": {"a": 1, "b": 2.5}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    in_session(port, Some(session), Some(&call))
+}
+
+/// Who finds no room is told so at once, and a session that is over takes its server with it.
 #[test]
 fn a_session_that_is_over_makes_room_for_another() {
     let (_child, port) = listening_with(&["--max-servers", "1"], Revision::V2025_06_18);
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-    let opened = || {
-        let answer = in_session(port, None, Some(&opening)).to_lowercase();
-        let (_, id) = answer.split_once("mcp-session-id: ").unwrap();
-        id.lines().next().unwrap().to_owned()
-    };
-    let params = json!({"name": "add", "arguments": {"a": 1, "b": 2.5}});
-    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
-    let adds = |session: &str| {
-        let answer = in_session(port, Some(session), Some(&call));
-        let full = answer.contains("1 servers are at work");
-        assert_ne!(answer.contains("\"3.5\""), full, "{answer}");
-        !full
-    };
-    let (first, second) = (opened(), opened());
-    assert!(adds(&first));
-    assert!(!adds(&second), "there is room for one");
+    let opened = || session_of(&in_session(port, None, Some(&initialize())));
+    let first = opened().unwrap();
+    assert!(call_in(port, &first, "add").contains("\"3.5\""));
+    assert_eq!(opened(), None, "there is room for one");
     let left = in_session(port, Some(&first), None);
     assert!(left.starts_with("HTTP/1.1 2"), "{left}");
+    let second = opened().unwrap();
+    assert!(call_in(port, &second, "add").contains("\"3.5\""));
+}
+
+/// What a session was subscribed to is gone with its server: its client is told, and begins a new one.
+#[test]
+fn a_client_whose_server_dies_is_told_to_begin_anew() {
+    let (_child, port) = listening(Revision::V2025_06_18);
+    let session = session_of(&in_session(port, None, Some(&initialize()))).unwrap();
+    let opened = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    in_session(port, Some(&session), Some(&opened));
+    let died = call_in(port, &session, "die");
+    assert!(died.contains("-32603"), "{died}");
     let deadline = Instant::now() + PATIENCE;
-    while !adds(&second) {
-        assert!(Instant::now() < deadline, "its server is there still");
-        thread::sleep(Duration::from_millis(50));
+    loop {
+        let answer = call_in(port, &session, "add");
+        if answer.starts_with("HTTP/1.1 404") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{answer}");
+        thread::sleep(Duration::from_millis(20));
     }
+    // One of the modern era listens on a stream: that ends.
+    let mut listen = call("one", "");
+    listen["method"] = "subscriptions/listen".into();
+    listen["params"].as_object_mut().unwrap().remove("name");
+    listen["params"]
+        .as_object_mut()
+        .unwrap()
+        .remove("arguments");
+    let resources = json!({ "resourceSubscriptions": ["file:///hello"] });
+    listen["params"]["notifications"] = resources;
+    let (told, ended) = channel();
+    let listening = thread::spawn(move || {
+        let answer = post(port, Revision::NEWEST, &listen);
+        let _ = told.send(());
+        answer
+    });
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let died = post(port, Revision::NEWEST, &call("one", "die"));
+        assert!(died.contains("-32603"), "{died}");
+        if ended.recv_timeout(Duration::from_millis(500)).is_ok() {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the stream is open and mute");
+    }
+    let said = listening.join().unwrap();
+    assert!(said.contains("acknowledged"), "{said}");
+}
+
+/// As many names as a client likes, and no more servers than are its share.
+#[test]
+fn one_address_has_its_share_of_servers() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("share");
+    let _ = std::fs::remove_file(&file);
+    let options = [&LISTENING[..], &["--max-servers-per-client", "2"]].concat();
+    let own = ["--started", file.to_str().unwrap()];
+    let (_child, port) = port_of(bridge_to(&options, Revision::V2025_06_18, &own));
+    // Those that nobody uses make room.
+    for number in 0..5 {
+        let name = format!("idle {number}");
+        let answer = post(port, Revision::NEWEST, &call(&name, "add"));
+        assert!(answer.contains("\"text\":\"3\""), "{answer}");
+    }
+    for number in 0..2 {
+        let body = call(&format!("busy {number}"), "sleep");
+        thread::spawn(move || post(port, Revision::NEWEST, &body));
+    }
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let answer = post(port, Revision::NEWEST, &call("one more", "add"));
+        if answer.contains("2 servers are at work for this client") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{answer}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A call of a client that can be asked for a form.
+fn asking(tool: &str, more: Value) -> Value {
+    let mut asking = call("asked", tool);
+    let form = json!({ "elicitation": { "form": {} } });
+    asking["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = form;
+    for (name, value) in more.as_object().unwrap() {
+        asking["params"][name] = value.clone();
+    }
+    asking
+}
+
+/// What a body says that answers, whether it is one of JSON or a stream of events.
+fn result(answer: &str) -> Value {
+    let message = answer.lines().rev().find_map(|line| {
+        let line = line.strip_prefix("data: ").unwrap_or(line);
+        serde_json::from_str::<Value>(line).ok()
+    });
+    message.unwrap_or_default()["result"].clone()
+}
+
+/// The client that was asked does not come back; others go on, and can be asked.
+#[test]
+fn an_abandoned_question_holds_up_nobody() {
+    let (_child, port) = listening(Revision::V2025_06_18);
+    let ask = |body: &Value| post(port, Revision::NEWEST, body);
+    let asked = result(&ask(&asking("ask", json!({}))));
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let added = result(&ask(&asking("add", json!({}))));
+    assert_eq!(added["content"][0]["text"], "3", "{added}");
+    // It is asked in the call that is at work, though an earlier one waits.
+    let asked = result(&ask(&asking("ask", json!({}))));
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let questions = asked["inputRequests"].as_object().unwrap();
+    let day = json!({ "action": "accept", "content": { "day": "Monday" } });
+    let answers: serde_json::Map<String, Value> = (questions.keys())
+        .map(|key| (key.clone(), day.clone()))
+        .collect();
+    let again = json!({ "requestState": asked["requestState"], "inputResponses": answers });
+    let answered = result(&ask(&asking("ask", again)));
+    assert_eq!(answered["content"][0]["text"], "Monday", "{answered}");
+}
+
+/// Calls of a tool that does not ask are at work at the same time, though their clients could be asked.
+#[test]
+fn calls_that_ask_nothing_go_side_by_side() {
+    let (_child, port) = listening(Revision::V2025_06_18);
+    let meet = |wanted: usize| asking("meet", json!({ "arguments": { "a": wanted } }));
+    let first = result(&post(port, Revision::NEWEST, &meet(1)));
+    assert_eq!(first["content"][0]["text"], "met", "{first}");
+    // The first is there still, and so are these.
+    let others: Vec<_> = (0..4)
+        .map(|_| thread::spawn(move || result(&post(port, Revision::NEWEST, &meet(5)))))
+        .collect();
+    for other in others {
+        let other = other.join().unwrap();
+        assert_eq!(other["content"][0]["text"], "met", "{other}");
+    }
+}
+
+/// A question that comes while others are at work belongs to one of them: it is clear to whom, once they are answered.
+#[test]
+fn a_question_waits_until_it_is_clear_whose_it_is() {
+    let (_child, port) = listening(Revision::V2025_06_18);
+    let nap = move || result(&post(port, Revision::NEWEST, &asking("nap", json!({}))));
+    let text = nap();
+    assert_eq!(text["content"][0]["text"], "napped", "{text}");
+    let napping = thread::spawn(nap);
+    thread::sleep(Duration::from_millis(300));
+    let asked = result(&post(port, Revision::NEWEST, &asking("ask", json!({}))));
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let napped = napping.join().unwrap();
+    assert_eq!(napped["content"][0]["text"], "napped", "{napped}");
+}
+
+/// What its call tells is more than a client reads: the others that share its server are answered.
+#[test]
+fn a_client_that_does_not_read_holds_up_nobody_else() {
+    let (_child, port) = listening(Revision::V2025_06_18);
+    let mut flood = call("one", "flood");
+    flood["params"]["_meta"]["progressToken"] = 1.into();
+    let body = flood.to_string();
+    let mut unread = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(
+        unread,
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: tools/call\r\nMcp-Name: flood\r\nContent-Length: {}\r\n\r\n{body}",
+        Revision::NEWEST.wire(),
+        body.len()
+    )
+    .unwrap();
+    // Its first notification is on its way.
+    let mut first = [0; 64];
+    unread.read_exact(&mut first).unwrap();
+    thread::sleep(Duration::from_secs(1));
+    for _ in 0..3 {
+        let (answered, answer) = channel();
+        thread::spawn(move || answered.send(post(port, Revision::NEWEST, &call("one", "add"))));
+        let answer = answer.recv_timeout(PATIENCE);
+        let answer = answer.unwrap_or_else(|_| panic!("it waits for somebody else's reader"));
+        assert!(answer.contains("\"text\":\"3\""), "{answer}");
+    }
+}
+
+/// Names that a listener is told of are served, and pages from origins that it is told of may read the answers.
+#[test]
+fn a_listener_serves_the_names_that_it_is_given() {
+    let more = [
+        "--allow-host",
+        "mcp.example.com",
+        "--allow-origin",
+        "https://app.example.com",
+    ];
+    let (_child, port) = listening_with(&more, Revision::V2025_06_18);
+    let body = call("one", "add").to_string();
+    let asked = |host: &str, more: &str| {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {}\r\nMcp-Method: tools/call\r\nMcp-Name: add\r\n{more}Content-Length: {}\r\n\r\n{body}",
+            Revision::NEWEST.wire(),
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(asked("mcp.example.com", "").starts_with("HTTP/1.1 200"));
+    assert!(asked("other.example.com", "").starts_with("HTTP/1.1 403"));
+    let page = asked("127.0.0.1", "Origin: https://app.example.com\r\n");
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    let page = page.to_lowercase();
+    assert!(
+        page.contains("access-control-allow-origin: https://app.example.com"),
+        "{page}"
+    );
+    assert!(asked("127.0.0.1", "Origin: https://evil.example\r\n").starts_with("HTTP/1.1 403"));
 }
 
 /// What a call repeats in its headers reaches a server that wants it there with the call itself: a client need not have

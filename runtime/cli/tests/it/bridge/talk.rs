@@ -27,12 +27,18 @@ pub(crate) fn peer() -> PathBuf {
 }
 
 pub(crate) fn bridge(options: &[&str], server: Revision) -> Child {
+    bridge_to(options, server, &[])
+}
+
+/// A bridge to a server that is started with these options of its own.
+pub(crate) fn bridge_to(options: &[&str], server: Revision, own: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
         .arg("bridge")
         .args(options)
         .arg("--")
         .arg(peer())
         .args(["--only", server.id()])
+        .args(own)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -202,6 +208,11 @@ impl Talk {
     /// Hangs up; the code that the bridge ends with, and what it said.
     pub(crate) fn ends(mut self) -> (Option<i32>, String) {
         drop(self.input.take());
+        self.waits()
+    }
+
+    /// Waits until the bridge ends; the code that it ends with, and what it said.
+    pub(crate) fn waits(mut self) -> (Option<i32>, String) {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -41,9 +41,12 @@ pub(super) async fn run(
         .send(&Method::POST, &headers, &Bytes::from(text))
         .await;
     drop(key);
-    let Some(response) = answer else {
-        let _ = tell.send(Incoming::Ended(exchange)).await;
-        return;
+    let response = match answer {
+        Ok(response) => response,
+        Err(why) => {
+            let _ = tell.send(Incoming::Failed { exchange, why }).await;
+            return;
+        }
     };
     let status = response.status().as_u16();
     let session = header(&response, SESSION_ID);
@@ -55,7 +58,13 @@ pub(super) async fn run(
                 session,
                 body: Some(body.to_vec()),
             },
-            None => Incoming::Ended(exchange),
+            None => Incoming::Failed {
+                exchange,
+                why: format!(
+                    "the answer broke off, or is longer than {} bytes",
+                    requests.limit
+                ),
+            },
         };
         let _ = tell.send(came).await;
         return;
@@ -110,7 +119,10 @@ async fn stream(
         headers.retain(|(name, _)| !name.eq_ignore_ascii_case(CONTENT_TYPE.as_str()));
         headers.push((LAST_EVENT_ID.to_owned(), id));
         let answer = requests.send(&Method::GET, &headers, &Bytes::new()).await;
-        match answer.filter(|response| response.status().is_success() && is_stream(response)) {
+        match answer
+            .ok()
+            .filter(|response| response.status().is_success() && is_stream(response))
+        {
             Some(response) => events = events.continued(response.into_body()),
             None => return,
         }

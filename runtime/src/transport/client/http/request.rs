@@ -42,7 +42,7 @@ impl Requests {
         }
     }
 
-    /// The answer to a request; none if the server cannot be reached.
+    /// The answer to a request; why there is none, if the server cannot be reached.
     ///
     /// What did not reach the server, or found it without room, is tried again; a challenge is told, once; and a
     /// request is sent on to another place of the same server.
@@ -51,7 +51,7 @@ impl Requests {
         method: &Method,
         headers: &[(String, String)],
         body: &Bytes,
-    ) -> Option<Response<Body>> {
+    ) -> Result<Response<Body>, String> {
         let mut url = self.http.url.clone();
         let (mut tries, mut redirects, mut is_challenged) = (0, 0, false);
         loop {
@@ -60,7 +60,10 @@ impl Requests {
             let answer = self.once(method, &url, headers, body);
             let answer = tokio::time::timeout(self.http.answer_time, answer).await;
             // A server that keeps silent may be at work on it.
-            let Ok(answer) = answer else { return None };
+            let Ok(answer) = answer else {
+                let within = self.http.answer_time;
+                return Err(format!("no answer within {within:?}"));
+            };
             let response = match answer {
                 Ok(response) => response,
                 // Only what never was sent can be sent again without harm.
@@ -68,7 +71,7 @@ impl Requests {
                     tokio::time::sleep(self.pause(tries, None)).await;
                     continue;
                 }
-                Err(_) => return None,
+                Err(error) => return Err(cause(&error)),
             };
             match response.status() {
                 StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS if !last => {
@@ -83,7 +86,7 @@ impl Requests {
                         .unwrap_or_default();
                     match &self.http.authorize {
                         Some(authorize) if authorize.challenged(challenge).await => {}
-                        _ => return Some(response),
+                        _ => return Ok(response),
                     }
                 }
                 StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
@@ -92,10 +95,10 @@ impl Requests {
                     redirects += 1;
                     match elsewhere(&url, response.headers()) {
                         Some(to) => url = to,
-                        None => return Some(response),
+                        None => return Ok(response),
                     }
                 }
-                _ => return Some(response),
+                _ => return Ok(response),
             }
         }
     }
@@ -178,6 +181,21 @@ impl Pace {
         };
         pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
     }
+}
+
+/// An error with all that led to it: the outermost alone says nothing of use.
+fn cause(error: &Error) -> String {
+    let mut said = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        let more = error.to_string();
+        if !said.contains(&more) {
+            said.push_str(": ");
+            said.push_str(&more);
+        }
+        source = error.source();
+    }
+    said
 }
 
 fn set(headers: &mut HeaderMap, name: &str, value: &str) {

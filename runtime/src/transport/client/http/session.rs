@@ -100,7 +100,7 @@ async fn listen(
             Some(answer) => answer,
             None => answer.await,
         };
-        if let Some(response) = answer {
+        if let Ok(response) = answer {
             // Not every server has such a stream, and a session that is over has none any more.
             if !response.status().is_success() || !is_stream(&response) {
                 return;

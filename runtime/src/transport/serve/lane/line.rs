@@ -11,6 +11,8 @@ use super::streams::Manner;
 use crate::Limits;
 use crate::Spoken;
 use crate::protocol::{Answered, Ask, Caller, Fate, Said, To, Token};
+#[cfg(feature = "http")]
+use crate::server::Owner;
 use crate::transport::serve::route::Route;
 use crate::transport::serve::{Facts, Handler, Line, Session};
 
@@ -63,6 +65,23 @@ impl<App: Spoken, H: Handler> Line for Lane<App, H> {
 
     fn handle(self: Arc<Self>) -> Session {
         self.session()
+    }
+
+    fn end(&self) {
+        #[cfg(feature = "http")]
+        if self.state().connection.session_revision().is_none() {
+            return self.end_streams();
+        }
+        self.close();
+    }
+
+    fn is_over(&self) -> bool {
+        self.was_closed()
+    }
+
+    #[cfg(feature = "http")]
+    fn owner(&self) -> Owner {
+        self.owner.get().cloned().unwrap_or_default()
     }
 
     fn caller(&self) -> Option<Arc<Caller>> {

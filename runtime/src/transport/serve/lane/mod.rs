@@ -6,6 +6,9 @@ mod work;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(feature = "http")]
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -21,6 +24,8 @@ use super::{Facts, Handler, Line, Peer, Session};
 use crate::Spoken;
 use crate::headers::Headers;
 use crate::protocol::{Connection, Event, Exchange, Output, Token};
+#[cfg(feature = "http")]
+use crate::server::Owner;
 use crate::server::{Looked, Server};
 use crate::transport::panics::caught;
 
@@ -35,6 +40,11 @@ pub(crate) struct Lane<App: Spoken, H> {
     parked: Option<Arc<Parked<App, H>>>,
     me: Weak<Self>,
     state: Mutex<State<App>>,
+    /// Whether it was closed: nothing more is said on it.
+    is_over: AtomicBool,
+    /// Who speaks on it, as far as the transport can tell.
+    #[cfg(feature = "http")]
+    owner: OnceLock<Owner>,
 }
 
 struct State<App: Spoken> {
@@ -91,6 +101,9 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
             parked,
             me: Weak::clone(me),
             state: Mutex::new(state),
+            is_over: AtomicBool::new(false),
+            #[cfg(feature = "http")]
+            owner: OnceLock::new(),
         })
     }
 
@@ -133,6 +146,17 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         let state = self.state();
         // Calls of adapters go on as long as the session does.
         state.connection.pending() == 0 && !state.streams.has_reader()
+    }
+
+    /// Takes note of who speaks on it; whoever was first stays.
+    #[cfg(feature = "http")]
+    pub(crate) fn owned_by(&self, owner: Owner) {
+        let _ = self.owner.set(owner);
+    }
+
+    /// Whether it was closed.
+    pub(crate) fn was_closed(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
     }
 
     /// Takes a text; calls in it start to work, and what they say goes to `route`.
@@ -358,6 +382,7 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     /// The session ended: every call on it is given up.
     pub(crate) fn close(&self) {
         let mut state = self.state();
+        self.is_over.store(true, Ordering::Release);
         state.streams.close();
         let server = Arc::clone(state.connection.side());
         state.connection = Connection::new(server);

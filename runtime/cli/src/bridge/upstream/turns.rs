@@ -1,0 +1,185 @@
+//! Which call a question belongs to, where the server does not say.
+//!
+//! A server of the handshake era asks by a request of its own. Over HTTP that comes in the stream of its call. Over
+//! standard streams, and on the stream of a session, nothing ties it to a call. So calls that may ask go one at a time;
+//! those of tools that were called before, and did not ask, go beside them. A question belongs to one of the calls that
+//! are at work when it comes and have no question open: it is kept until the others are answered, and what cannot be
+//! told apart in [`PATIENCE`] is refused. A call whose client is being asked holds up nobody, however long that takes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
+
+use mcp_revisions::client::Token;
+
+use super::task::{Question, Waiting};
+use super::{Asked, News};
+
+/// How long a question, and a call that waits for one, is kept until it is clear whose it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Of how many tools it is known whether they ask.
+const KINDS: usize = 1_000;
+/// How many calls wait.
+const HELD: usize = 1_000;
+
+/// What waits until it is clear who asks.
+#[derive(Default)]
+pub(super) struct Turns {
+    /// Whether the server has ever asked in calls of a kind that were answered, by [`Asked::kind`].
+    asks: HashMap<String, bool>,
+    held: VecDeque<Held>,
+    undecided: Option<Undecided>,
+}
+
+/// A call that has not begun.
+pub(super) struct Held {
+    pub(super) asked: Box<Asked>,
+    pub(super) news: News,
+    until: Duration,
+}
+
+/// A question, and the calls that it may belong to.
+struct Undecided {
+    question: Question,
+    among: BTreeSet<Token>,
+    until: Duration,
+}
+
+/// What became clear of a question.
+pub(super) enum Decided {
+    /// It belongs to this call.
+    Of(Token, Question),
+    /// It does not become clear.
+    Refused(Question),
+}
+
+impl Turns {
+    /// Whether a call may begin beside those that are at work.
+    pub(super) fn admits(&self, asked: &Asked, calls: &BTreeMap<Token, Waiting>) -> bool {
+        if !asked.may_be_asked {
+            return true;
+        }
+        let may_ask = |asked: &Asked| self.asks.get(&asked.kind) != Some(&false);
+        let is_about_to_ask = |waiting: &Waiting| {
+            waiting.asked.may_be_asked && waiting.questions == 0 && may_ask(&waiting.asked)
+        };
+        self.undecided.is_none() && !(may_ask(asked) && calls.values().any(is_about_to_ask))
+    }
+
+    /// Keeps a call until it may begin; it comes back if too many wait.
+    pub(super) fn hold(
+        &mut self,
+        asked: Box<Asked>,
+        news: News,
+        now: Duration,
+    ) -> Result<(), News> {
+        if self.held.len() >= HELD {
+            return Err(news);
+        }
+        let until = now + PATIENCE;
+        self.held.push_back(Held { asked, news, until });
+        Ok(())
+    }
+
+    /// The next call that may begin, or has waited long enough.
+    pub(super) fn next_held(
+        &mut self,
+        calls: &BTreeMap<Token, Waiting>,
+        now: Duration,
+    ) -> Option<Held> {
+        let begins = |held: &Held| held.until <= now || self.admits(&held.asked, calls);
+        let place = self.held.iter().position(begins)?;
+        self.held.remove(place)
+    }
+
+    /// Forgets a call that nobody waits for any more.
+    pub(super) fn give_up(&mut self, number: u64) {
+        self.held.retain(|held| held.asked.number != number);
+    }
+
+    /// Keeps a question of one of these calls; it comes back, to be refused, if another one is kept already.
+    pub(super) fn keep(
+        &mut self,
+        question: Question,
+        among: BTreeSet<Token>,
+        calls: &BTreeMap<Token, Waiting>,
+        now: Duration,
+    ) -> Result<(), Question> {
+        if self.undecided.is_some() {
+            self.learn(among.iter(), calls);
+            return Err(question);
+        }
+        self.undecided = Some(Undecided {
+            question,
+            among,
+            until: now + PATIENCE,
+        });
+        Ok(())
+    }
+
+    /// The server does not want an answer any more.
+    pub(super) fn forget(&mut self, question: Token) {
+        self.undecided
+            .take_if(|undecided| undecided.question.token == question);
+    }
+
+    /// The question that is kept, once it is clear whose it is, or that it will not be.
+    pub(super) fn decide(
+        &mut self,
+        calls: &BTreeMap<Token, Waiting>,
+        now: Duration,
+    ) -> Option<Decided> {
+        let undecided = self.undecided.as_mut()?;
+        undecided.among.retain(|token| calls.contains_key(token));
+        let is_clear = undecided.among.len() <= 1;
+        if !is_clear && now < undecided.until {
+            return None;
+        }
+        let Undecided {
+            question, among, ..
+        } = self.undecided.take()?;
+        self.learn(among.iter(), calls);
+        match among.first() {
+            Some(of) if is_clear => Some(Decided::Of(*of, question)),
+            _ => Some(Decided::Refused(question)),
+        }
+    }
+
+    /// When something here has waited long enough.
+    pub(super) fn wake_at(&self) -> Option<Duration> {
+        let question = self.undecided.iter().map(|undecided| undecided.until);
+        question
+            .chain(self.held.iter().map(|held| held.until))
+            .min()
+    }
+
+    /// A call was answered: calls of its kind ask, or did not this time.
+    pub(super) fn answered(&mut self, waiting: &Waiting) {
+        if waiting.asked.may_be_asked {
+            self.note(&waiting.asked.kind, waiting.has_asked);
+        }
+    }
+
+    /// The server has asked in one of these calls.
+    fn learn<'t>(
+        &mut self,
+        tokens: impl Iterator<Item = &'t Token>,
+        calls: &BTreeMap<Token, Waiting>,
+    ) {
+        for waiting in tokens.filter_map(|token| calls.get(token)) {
+            self.note(&waiting.asked.kind, true);
+        }
+    }
+
+    fn note(&mut self, kind: &str, asks: bool) {
+        if let Some(known) = self.asks.get_mut(kind) {
+            *known |= asks;
+            return;
+        }
+        if self.asks.len() >= KINDS {
+            self.asks.retain(|_, asks| *asks);
+        }
+        if self.asks.len() < KINDS {
+            self.asks.insert(kind.to_owned(), asks);
+        }
+    }
+}
