@@ -396,7 +396,12 @@ fn one_address_has_its_share_of_servers() {
     }
     for number in 0..2 {
         let body = call(&format!("busy {number}"), "sleep");
-        thread::spawn(move || post(port, Revision::NEWEST, &body));
+        // One that finds no room comes again.
+        thread::spawn(move || {
+            while post(port, Revision::NEWEST, &body).contains("are at work") {
+                thread::sleep(Duration::from_millis(50));
+            }
+        });
     }
     let deadline = Instant::now() + PATIENCE;
     loop {
