@@ -68,7 +68,7 @@
 //! - Servers and clients that run: `service`, with any feature that runs something.
 //! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date, and
 //!   those of the newest release are [`newest`], too.
-//! - Conversions between them: [`convert`], [`Upgrade`], [`Downgrade`].
+//! - Conversions between them: [`convert`] for texts, [`convert_value`] for values.
 //! - One look at a message: [`peek()`].
 //! - The endpoints below the services, which open no socket and look at no clock: [`server`] and [`client`]. Bytes,
 //!   headers and time come in, bytes and decisions go out.

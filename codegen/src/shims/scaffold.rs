@@ -96,22 +96,20 @@ pub(super) fn way(
 ) -> TokenStream {
     let [from, to] = plan.pair.ends(way);
     let about = format!(" From {from} to {to}.");
-    let hop = plan.pair.hop(way);
-    let run = way.of(format_ident!("upgrade_any"), format_ident!("downgrade_any"));
     let modules: Vec<_> = areas.iter().map(|area| format_ident!("{area}")).collect();
-    let (old, new) = (
-        format_ident!("{}", library(&plan.pair.old)),
-        format_ident!("{}", library(&plan.pair.new)),
-    );
+    let runs = [true, false].into_iter().filter(|exact| {
+        let is_row =
+            |one: &&Conversion| matches!((&one.from, &one.to), (End::Type(_), End::Type(_)));
+        plan.way(way)
+            .iter()
+            .filter(is_row)
+            .any(|one| one.exact == *exact)
+    });
+    let runs = runs.map(|exact| format_ident!("{}", if exact { "exact" } else { "fallible" }));
     quote! {
         #![doc = #about]
         #(mod #modules;)*
-        use #old as old;
-        use #new as new;
-        use mcp_convert::dynamic::Hop;
-        use crate::#run;
-        /// The name of this hop in losses.
-        pub(crate) const HOP: &str = #hop;
+        use mcp_convert::dynamic::{Hop, #(#runs),*};
         /// The conversions of this hop, by the names of their types.
         pub(crate) const HOPS: &[Hop] = &[#hops];
     }

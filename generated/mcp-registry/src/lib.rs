@@ -29,8 +29,8 @@ mod versioned;
 
 pub use convert::{convert, convert_error, convert_value};
 pub use mcp_shims::{
-    Adapter, Change, Context, Downgrade, DowngradeExact, Failure, Loss, LossKind, NeedsState, Outcome, Pair, Part, Policy,
-    Rejected, Rule, Session, Stop, Swallowed, Subject, Upgrade, UpgradeExact,
+    Adapter, Change, Context, Failure, Loss, LossKind, NeedsState, Outcome, Pair, Part, Policy,
+    Rejected, Rule, Session, Stop, Swallowed, Subject,
 };
 pub use revision::{Era, Revision, Status, UnknownRevision};
 pub use spoken::*;

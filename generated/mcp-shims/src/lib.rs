@@ -3,12 +3,12 @@
 
 //! Conversions between adjacent revisions of the Model Context Protocol, with every loss recorded.
 //!
-//! A value is upgraded or downgraded to its neighbour's type; a longer way is the sum of such hops.
+//! A value becomes one of its neighbour's type; a longer way is the sum of such hops.
 //! Nothing is pretended: what the other revision cannot say is a [`Loss`], what needs more than
 //! the value is [`Outcome::NeedsState`], and what has no counterpart is [`Outcome::Rejected`].
 //!
-//! `From` is not implemented, since both types belong to other crates; where nothing can be lost
-//! there are [`UpgradeExact`] and [`DowngradeExact`] instead.
+//! The conversions are rows of a table per pair, found by the names of the types; `mcp-registry` finds them for whole
+//! chains, for texts and for values.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -22,78 +22,10 @@ mod v2025_06_18_to_v2025_11_25;
 #[cfg(feature = "v2025-11-25")]
 mod v2025_11_25_to_v2026_07_28;
 
-pub use mcp_convert::dynamic::{Failure, Pair, Part, Subject};
+pub use mcp_convert::dynamic::{Failure, Hop, Pair, Part, Subject};
 pub use mcp_convert::{
     Adapter, Change, Context, Loss, LossKind, NeedsState, Outcome, Policy, Rejected, Rule, Session, Stop, Swallowed,
 };
-
-/// A value that can become one of the next newer revision.
-pub trait Upgrade<To>: Sized {
-    /// The name of the hop in losses.
-    const HOP: &'static str;
-
-    /// Converts within a larger value: losses go into the context.
-    ///
-    /// # Errors
-    /// A [`Stop`], where there is no value to give.
-    fn upgrade_in(self, cx: &mut Context) -> Result<To, Stop>;
-
-    /// Converts, and says what it came to.
-    fn upgrade(self, mut cx: Context) -> Outcome<To> {
-        cx.enter(Self::HOP);
-        let result = self.upgrade_in(&mut cx);
-        cx.finish(result)
-    }
-}
-
-/// A value that can become one of the next older revision.
-pub trait Downgrade<To>: Sized {
-    /// The name of the hop in losses.
-    const HOP: &'static str;
-
-    /// Converts within a larger value: losses go into the context.
-    ///
-    /// # Errors
-    /// A [`Stop`], where there is no value to give.
-    fn downgrade_in(self, cx: &mut Context) -> Result<To, Stop>;
-
-    /// Converts, and says what it came to.
-    fn downgrade(self, mut cx: Context) -> Outcome<To> {
-        cx.enter(Self::HOP);
-        let result = self.downgrade_in(&mut cx);
-        cx.finish(result)
-    }
-}
-
-/// An upgrade that was proven to lose nothing.
-pub trait UpgradeExact<To>: Upgrade<To> {
-    /// Converts.
-    fn upgrade_exact(self) -> To;
-}
-
-/// A downgrade that was proven to lose nothing.
-pub trait DowngradeExact<To>: Downgrade<To> {
-    /// Converts.
-    fn downgrade_exact(self) -> To;
-}
-
-/// [`Upgrade`] of a value whose type the tables vouch for: one a row, so what need not know both types is elsewhere.
-#[cfg(any(feature = "v2024-11-05", feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25"))]
-fn upgrade_any<A: Upgrade<B> + 'static, B: 'static>(value: mcp_wire::AnyValue, cx: &mut Context) -> Result<mcp_wire::AnyValue, Stop> {
-    match mcp_convert::dynamic::take::<A>(value) {
-        Some(value) => mcp_convert::dynamic::give(value.upgrade_in(cx)),
-        None => Err(mcp_convert::dynamic::mistyped(cx)),
-    }
-}
-
-/// [`Downgrade`] of a value whose type the tables vouch for.
-#[cfg(any(feature = "v2024-11-05", feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25"))]
-fn downgrade_any<A: Downgrade<B> + 'static, B: 'static>(value: mcp_wire::AnyValue, cx: &mut Context) -> Result<mcp_wire::AnyValue, Stop> {
-    match mcp_convert::dynamic::take::<A>(value) {
-        Some(value) => mcp_convert::dynamic::give(value.downgrade_in(cx)),
-        None => Err(mcp_convert::dynamic::mistyped(cx)),
-    }
-}
 
 /// The pairs of neighbours, oldest first.
 pub static PAIRS: &[Pair] = &[

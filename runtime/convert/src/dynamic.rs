@@ -16,28 +16,41 @@ pub use tables::{
     ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RevisionTables,
 };
 
-/// What a conversion is given, if it is of that type.
-pub fn take<A: 'static>(value: AnyValue) -> Option<A> {
-    match value.downcast::<A>() {
-        Ok(value) => Some(*value),
-        Err(_) => None,
-    }
-}
-
-/// What a conversion came to, for the next one.
+/// Converts a boxed value by a function that can lose something.
 ///
 /// # Errors
-/// The stop that it came to.
-pub fn give<B: 'static>(result: Result<B, Stop>) -> Result<AnyValue, Stop> {
-    match result {
-        Ok(value) => Ok(Box::new(value)),
-        Err(stop) => Err(stop),
+/// The [`Stop`] of the function, and a value of another type than the function takes: the tables are wrong.
+#[doc(hidden)]
+pub fn fallible<A: 'static, B: 'static>(
+    value: AnyValue,
+    cx: &mut Context,
+    convert: fn(A, &mut Context) -> Result<B, Stop>,
+) -> Result<AnyValue, Stop> {
+    match value.downcast::<A>() {
+        Ok(value) => Ok(Box::new(convert(*value, cx)?)),
+        Err(_) => Err(mistyped(cx)),
     }
 }
 
-/// The end of a conversion that was given a value of another type: the tables are wrong.
+/// Converts a boxed value by a function that was proven to lose nothing.
+///
+/// # Errors
+/// A value of another type than the function takes.
+#[doc(hidden)]
+pub fn exact<A: 'static, B: 'static>(
+    value: AnyValue,
+    cx: &mut Context,
+    convert: fn(A) -> B,
+) -> Result<AnyValue, Stop> {
+    match value.downcast::<A>() {
+        Ok(value) => Ok(Box::new(convert(*value))),
+        Err(_) => Err(mistyped(cx)),
+    }
+}
+
+/// Returns the end of a conversion that was given a value of another type.
 #[cold]
-pub fn mistyped(cx: &Context) -> Stop {
+fn mistyped(cx: &Context) -> Stop {
     cx.reject(
         &NO_COUNTERPART,
         ErrorObject::INTERNAL_ERROR,

@@ -150,7 +150,7 @@ impl Emitter {
         }
     }
 
-    /// The function, and the trait that makes it a method of its source.
+    /// The function; it takes a context where something can be lost.
     fn function(&self, one: &Conversion) -> TokenStream {
         let Conversion {
             from,
@@ -165,7 +165,7 @@ impl Emitter {
         let to_type = Self::end(&target, to);
         let inner = self.body(one, body);
         let doc = format!(" `{}` to `{}`.", from.name(), to.name());
-        let function = match exact {
+        match exact {
             true => quote! {
                 #[doc = #doc]
                 pub(crate) fn #name(value: #from_type) -> #to_type { #inner }
@@ -174,41 +174,7 @@ impl Emitter {
                 #[doc = #doc]
                 pub(crate) fn #name(value: #from_type, cx: &mut Context) -> Result<#to_type, Stop> { #inner }
             },
-        };
-        let methods = matches!((from, to), (End::Type(_), End::Type(_))).then(|| {
-            let (way, run, exactly) = self.way.of(
-                (quote!(Upgrade), quote!(upgrade_in), quote!(UpgradeExact)),
-                (
-                    quote!(Downgrade),
-                    quote!(downgrade_in),
-                    quote!(DowngradeExact),
-                ),
-            );
-            let (context, call) = match exact {
-                true => (quote!(_), quote!(Ok(#name(self)))),
-                false => (quote!(cx), quote!(#name(self, cx))),
-            };
-            let exactly = exact.then(|| {
-                let run = (self.way).of(quote!(upgrade_exact), quote!(downgrade_exact));
-                quote! {
-                    impl crate::#exactly<#to_type> for #from_type {
-                        #[inline]
-                        fn #run(self) -> #to_type { #name(self) }
-                    }
-                }
-            });
-            let hop = quote!(
-                const HOP: &'static str = super::HOP;
-            );
-            quote! {
-                impl crate::#way<#to_type> for #from_type {
-                    #hop
-                    fn #run(self, #context: &mut Context) -> Result<#to_type, Stop> { #call }
-                }
-                #exactly
-            }
-        });
-        quote!(#function #methods)
+        }
     }
 
     fn body(&self, one: &Conversion, body: &Body) -> TokenStream {
@@ -308,15 +274,17 @@ impl Emitter {
 
     /// The rows by which a value whose type is only known at run time is converted.
     fn hops(&self, conversions: &[Conversion]) -> TokenStream {
-        let (source, target) = self.sides();
         let rows = conversions.iter().filter_map(|one| {
             let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
                 return None;
             };
-            let from_type = Self::end(&source, &one.from);
-            let to_type = Self::end(&target, &one.to);
-            let run = self.way.of(quote!(upgrade_any), quote!(downgrade_any));
-            Some(quote!(Hop { from: #from, to: #to, run: #run::<#from_type, #to_type> },))
+            let ends = (one.from.clone(), one.to.clone());
+            let (area, name) = (&self.areas[&ends], &self.names[&ends]);
+            let run = match one.exact {
+                true => quote!(|value, cx| exact(value, cx, #area::#name)),
+                false => quote!(|value, cx| fallible(value, cx, #area::#name)),
+            };
+            Some(quote!(Hop { from: #from, to: #to, run: #run },))
         });
         quote!(#(#rows)*)
     }

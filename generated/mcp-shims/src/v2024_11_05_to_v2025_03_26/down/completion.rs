@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_down;
 
@@ -22,20 +21,6 @@ pub(crate) fn complete_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::CompleteRequestParams> for new::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompleteRequestParams, Stop> {
-        Ok(complete_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParams> for new::CompleteRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParams {
-        complete_request_params_down(self)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_down(
     value: new::CompleteRequestParamsArgument,
@@ -45,25 +30,6 @@ pub(crate) fn complete_request_params_argument_down(
         name,
         value,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
-        complete_request_params_argument_down(self)
     }
 }
 
@@ -77,20 +43,6 @@ pub(crate) fn complete_result_down(value: new::CompleteResult) -> old::CompleteR
     }
 }
 
-impl crate::Downgrade<old::CompleteResult> for new::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompleteResult, Stop> {
-        Ok(complete_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteResult> for new::CompleteResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteResult {
-        complete_result_down(self)
-    }
-}
-
 /// `CompleteResultCompletion` to `CompleteResultCompletion`.
 pub(crate) fn complete_result_completion_down(
     value: new::CompleteResultCompletion,
@@ -101,24 +53,6 @@ pub(crate) fn complete_result_completion_down(
         total,
         values,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteResultCompletion, Stop> {
-        Ok(complete_result_completion_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteResultCompletion>
-for new::CompleteResultCompletion {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteResultCompletion {
-        complete_result_completion_down(self)
     }
 }
 
@@ -136,20 +70,6 @@ pub(crate) fn completion_reference_down(
     }
 }
 
-impl crate::Downgrade<old::CompletionReference> for new::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompletionReference, Stop> {
-        Ok(completion_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompletionReference> for new::CompletionReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompletionReference {
-        completion_reference_down(self)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_down(
     value: new::PromptReference,
@@ -161,20 +81,6 @@ pub(crate) fn prompt_reference_down(
     }
 }
 
-impl crate::Downgrade<old::PromptReference> for new::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PromptReference, Stop> {
-        Ok(prompt_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptReference> for new::PromptReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptReference {
-        prompt_reference_down(self)
-    }
-}
-
 /// `ResourceReference` to `ResourceReference`.
 pub(crate) fn resource_reference_down(
     value: new::ResourceReference,
@@ -183,19 +89,5 @@ pub(crate) fn resource_reference_down(
     old::ResourceReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceReference> for new::ResourceReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ResourceReference, Stop> {
-        Ok(resource_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceReference> for new::ResourceReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceReference {
-        resource_reference_down(self)
     }
 }

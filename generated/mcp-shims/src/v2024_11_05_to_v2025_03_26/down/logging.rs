@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_down;
 
@@ -23,20 +22,6 @@ pub(crate) fn logging_level_down(value: new::LoggingLevel) -> old::LoggingLevel 
     }
 }
 
-impl crate::Downgrade<old::LoggingLevel> for new::LoggingLevel {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::LoggingLevel, Stop> {
-        Ok(logging_level_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::LoggingLevel> for new::LoggingLevel {
-    #[inline]
-    fn downgrade_exact(self) -> old::LoggingLevel {
-        logging_level_down(self)
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_down(
     value: new::LoggingMessageNotificationParams,
@@ -51,25 +36,6 @@ pub(crate) fn logging_message_notification_params_down(
     }
 }
 
-impl crate::Downgrade<old::LoggingMessageNotificationParams>
-for new::LoggingMessageNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::LoggingMessageNotificationParams, Stop> {
-        Ok(logging_message_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::LoggingMessageNotificationParams>
-for new::LoggingMessageNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::LoggingMessageNotificationParams {
-        logging_message_notification_params_down(self)
-    }
-}
-
 /// `SetLevelRequestParams` to `SetLevelRequestParams`.
 pub(crate) fn set_level_request_params_down(
     value: new::SetLevelRequestParams,
@@ -79,19 +45,5 @@ pub(crate) fn set_level_request_params_down(
         meta: meta.map(request_meta_object_down),
         level: logging_level_down(level),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::SetLevelRequestParams> for new::SetLevelRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::SetLevelRequestParams, Stop> {
-        Ok(set_level_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::SetLevelRequestParams> for new::SetLevelRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::SetLevelRequestParams {
-        set_level_request_params_down(self)
     }
 }

@@ -24,20 +24,6 @@ pub(crate) fn get_prompt_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::GetPromptRequestParams> for new::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::GetPromptRequestParams, Stop> {
-        Ok(get_prompt_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::GetPromptRequestParams> for new::GetPromptRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::GetPromptRequestParams {
-        get_prompt_request_params_down(self)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,
@@ -52,13 +38,6 @@ pub(crate) fn get_prompt_result_down(
     })
 }
 
-impl crate::Downgrade<old::GetPromptResult> for new::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::GetPromptResult, Stop> {
-        get_prompt_result_down(self, cx)
-    }
-}
-
 /// `ListPromptsRequestParams` to `ListPromptsRequestParams`.
 pub(crate) fn list_prompts_request_params_down(
     value: new::ListPromptsRequestParams,
@@ -68,24 +47,6 @@ pub(crate) fn list_prompts_request_params_down(
         meta: meta.map(request_meta_object_down),
         cursor,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListPromptsRequestParams> for new::ListPromptsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListPromptsRequestParams, Stop> {
-        Ok(list_prompts_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListPromptsRequestParams>
-for new::ListPromptsRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListPromptsRequestParams {
-        list_prompts_request_params_down(self)
     }
 }
 
@@ -102,20 +63,6 @@ pub(crate) fn list_prompts_result_down(
     }
 }
 
-impl crate::Downgrade<old::ListPromptsResult> for new::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListPromptsResult, Stop> {
-        Ok(list_prompts_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListPromptsResult> for new::ListPromptsResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListPromptsResult {
-        list_prompts_result_down(self)
-    }
-}
-
 /// `Prompt` to `Prompt`.
 pub(crate) fn prompt_down(value: new::Prompt) -> old::Prompt {
     let new::Prompt { arguments, description, name, extra } = value;
@@ -125,20 +72,6 @@ pub(crate) fn prompt_down(value: new::Prompt) -> old::Prompt {
         description,
         name,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::Prompt> for new::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Prompt, Stop> {
-        Ok(prompt_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Prompt> for new::Prompt {
-    #[inline]
-    fn downgrade_exact(self) -> old::Prompt {
-        prompt_down(self)
     }
 }
 
@@ -153,20 +86,6 @@ pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArg
     }
 }
 
-impl crate::Downgrade<old::PromptArgument> for new::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PromptArgument, Stop> {
-        Ok(prompt_argument_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptArgument> for new::PromptArgument {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptArgument {
-        prompt_argument_down(self)
-    }
-}
-
 /// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
 pub(crate) fn prompt_list_changed_notification_params_down(
     value: new::PromptListChangedNotificationParams,
@@ -175,25 +94,6 @@ pub(crate) fn prompt_list_changed_notification_params_down(
     old::PromptListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::PromptListChangedNotificationParams>
-for new::PromptListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::PromptListChangedNotificationParams, Stop> {
-        Ok(prompt_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptListChangedNotificationParams>
-for new::PromptListChangedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptListChangedNotificationParams {
-        prompt_list_changed_notification_params_down(self)
     }
 }
 
@@ -208,11 +108,4 @@ pub(crate) fn prompt_message_down(
         role: role_down(role),
         extra,
     })
-}
-
-impl crate::Downgrade<old::PromptMessage> for new::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::PromptMessage, Stop> {
-        prompt_message_down(self, cx)
-    }
 }

@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::{
     shared::annotations_down, shared::request_meta_object_down,
@@ -21,25 +20,6 @@ pub(crate) fn list_resource_templates_request_params_down(
         meta: meta.map(request_meta_object_down),
         cursor,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListResourceTemplatesRequestParams>
-for new::ListResourceTemplatesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListResourceTemplatesRequestParams, Stop> {
-        Ok(list_resource_templates_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourceTemplatesRequestParams>
-for new::ListResourceTemplatesRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourceTemplatesRequestParams {
-        list_resource_templates_request_params_down(self)
     }
 }
 
@@ -64,25 +44,6 @@ pub(crate) fn list_resource_templates_result_down(
     }
 }
 
-impl crate::Downgrade<old::ListResourceTemplatesResult>
-for new::ListResourceTemplatesResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListResourceTemplatesResult, Stop> {
-        Ok(list_resource_templates_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourceTemplatesResult>
-for new::ListResourceTemplatesResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourceTemplatesResult {
-        list_resource_templates_result_down(self)
-    }
-}
-
 /// `ListResourcesRequestParams` to `ListResourcesRequestParams`.
 pub(crate) fn list_resources_request_params_down(
     value: new::ListResourcesRequestParams,
@@ -92,25 +53,6 @@ pub(crate) fn list_resources_request_params_down(
         meta: meta.map(request_meta_object_down),
         cursor,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListResourcesRequestParams>
-for new::ListResourcesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListResourcesRequestParams, Stop> {
-        Ok(list_resources_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourcesRequestParams>
-for new::ListResourcesRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourcesRequestParams {
-        list_resources_request_params_down(self)
     }
 }
 
@@ -127,20 +69,6 @@ pub(crate) fn list_resources_result_down(
     }
 }
 
-impl crate::Downgrade<old::ListResourcesResult> for new::ListResourcesResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListResourcesResult, Stop> {
-        Ok(list_resources_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourcesResult> for new::ListResourcesResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourcesResult {
-        list_resources_result_down(self)
-    }
-}
-
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
 pub(crate) fn read_resource_request_params_down(
     value: new::ReadResourceRequestParams,
@@ -153,25 +81,6 @@ pub(crate) fn read_resource_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ReadResourceRequestParams>
-for new::ReadResourceRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ReadResourceRequestParams, Stop> {
-        Ok(read_resource_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ReadResourceRequestParams>
-for new::ReadResourceRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ReadResourceRequestParams {
-        read_resource_request_params_down(self)
-    }
-}
-
 /// `ReadResourceResult` to `ReadResourceResult`.
 pub(crate) fn read_resource_result_down(
     value: new::ReadResourceResult,
@@ -181,20 +90,6 @@ pub(crate) fn read_resource_result_down(
         meta,
         contents: contents.into_iter().map(text_or_blob_contents_down).collect(),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ReadResourceResult> for new::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ReadResourceResult, Stop> {
-        Ok(read_resource_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ReadResourceResult> for new::ReadResourceResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::ReadResourceResult {
-        read_resource_result_down(self)
     }
 }
 
@@ -212,20 +107,6 @@ pub(crate) fn resource_down(value: new::Resource) -> old::Resource {
     }
 }
 
-impl crate::Downgrade<old::Resource> for new::Resource {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Resource, Stop> {
-        Ok(resource_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Resource> for new::Resource {
-    #[inline]
-    fn downgrade_exact(self) -> old::Resource {
-        resource_down(self)
-    }
-}
-
 /// `ResourceListChangedNotificationParams` to `ResourceListChangedNotificationParams`.
 pub(crate) fn resource_list_changed_notification_params_down(
     value: new::ResourceListChangedNotificationParams,
@@ -234,25 +115,6 @@ pub(crate) fn resource_list_changed_notification_params_down(
     old::ResourceListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceListChangedNotificationParams>
-for new::ResourceListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ResourceListChangedNotificationParams, Stop> {
-        Ok(resource_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceListChangedNotificationParams>
-for new::ResourceListChangedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceListChangedNotificationParams {
-        resource_list_changed_notification_params_down(self)
     }
 }
 
@@ -278,20 +140,6 @@ pub(crate) fn resource_template_down(
     }
 }
 
-impl crate::Downgrade<old::ResourceTemplate> for new::ResourceTemplate {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ResourceTemplate, Stop> {
-        Ok(resource_template_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceTemplate> for new::ResourceTemplate {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceTemplate {
-        resource_template_down(self)
-    }
-}
-
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
 pub(crate) fn resource_updated_notification_params_down(
     value: new::ResourceUpdatedNotificationParams,
@@ -301,25 +149,6 @@ pub(crate) fn resource_updated_notification_params_down(
         meta,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceUpdatedNotificationParams>
-for new::ResourceUpdatedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ResourceUpdatedNotificationParams, Stop> {
-        Ok(resource_updated_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceUpdatedNotificationParams>
-for new::ResourceUpdatedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceUpdatedNotificationParams {
-        resource_updated_notification_params_down(self)
     }
 }
 
@@ -335,20 +164,6 @@ pub(crate) fn subscribe_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::SubscribeRequestParams> for new::SubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::SubscribeRequestParams, Stop> {
-        Ok(subscribe_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::SubscribeRequestParams> for new::SubscribeRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::SubscribeRequestParams {
-        subscribe_request_params_down(self)
-    }
-}
-
 /// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
 pub(crate) fn unsubscribe_request_params_down(
     value: new::UnsubscribeRequestParams,
@@ -358,23 +173,5 @@ pub(crate) fn unsubscribe_request_params_down(
         meta: meta.map(request_meta_object_down),
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::UnsubscribeRequestParams> for new::UnsubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::UnsubscribeRequestParams, Stop> {
-        Ok(unsubscribe_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::UnsubscribeRequestParams>
-for new::UnsubscribeRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::UnsubscribeRequestParams {
-        unsubscribe_request_params_down(self)
     }
 }

@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_down;
 
@@ -17,20 +16,6 @@ pub(crate) fn list_roots_request_params_down(
     old::ListRootsRequestParams {
         meta: meta.map(request_meta_object_down),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListRootsRequestParams> for new::ListRootsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListRootsRequestParams, Stop> {
-        Ok(list_roots_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListRootsRequestParams> for new::ListRootsRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListRootsRequestParams {
-        list_roots_request_params_down(self)
     }
 }
 
@@ -46,38 +31,10 @@ pub(crate) fn list_roots_result_down(
     }
 }
 
-impl crate::Downgrade<old::ListRootsResult> for new::ListRootsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListRootsResult, Stop> {
-        Ok(list_roots_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListRootsResult> for new::ListRootsResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListRootsResult {
-        list_roots_result_down(self)
-    }
-}
-
 /// `Root` to `Root`.
 pub(crate) fn root_down(value: new::Root) -> old::Root {
     let new::Root { name, uri, extra } = value;
     old::Root { name, uri, extra }
-}
-
-impl crate::Downgrade<old::Root> for new::Root {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Root, Stop> {
-        Ok(root_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Root> for new::Root {
-    #[inline]
-    fn downgrade_exact(self) -> old::Root {
-        root_down(self)
-    }
 }
 
 /// `RootsListChangedNotificationParams` to `RootsListChangedNotificationParams`.
@@ -88,24 +45,5 @@ pub(crate) fn roots_list_changed_notification_params_down(
     old::RootsListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::RootsListChangedNotificationParams>
-for new::RootsListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::RootsListChangedNotificationParams, Stop> {
-        Ok(roots_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::RootsListChangedNotificationParams>
-for new::RootsListChangedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::RootsListChangedNotificationParams {
-        roots_list_changed_notification_params_down(self)
     }
 }

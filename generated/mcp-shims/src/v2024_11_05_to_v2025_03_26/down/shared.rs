@@ -20,38 +20,10 @@ pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
     }
 }
 
-impl crate::Downgrade<old::Annotations> for new::Annotations {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Annotations, Stop> {
-        Ok(annotations_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Annotations> for new::Annotations {
-    #[inline]
-    fn downgrade_exact(self) -> old::Annotations {
-        annotations_down(self)
-    }
-}
-
 /// `AnyResult` to `AnyResult`.
 pub(crate) fn any_result_down(value: new::AnyResult) -> old::AnyResult {
     let new::AnyResult { meta, extra } = value;
     old::AnyResult { meta, extra }
-}
-
-impl crate::Downgrade<old::AnyResult> for new::AnyResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::AnyResult, Stop> {
-        Ok(any_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::AnyResult> for new::AnyResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::AnyResult {
-        any_result_down(self)
-    }
 }
 
 /// `BlobResourceContents` to `BlobResourceContents`.
@@ -64,20 +36,6 @@ pub(crate) fn blob_resource_contents_down(
         mime_type,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::BlobResourceContents, Stop> {
-        Ok(blob_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::BlobResourceContents {
-        blob_resource_contents_down(self)
     }
 }
 
@@ -102,13 +60,6 @@ pub(crate) fn content_block_down(
     }
 }
 
-impl crate::Downgrade<old::ContentBlock> for new::ContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ContentBlock, Stop> {
-        content_block_down(self, cx)
-    }
-}
-
 /// `EmbeddedResource` to `EmbeddedResource`.
 pub(crate) fn embedded_resource_down(
     value: new::EmbeddedResource,
@@ -118,20 +69,6 @@ pub(crate) fn embedded_resource_down(
         annotations: annotations.map(annotations_down),
         resource: text_or_blob_contents_down(resource),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::EmbeddedResource> for new::EmbeddedResource {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::EmbeddedResource, Stop> {
-        Ok(embedded_resource_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::EmbeddedResource> for new::EmbeddedResource {
-    #[inline]
-    fn downgrade_exact(self) -> old::EmbeddedResource {
-        embedded_resource_down(self)
     }
 }
 
@@ -146,39 +83,11 @@ pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent 
     }
 }
 
-impl crate::Downgrade<old::ImageContent> for new::ImageContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ImageContent, Stop> {
-        Ok(image_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ImageContent> for new::ImageContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::ImageContent {
-        image_content_down(self)
-    }
-}
-
 /// `ProgressToken` to `ProgressToken`.
 pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
     match value {
         new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
         new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
-impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ProgressToken, Stop> {
-        Ok(progress_token_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
-    #[inline]
-    fn downgrade_exact(self) -> old::ProgressToken {
-        progress_token_down(self)
     }
 }
 
@@ -193,39 +102,11 @@ pub(crate) fn request_meta_object_down(
     }
 }
 
-impl crate::Downgrade<old::RequestMetaObject> for new::RequestMetaObject {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::RequestMetaObject, Stop> {
-        Ok(request_meta_object_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::RequestMetaObject> for new::RequestMetaObject {
-    #[inline]
-    fn downgrade_exact(self) -> old::RequestMetaObject {
-        request_meta_object_down(self)
-    }
-}
-
 /// `Role` to `Role`.
 pub(crate) fn role_down(value: new::Role) -> old::Role {
     match value {
         new::Role::Assistant => old::Role::Assistant,
         new::Role::User => old::Role::User,
-    }
-}
-
-impl crate::Downgrade<old::Role> for new::Role {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Role, Stop> {
-        Ok(role_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Role> for new::Role {
-    #[inline]
-    fn downgrade_exact(self) -> old::Role {
-        role_down(self)
     }
 }
 
@@ -236,20 +117,6 @@ pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
         annotations: annotations.map(annotations_down),
         text,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TextContent> for new::TextContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextContent, Stop> {
-        Ok(text_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextContent> for new::TextContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextContent {
-        text_content_down(self)
     }
 }
 
@@ -267,20 +134,6 @@ pub(crate) fn text_or_blob_contents_down(
     }
 }
 
-impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextOrBlobContents, Stop> {
-        Ok(text_or_blob_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextOrBlobContents {
-        text_or_blob_contents_down(self)
-    }
-}
-
 /// `TextResourceContents` to `TextResourceContents`.
 pub(crate) fn text_resource_contents_down(
     value: new::TextResourceContents,
@@ -291,19 +144,5 @@ pub(crate) fn text_resource_contents_down(
         text,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextResourceContents, Stop> {
-        Ok(text_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextResourceContents {
-        text_resource_contents_down(self)
     }
 }

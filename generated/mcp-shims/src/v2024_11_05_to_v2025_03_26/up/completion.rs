@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_up;
 
@@ -22,20 +21,6 @@ pub(crate) fn complete_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::CompleteRequestParams> for old::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteRequestParams, Stop> {
-        Ok(complete_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParams> for old::CompleteRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParams {
-        complete_request_params_up(self)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_up(
     value: old::CompleteRequestParamsArgument,
@@ -45,25 +30,6 @@ pub(crate) fn complete_request_params_argument_up(
         name,
         value,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
-        complete_request_params_argument_up(self)
     }
 }
 
@@ -77,20 +43,6 @@ pub(crate) fn complete_result_up(value: old::CompleteResult) -> new::CompleteRes
     }
 }
 
-impl crate::Upgrade<new::CompleteResult> for old::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteResult, Stop> {
-        Ok(complete_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteResult> for old::CompleteResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteResult {
-        complete_result_up(self)
-    }
-}
-
 /// `CompleteResultCompletion` to `CompleteResultCompletion`.
 pub(crate) fn complete_result_completion_up(
     value: old::CompleteResultCompletion,
@@ -101,21 +53,6 @@ pub(crate) fn complete_result_completion_up(
         total,
         values,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteResultCompletion> for old::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteResultCompletion, Stop> {
-        Ok(complete_result_completion_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteResultCompletion>
-for old::CompleteResultCompletion {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteResultCompletion {
-        complete_result_completion_up(self)
     }
 }
 
@@ -133,40 +70,12 @@ pub(crate) fn completion_reference_up(
     }
 }
 
-impl crate::Upgrade<new::CompletionReference> for old::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompletionReference, Stop> {
-        Ok(completion_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompletionReference> for old::CompletionReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompletionReference {
-        completion_reference_up(self)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptReference {
     let old::PromptReference { name, extra } = value;
     new::PromptReference {
         name,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PromptReference> for old::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptReference, Stop> {
-        Ok(prompt_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptReference> for old::PromptReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptReference {
-        prompt_reference_up(self)
     }
 }
 
@@ -178,19 +87,5 @@ pub(crate) fn resource_reference_up(
     new::ResourceReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceReference> for old::ResourceReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ResourceReference, Stop> {
-        Ok(resource_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceReference> for old::ResourceReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceReference {
-        resource_reference_up(self)
     }
 }

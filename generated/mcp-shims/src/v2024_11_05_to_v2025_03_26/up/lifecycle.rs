@@ -22,25 +22,6 @@ pub(crate) fn cancelled_notification_params_up(
     }
 }
 
-impl crate::Upgrade<new::CancelledNotificationParams>
-for old::CancelledNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CancelledNotificationParams, Stop> {
-        Ok(cancelled_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CancelledNotificationParams>
-for old::CancelledNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::CancelledNotificationParams {
-        cancelled_notification_params_up(self)
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_up(
     value: old::ClientCapabilities,
@@ -51,20 +32,6 @@ pub(crate) fn client_capabilities_up(
         roots: roots.map(client_capabilities_roots_up),
         sampling,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ClientCapabilities> for old::ClientCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ClientCapabilities, Stop> {
-        Ok(client_capabilities_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ClientCapabilities> for old::ClientCapabilities {
-    #[inline]
-    fn upgrade_exact(self) -> new::ClientCapabilities {
-        client_capabilities_up(self)
     }
 }
 
@@ -79,20 +46,6 @@ pub(crate) fn client_capabilities_roots_up(
     }
 }
 
-impl crate::Upgrade<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoots {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ClientCapabilitiesRoots, Stop> {
-        Ok(client_capabilities_roots_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoots {
-    #[inline]
-    fn upgrade_exact(self) -> new::ClientCapabilitiesRoots {
-        client_capabilities_roots_up(self)
-    }
-}
-
 /// `Implementation` to `Implementation`.
 pub(crate) fn implementation_up(value: old::Implementation) -> new::Implementation {
     let old::Implementation { name, version, extra } = value;
@@ -100,20 +53,6 @@ pub(crate) fn implementation_up(value: old::Implementation) -> new::Implementati
         name,
         version,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::Implementation> for old::Implementation {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Implementation, Stop> {
-        Ok(implementation_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Implementation> for old::Implementation {
-    #[inline]
-    fn upgrade_exact(self) -> new::Implementation {
-        implementation_up(self)
     }
 }
 
@@ -134,20 +73,6 @@ pub(crate) fn initialize_request_params_up(
         client_info: implementation_up(client_info),
         protocol_version,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::InitializeRequestParams> for old::InitializeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::InitializeRequestParams, Stop> {
-        Ok(initialize_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::InitializeRequestParams> for old::InitializeRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::InitializeRequestParams {
-        initialize_request_params_up(self)
     }
 }
 
@@ -175,13 +100,6 @@ pub(crate) fn initialize_result_up(
     })
 }
 
-impl crate::Upgrade<new::InitializeResult> for old::InitializeResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::InitializeResult, Stop> {
-        initialize_result_up(self, cx)
-    }
-}
-
 /// `InitializedNotificationParams` to `InitializedNotificationParams`.
 pub(crate) fn initialized_notification_params_up(
     value: old::InitializedNotificationParams,
@@ -193,25 +111,6 @@ pub(crate) fn initialized_notification_params_up(
     }
 }
 
-impl crate::Upgrade<new::InitializedNotificationParams>
-for old::InitializedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::InitializedNotificationParams, Stop> {
-        Ok(initialized_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::InitializedNotificationParams>
-for old::InitializedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::InitializedNotificationParams {
-        initialized_notification_params_up(self)
-    }
-}
-
 /// `PingRequestParams` to `PingRequestParams`.
 pub(crate) fn ping_request_params_up(
     value: old::PingRequestParams,
@@ -220,20 +119,6 @@ pub(crate) fn ping_request_params_up(
     new::PingRequestParams {
         meta: meta.map(request_meta_object_up),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PingRequestParams> for old::PingRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PingRequestParams, Stop> {
-        Ok(ping_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PingRequestParams> for old::PingRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::PingRequestParams {
-        ping_request_params_up(self)
     }
 }
 
@@ -257,17 +142,6 @@ pub(crate) fn progress_notification_params_up(
         total,
         extra,
     })
-}
-
-impl crate::Upgrade<new::ProgressNotificationParams>
-for old::ProgressNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ProgressNotificationParams, Stop> {
-        progress_notification_params_up(self, cx)
-    }
 }
 
 /// `ServerCapabilities` to `ServerCapabilities`.
@@ -294,13 +168,6 @@ pub(crate) fn server_capabilities_up(
     })
 }
 
-impl crate::Upgrade<new::ServerCapabilities> for old::ServerCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ServerCapabilities, Stop> {
-        server_capabilities_up(self, cx)
-    }
-}
-
 /// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
 pub(crate) fn server_capabilities_prompts_up(
     value: old::ServerCapabilitiesPrompts,
@@ -309,24 +176,6 @@ pub(crate) fn server_capabilities_prompts_up(
     new::ServerCapabilitiesPrompts {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ServerCapabilitiesPrompts> for old::ServerCapabilitiesPrompts {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ServerCapabilitiesPrompts, Stop> {
-        Ok(server_capabilities_prompts_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesPrompts>
-for old::ServerCapabilitiesPrompts {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesPrompts {
-        server_capabilities_prompts_up(self)
     }
 }
 
@@ -342,25 +191,6 @@ pub(crate) fn server_capabilities_resources_up(
     }
 }
 
-impl crate::Upgrade<new::ServerCapabilitiesResources>
-for old::ServerCapabilitiesResources {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ServerCapabilitiesResources, Stop> {
-        Ok(server_capabilities_resources_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesResources>
-for old::ServerCapabilitiesResources {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesResources {
-        server_capabilities_resources_up(self)
-    }
-}
-
 /// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
 pub(crate) fn server_capabilities_tools_up(
     value: old::ServerCapabilitiesTools,
@@ -369,19 +199,5 @@ pub(crate) fn server_capabilities_tools_up(
     new::ServerCapabilitiesTools {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ServerCapabilitiesTools, Stop> {
-        Ok(server_capabilities_tools_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesTools {
-        server_capabilities_tools_up(self)
     }
 }

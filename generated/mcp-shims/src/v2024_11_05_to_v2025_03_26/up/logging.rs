@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_up;
 
@@ -23,20 +22,6 @@ pub(crate) fn logging_level_up(value: old::LoggingLevel) -> new::LoggingLevel {
     }
 }
 
-impl crate::Upgrade<new::LoggingLevel> for old::LoggingLevel {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::LoggingLevel, Stop> {
-        Ok(logging_level_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::LoggingLevel> for old::LoggingLevel {
-    #[inline]
-    fn upgrade_exact(self) -> new::LoggingLevel {
-        logging_level_up(self)
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_up(
     value: old::LoggingMessageNotificationParams,
@@ -51,25 +36,6 @@ pub(crate) fn logging_message_notification_params_up(
     }
 }
 
-impl crate::Upgrade<new::LoggingMessageNotificationParams>
-for old::LoggingMessageNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::LoggingMessageNotificationParams, Stop> {
-        Ok(logging_message_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::LoggingMessageNotificationParams>
-for old::LoggingMessageNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::LoggingMessageNotificationParams {
-        logging_message_notification_params_up(self)
-    }
-}
-
 /// `SetLevelRequestParams` to `SetLevelRequestParams`.
 pub(crate) fn set_level_request_params_up(
     value: old::SetLevelRequestParams,
@@ -79,19 +45,5 @@ pub(crate) fn set_level_request_params_up(
         meta: meta.map(request_meta_object_up),
         level: logging_level_up(level),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::SetLevelRequestParams> for old::SetLevelRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::SetLevelRequestParams, Stop> {
-        Ok(set_level_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::SetLevelRequestParams> for old::SetLevelRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::SetLevelRequestParams {
-        set_level_request_params_up(self)
     }
 }

@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::{shared::content_block_up, shared::request_meta_object_up, shared::role_up};
 
@@ -22,20 +21,6 @@ pub(crate) fn get_prompt_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::GetPromptRequestParams> for old::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::GetPromptRequestParams, Stop> {
-        Ok(get_prompt_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::GetPromptRequestParams> for old::GetPromptRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::GetPromptRequestParams {
-        get_prompt_request_params_up(self)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_up(value: old::GetPromptResult) -> new::GetPromptResult {
     let old::GetPromptResult { description, messages, meta, extra } = value;
@@ -44,20 +29,6 @@ pub(crate) fn get_prompt_result_up(value: old::GetPromptResult) -> new::GetPromp
         description,
         messages: messages.into_iter().map(prompt_message_up).collect(),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::GetPromptResult> for old::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::GetPromptResult, Stop> {
-        Ok(get_prompt_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::GetPromptResult> for old::GetPromptResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::GetPromptResult {
-        get_prompt_result_up(self)
     }
 }
 
@@ -70,21 +41,6 @@ pub(crate) fn list_prompts_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListPromptsRequestParams> for old::ListPromptsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListPromptsRequestParams, Stop> {
-        Ok(list_prompts_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListPromptsRequestParams>
-for old::ListPromptsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListPromptsRequestParams {
-        list_prompts_request_params_up(self)
     }
 }
 
@@ -101,20 +57,6 @@ pub(crate) fn list_prompts_result_up(
     }
 }
 
-impl crate::Upgrade<new::ListPromptsResult> for old::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListPromptsResult, Stop> {
-        Ok(list_prompts_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListPromptsResult> for old::ListPromptsResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListPromptsResult {
-        list_prompts_result_up(self)
-    }
-}
-
 /// `Prompt` to `Prompt`.
 pub(crate) fn prompt_up(value: old::Prompt) -> new::Prompt {
     let old::Prompt { arguments, description, name, extra } = value;
@@ -124,20 +66,6 @@ pub(crate) fn prompt_up(value: old::Prompt) -> new::Prompt {
         description,
         name,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::Prompt> for old::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Prompt, Stop> {
-        Ok(prompt_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Prompt> for old::Prompt {
-    #[inline]
-    fn upgrade_exact(self) -> new::Prompt {
-        prompt_up(self)
     }
 }
 
@@ -152,20 +80,6 @@ pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgum
     }
 }
 
-impl crate::Upgrade<new::PromptArgument> for old::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptArgument, Stop> {
-        Ok(prompt_argument_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptArgument> for old::PromptArgument {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptArgument {
-        prompt_argument_up(self)
-    }
-}
-
 /// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
 pub(crate) fn prompt_list_changed_notification_params_up(
     value: old::PromptListChangedNotificationParams,
@@ -177,25 +91,6 @@ pub(crate) fn prompt_list_changed_notification_params_up(
     }
 }
 
-impl crate::Upgrade<new::PromptListChangedNotificationParams>
-for old::PromptListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::PromptListChangedNotificationParams, Stop> {
-        Ok(prompt_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptListChangedNotificationParams>
-for old::PromptListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptListChangedNotificationParams {
-        prompt_list_changed_notification_params_up(self)
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_up(value: old::PromptMessage) -> new::PromptMessage {
     let old::PromptMessage { content, role, extra } = value;
@@ -203,19 +98,5 @@ pub(crate) fn prompt_message_up(value: old::PromptMessage) -> new::PromptMessage
         content: content_block_up(content),
         role: role_up(role),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PromptMessage> for old::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptMessage, Stop> {
-        Ok(prompt_message_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptMessage> for old::PromptMessage {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptMessage {
-        prompt_message_up(self)
     }
 }

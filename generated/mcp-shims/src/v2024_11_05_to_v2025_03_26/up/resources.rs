@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::{
     shared::annotations_up, shared::request_meta_object_up,
@@ -21,25 +20,6 @@ pub(crate) fn list_resource_templates_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListResourceTemplatesRequestParams>
-for old::ListResourceTemplatesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ListResourceTemplatesRequestParams, Stop> {
-        Ok(list_resource_templates_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListResourceTemplatesRequestParams>
-for old::ListResourceTemplatesRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListResourceTemplatesRequestParams {
-        list_resource_templates_request_params_up(self)
     }
 }
 
@@ -64,25 +44,6 @@ pub(crate) fn list_resource_templates_result_up(
     }
 }
 
-impl crate::Upgrade<new::ListResourceTemplatesResult>
-for old::ListResourceTemplatesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ListResourceTemplatesResult, Stop> {
-        Ok(list_resource_templates_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListResourceTemplatesResult>
-for old::ListResourceTemplatesResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListResourceTemplatesResult {
-        list_resource_templates_result_up(self)
-    }
-}
-
 /// `ListResourcesRequestParams` to `ListResourcesRequestParams`.
 pub(crate) fn list_resources_request_params_up(
     value: old::ListResourcesRequestParams,
@@ -92,25 +53,6 @@ pub(crate) fn list_resources_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListResourcesRequestParams>
-for old::ListResourcesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ListResourcesRequestParams, Stop> {
-        Ok(list_resources_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListResourcesRequestParams>
-for old::ListResourcesRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListResourcesRequestParams {
-        list_resources_request_params_up(self)
     }
 }
 
@@ -127,20 +69,6 @@ pub(crate) fn list_resources_result_up(
     }
 }
 
-impl crate::Upgrade<new::ListResourcesResult> for old::ListResourcesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListResourcesResult, Stop> {
-        Ok(list_resources_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListResourcesResult> for old::ListResourcesResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListResourcesResult {
-        list_resources_result_up(self)
-    }
-}
-
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
 pub(crate) fn read_resource_request_params_up(
     value: old::ReadResourceRequestParams,
@@ -153,24 +81,6 @@ pub(crate) fn read_resource_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::ReadResourceRequestParams> for old::ReadResourceRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ReadResourceRequestParams, Stop> {
-        Ok(read_resource_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ReadResourceRequestParams>
-for old::ReadResourceRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ReadResourceRequestParams {
-        read_resource_request_params_up(self)
-    }
-}
-
 /// `ReadResourceResult` to `ReadResourceResult`.
 pub(crate) fn read_resource_result_up(
     value: old::ReadResourceResult,
@@ -180,20 +90,6 @@ pub(crate) fn read_resource_result_up(
         meta,
         contents: contents.into_iter().map(text_or_blob_contents_up).collect(),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ReadResourceResult> for old::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ReadResourceResult, Stop> {
-        Ok(read_resource_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ReadResourceResult> for old::ReadResourceResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ReadResourceResult {
-        read_resource_result_up(self)
     }
 }
 
@@ -211,20 +107,6 @@ pub(crate) fn resource_up(value: old::Resource) -> new::Resource {
     }
 }
 
-impl crate::Upgrade<new::Resource> for old::Resource {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Resource, Stop> {
-        Ok(resource_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Resource> for old::Resource {
-    #[inline]
-    fn upgrade_exact(self) -> new::Resource {
-        resource_up(self)
-    }
-}
-
 /// `ResourceListChangedNotificationParams` to `ResourceListChangedNotificationParams`.
 pub(crate) fn resource_list_changed_notification_params_up(
     value: old::ResourceListChangedNotificationParams,
@@ -233,25 +115,6 @@ pub(crate) fn resource_list_changed_notification_params_up(
     new::ResourceListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceListChangedNotificationParams>
-for old::ResourceListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceListChangedNotificationParams, Stop> {
-        Ok(resource_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceListChangedNotificationParams>
-for old::ResourceListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceListChangedNotificationParams {
-        resource_list_changed_notification_params_up(self)
     }
 }
 
@@ -277,20 +140,6 @@ pub(crate) fn resource_template_up(
     }
 }
 
-impl crate::Upgrade<new::ResourceTemplate> for old::ResourceTemplate {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ResourceTemplate, Stop> {
-        Ok(resource_template_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceTemplate> for old::ResourceTemplate {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceTemplate {
-        resource_template_up(self)
-    }
-}
-
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
 pub(crate) fn resource_updated_notification_params_up(
     value: old::ResourceUpdatedNotificationParams,
@@ -300,25 +149,6 @@ pub(crate) fn resource_updated_notification_params_up(
         meta,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceUpdatedNotificationParams>
-for old::ResourceUpdatedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceUpdatedNotificationParams, Stop> {
-        Ok(resource_updated_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceUpdatedNotificationParams>
-for old::ResourceUpdatedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceUpdatedNotificationParams {
-        resource_updated_notification_params_up(self)
     }
 }
 
@@ -334,20 +164,6 @@ pub(crate) fn subscribe_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::SubscribeRequestParams> for old::SubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::SubscribeRequestParams, Stop> {
-        Ok(subscribe_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::SubscribeRequestParams> for old::SubscribeRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::SubscribeRequestParams {
-        subscribe_request_params_up(self)
-    }
-}
-
 /// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
 pub(crate) fn unsubscribe_request_params_up(
     value: old::UnsubscribeRequestParams,
@@ -357,20 +173,5 @@ pub(crate) fn unsubscribe_request_params_up(
         meta: meta.map(request_meta_object_up),
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::UnsubscribeRequestParams> for old::UnsubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::UnsubscribeRequestParams, Stop> {
-        Ok(unsubscribe_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::UnsubscribeRequestParams>
-for old::UnsubscribeRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::UnsubscribeRequestParams {
-        unsubscribe_request_params_up(self)
     }
 }

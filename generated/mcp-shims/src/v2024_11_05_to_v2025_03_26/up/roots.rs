@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_up;
 
@@ -20,20 +19,6 @@ pub(crate) fn list_roots_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::ListRootsRequestParams> for old::ListRootsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListRootsRequestParams, Stop> {
-        Ok(list_roots_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListRootsRequestParams> for old::ListRootsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListRootsRequestParams {
-        list_roots_request_params_up(self)
-    }
-}
-
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_up(value: old::ListRootsResult) -> new::ListRootsResult {
     let old::ListRootsResult { meta, roots, extra } = value;
@@ -44,38 +29,10 @@ pub(crate) fn list_roots_result_up(value: old::ListRootsResult) -> new::ListRoot
     }
 }
 
-impl crate::Upgrade<new::ListRootsResult> for old::ListRootsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListRootsResult, Stop> {
-        Ok(list_roots_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListRootsResult> for old::ListRootsResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListRootsResult {
-        list_roots_result_up(self)
-    }
-}
-
 /// `Root` to `Root`.
 pub(crate) fn root_up(value: old::Root) -> new::Root {
     let old::Root { name, uri, extra } = value;
     new::Root { name, uri, extra }
-}
-
-impl crate::Upgrade<new::Root> for old::Root {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Root, Stop> {
-        Ok(root_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Root> for old::Root {
-    #[inline]
-    fn upgrade_exact(self) -> new::Root {
-        root_up(self)
-    }
 }
 
 /// `RootsListChangedNotificationParams` to `RootsListChangedNotificationParams`.
@@ -86,24 +43,5 @@ pub(crate) fn roots_list_changed_notification_params_up(
     new::RootsListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::RootsListChangedNotificationParams>
-for old::RootsListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::RootsListChangedNotificationParams, Stop> {
-        Ok(roots_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::RootsListChangedNotificationParams>
-for old::RootsListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::RootsListChangedNotificationParams {
-        roots_list_changed_notification_params_up(self)
     }
 }

@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 use super::{
     shared::image_content_up, shared::request_meta_object_up, shared::role_up,
@@ -42,25 +41,6 @@ pub(crate) fn create_message_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::CreateMessageRequestParams>
-for old::CreateMessageRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CreateMessageRequestParams, Stop> {
-        Ok(create_message_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CreateMessageRequestParams>
-for old::CreateMessageRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::CreateMessageRequestParams {
-        create_message_request_params_up(self)
-    }
-}
-
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_up(
     value: old::CreateMessageResult,
@@ -76,20 +56,6 @@ pub(crate) fn create_message_result_up(
     }
 }
 
-impl crate::Upgrade<new::CreateMessageResult> for old::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CreateMessageResult, Stop> {
-        Ok(create_message_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CreateMessageResult> for old::CreateMessageResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::CreateMessageResult {
-        create_message_result_up(self)
-    }
-}
-
 /// `IncludeContext` to `IncludeContext`.
 pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeContext {
     match value {
@@ -99,38 +65,10 @@ pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeCont
     }
 }
 
-impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::IncludeContext, Stop> {
-        Ok(include_context_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
-    #[inline]
-    fn upgrade_exact(self) -> new::IncludeContext {
-        include_context_up(self)
-    }
-}
-
 /// `ModelHint` to `ModelHint`.
 pub(crate) fn model_hint_up(value: old::ModelHint) -> new::ModelHint {
     let old::ModelHint { name, extra } = value;
     new::ModelHint { name, extra }
-}
-
-impl crate::Upgrade<new::ModelHint> for old::ModelHint {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelHint, Stop> {
-        Ok(model_hint_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelHint {
-        model_hint_up(self)
-    }
 }
 
 /// `ModelPreferences` to `ModelPreferences`.
@@ -153,20 +91,6 @@ pub(crate) fn model_preferences_up(
     }
 }
 
-impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelPreferences, Stop> {
-        Ok(model_preferences_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelPreferences {
-        model_preferences_up(self)
-    }
-}
-
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_up(value: old::SamplingContent) -> new::SamplingContent {
     match value {
@@ -179,20 +103,6 @@ pub(crate) fn sampling_content_up(value: old::SamplingContent) -> new::SamplingC
     }
 }
 
-impl crate::Upgrade<new::SamplingContent> for old::SamplingContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::SamplingContent, Stop> {
-        Ok(sampling_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::SamplingContent> for old::SamplingContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::SamplingContent {
-        sampling_content_up(self)
-    }
-}
-
 /// `SamplingMessage` to `SamplingMessage`.
 pub(crate) fn sampling_message_up(value: old::SamplingMessage) -> new::SamplingMessage {
     let old::SamplingMessage { content, role, extra } = value;
@@ -200,19 +110,5 @@ pub(crate) fn sampling_message_up(value: old::SamplingMessage) -> new::SamplingM
         content: sampling_content_up(content),
         role: role_up(role),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::SamplingMessage> for old::SamplingMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::SamplingMessage, Stop> {
-        Ok(sampling_message_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::SamplingMessage> for old::SamplingMessage {
-    #[inline]
-    fn upgrade_exact(self) -> new::SamplingMessage {
-        sampling_message_up(self)
     }
 }

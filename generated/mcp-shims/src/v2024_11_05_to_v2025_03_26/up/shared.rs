@@ -5,7 +5,6 @@
 
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
-use mcp_convert::{Context, Stop};
 
 /// `Annotations` to `Annotations`.
 pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
@@ -17,38 +16,10 @@ pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
     }
 }
 
-impl crate::Upgrade<new::Annotations> for old::Annotations {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Annotations, Stop> {
-        Ok(annotations_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Annotations> for old::Annotations {
-    #[inline]
-    fn upgrade_exact(self) -> new::Annotations {
-        annotations_up(self)
-    }
-}
-
 /// `AnyResult` to `AnyResult`.
 pub(crate) fn any_result_up(value: old::AnyResult) -> new::AnyResult {
     let old::AnyResult { meta, extra } = value;
     new::AnyResult { meta, extra }
-}
-
-impl crate::Upgrade<new::AnyResult> for old::AnyResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::AnyResult, Stop> {
-        Ok(any_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::AnyResult> for old::AnyResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::AnyResult {
-        any_result_up(self)
-    }
 }
 
 /// `BlobResourceContents` to `BlobResourceContents`.
@@ -61,20 +32,6 @@ pub(crate) fn blob_resource_contents_up(
         mime_type,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::BlobResourceContents> for old::BlobResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::BlobResourceContents, Stop> {
-        Ok(blob_resource_contents_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::BlobResourceContents> for old::BlobResourceContents {
-    #[inline]
-    fn upgrade_exact(self) -> new::BlobResourceContents {
-        blob_resource_contents_up(self)
     }
 }
 
@@ -91,20 +48,6 @@ pub(crate) fn content_block_up(value: old::ContentBlock) -> new::ContentBlock {
     }
 }
 
-impl crate::Upgrade<new::ContentBlock> for old::ContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ContentBlock, Stop> {
-        Ok(content_block_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ContentBlock> for old::ContentBlock {
-    #[inline]
-    fn upgrade_exact(self) -> new::ContentBlock {
-        content_block_up(self)
-    }
-}
-
 /// `EmbeddedResource` to `EmbeddedResource`.
 pub(crate) fn embedded_resource_up(
     value: old::EmbeddedResource,
@@ -114,20 +57,6 @@ pub(crate) fn embedded_resource_up(
         annotations: annotations.map(annotations_up),
         resource: text_or_blob_contents_up(resource),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::EmbeddedResource> for old::EmbeddedResource {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::EmbeddedResource, Stop> {
-        Ok(embedded_resource_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::EmbeddedResource> for old::EmbeddedResource {
-    #[inline]
-    fn upgrade_exact(self) -> new::EmbeddedResource {
-        embedded_resource_up(self)
     }
 }
 
@@ -142,39 +71,11 @@ pub(crate) fn image_content_up(value: old::ImageContent) -> new::ImageContent {
     }
 }
 
-impl crate::Upgrade<new::ImageContent> for old::ImageContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ImageContent, Stop> {
-        Ok(image_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ImageContent> for old::ImageContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::ImageContent {
-        image_content_up(self)
-    }
-}
-
 /// `ProgressToken` to `ProgressToken`.
 pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
     match value {
         old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
         old::ProgressToken::String(value) => new::ProgressToken::String(value),
-    }
-}
-
-impl crate::Upgrade<new::ProgressToken> for old::ProgressToken {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ProgressToken, Stop> {
-        Ok(progress_token_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ProgressToken> for old::ProgressToken {
-    #[inline]
-    fn upgrade_exact(self) -> new::ProgressToken {
-        progress_token_up(self)
     }
 }
 
@@ -189,39 +90,11 @@ pub(crate) fn request_meta_object_up(
     }
 }
 
-impl crate::Upgrade<new::RequestMetaObject> for old::RequestMetaObject {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::RequestMetaObject, Stop> {
-        Ok(request_meta_object_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::RequestMetaObject> for old::RequestMetaObject {
-    #[inline]
-    fn upgrade_exact(self) -> new::RequestMetaObject {
-        request_meta_object_up(self)
-    }
-}
-
 /// `Role` to `Role`.
 pub(crate) fn role_up(value: old::Role) -> new::Role {
     match value {
         old::Role::Assistant => new::Role::Assistant,
         old::Role::User => new::Role::User,
-    }
-}
-
-impl crate::Upgrade<new::Role> for old::Role {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Role, Stop> {
-        Ok(role_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Role> for old::Role {
-    #[inline]
-    fn upgrade_exact(self) -> new::Role {
-        role_up(self)
     }
 }
 
@@ -232,20 +105,6 @@ pub(crate) fn text_content_up(value: old::TextContent) -> new::TextContent {
         annotations: annotations.map(annotations_up),
         text,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::TextContent> for old::TextContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::TextContent, Stop> {
-        Ok(text_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TextContent> for old::TextContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::TextContent {
-        text_content_up(self)
     }
 }
 
@@ -263,20 +122,6 @@ pub(crate) fn text_or_blob_contents_up(
     }
 }
 
-impl crate::Upgrade<new::TextOrBlobContents> for old::TextOrBlobContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::TextOrBlobContents, Stop> {
-        Ok(text_or_blob_contents_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TextOrBlobContents> for old::TextOrBlobContents {
-    #[inline]
-    fn upgrade_exact(self) -> new::TextOrBlobContents {
-        text_or_blob_contents_up(self)
-    }
-}
-
 /// `TextResourceContents` to `TextResourceContents`.
 pub(crate) fn text_resource_contents_up(
     value: old::TextResourceContents,
@@ -287,19 +132,5 @@ pub(crate) fn text_resource_contents_up(
         text,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::TextResourceContents> for old::TextResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::TextResourceContents, Stop> {
-        Ok(text_resource_contents_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TextResourceContents> for old::TextResourceContents {
-    #[inline]
-    fn upgrade_exact(self) -> new::TextResourceContents {
-        text_resource_contents_up(self)
     }
 }

@@ -22,20 +22,6 @@ pub(crate) fn call_tool_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::CallToolRequestParams> for old::CallToolRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CallToolRequestParams, Stop> {
-        Ok(call_tool_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CallToolRequestParams> for old::CallToolRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::CallToolRequestParams {
-        call_tool_request_params_up(self)
-    }
-}
-
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_up(value: old::CallToolResult) -> new::CallToolResult {
     let old::CallToolResult { content, is_error, meta, extra } = value;
@@ -44,20 +30,6 @@ pub(crate) fn call_tool_result_up(value: old::CallToolResult) -> new::CallToolRe
         content: content.into_iter().map(content_block_up).collect(),
         is_error,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CallToolResult> for old::CallToolResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CallToolResult, Stop> {
-        Ok(call_tool_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CallToolResult> for old::CallToolResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::CallToolResult {
-        call_tool_result_up(self)
     }
 }
 
@@ -70,20 +42,6 @@ pub(crate) fn list_tools_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListToolsRequestParams> for old::ListToolsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListToolsRequestParams, Stop> {
-        Ok(list_tools_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListToolsRequestParams> for old::ListToolsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListToolsRequestParams {
-        list_tools_request_params_up(self)
     }
 }
 
@@ -101,13 +59,6 @@ pub(crate) fn list_tools_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListToolsResult> for old::ListToolsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListToolsResult, Stop> {
-        list_tools_result_up(self, cx)
-    }
-}
-
 /// `Tool` to `Tool`.
 pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
     let old::Tool { description, input_schema, name, mut extra } = value;
@@ -120,13 +71,6 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     })
 }
 
-impl crate::Upgrade<new::Tool> for old::Tool {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Tool, Stop> {
-        tool_up(self, cx)
-    }
-}
-
 /// `ToolListChangedNotificationParams` to `ToolListChangedNotificationParams`.
 pub(crate) fn tool_list_changed_notification_params_up(
     value: old::ToolListChangedNotificationParams,
@@ -135,24 +79,5 @@ pub(crate) fn tool_list_changed_notification_params_up(
     new::ToolListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ToolListChangedNotificationParams>
-for old::ToolListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ToolListChangedNotificationParams, Stop> {
-        Ok(tool_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolListChangedNotificationParams>
-for old::ToolListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolListChangedNotificationParams {
-        tool_list_changed_notification_params_up(self)
     }
 }

@@ -26,13 +26,6 @@ pub(crate) fn complete_request_params_down(
     })
 }
 
-impl crate::Downgrade<old::CompleteRequestParams> for new::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CompleteRequestParams, Stop> {
-        complete_request_params_down(self, cx)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_down(
     value: new::CompleteRequestParamsArgument,
@@ -42,25 +35,6 @@ pub(crate) fn complete_request_params_argument_down(
         name,
         value,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
-        complete_request_params_argument_down(self)
     }
 }
 
@@ -74,20 +48,6 @@ pub(crate) fn complete_result_down(value: new::CompleteResult) -> old::CompleteR
     }
 }
 
-impl crate::Downgrade<old::CompleteResult> for new::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompleteResult, Stop> {
-        Ok(complete_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteResult> for new::CompleteResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteResult {
-        complete_result_down(self)
-    }
-}
-
 /// `CompleteResultCompletion` to `CompleteResultCompletion`.
 pub(crate) fn complete_result_completion_down(
     value: new::CompleteResultCompletion,
@@ -98,24 +58,6 @@ pub(crate) fn complete_result_completion_down(
         total,
         values,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteResultCompletion, Stop> {
-        Ok(complete_result_completion_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteResultCompletion>
-for new::CompleteResultCompletion {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteResultCompletion {
-        complete_result_completion_down(self)
     }
 }
 
@@ -138,13 +80,6 @@ pub(crate) fn completion_reference_down(
     }
 }
 
-impl crate::Downgrade<old::CompletionReference> for new::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CompletionReference, Stop> {
-        completion_reference_down(self, cx)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_down(
     value: new::PromptReference,
@@ -158,13 +93,6 @@ pub(crate) fn prompt_reference_down(
     })
 }
 
-impl crate::Downgrade<old::PromptReference> for new::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::PromptReference, Stop> {
-        prompt_reference_down(self, cx)
-    }
-}
-
 /// `ResourceTemplateReference` to `ResourceReference`.
 pub(crate) fn resource_template_reference_down(
     value: new::ResourceTemplateReference,
@@ -173,19 +101,5 @@ pub(crate) fn resource_template_reference_down(
     old::ResourceReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceReference> for new::ResourceTemplateReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ResourceReference, Stop> {
-        Ok(resource_template_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceReference> for new::ResourceTemplateReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceReference {
-        resource_template_reference_down(self)
     }
 }

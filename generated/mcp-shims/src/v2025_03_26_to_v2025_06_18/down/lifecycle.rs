@@ -24,25 +24,6 @@ pub(crate) fn cancelled_notification_params_down(
     }
 }
 
-impl crate::Downgrade<old::CancelledNotificationParams>
-for new::CancelledNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CancelledNotificationParams, Stop> {
-        Ok(cancelled_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CancelledNotificationParams>
-for new::CancelledNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::CancelledNotificationParams {
-        cancelled_notification_params_down(self)
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_down(
     value: new::ClientCapabilities,
@@ -69,13 +50,6 @@ pub(crate) fn client_capabilities_down(
     })
 }
 
-impl crate::Downgrade<old::ClientCapabilities> for new::ClientCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ClientCapabilities, Stop> {
-        client_capabilities_down(self, cx)
-    }
-}
-
 /// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
 pub(crate) fn client_capabilities_roots_down(
     value: new::ClientCapabilitiesRoots,
@@ -84,24 +58,6 @@ pub(crate) fn client_capabilities_roots_down(
     old::ClientCapabilitiesRoots {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ClientCapabilitiesRoots> for new::ClientCapabilitiesRoots {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ClientCapabilitiesRoots, Stop> {
-        Ok(client_capabilities_roots_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ClientCapabilitiesRoots>
-for new::ClientCapabilitiesRoots {
-    #[inline]
-    fn downgrade_exact(self) -> old::ClientCapabilitiesRoots {
-        client_capabilities_roots_down(self)
     }
 }
 
@@ -117,13 +73,6 @@ pub(crate) fn implementation_down(
         version,
         extra,
     })
-}
-
-impl crate::Downgrade<old::Implementation> for new::Implementation {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Implementation, Stop> {
-        implementation_down(self, cx)
-    }
 }
 
 /// `InitializeRequestParams` to `InitializeRequestParams`.
@@ -146,16 +95,6 @@ pub(crate) fn initialize_request_params_down(
         protocol_version,
         extra,
     })
-}
-
-impl crate::Downgrade<old::InitializeRequestParams> for new::InitializeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::InitializeRequestParams, Stop> {
-        initialize_request_params_down(self, cx)
-    }
 }
 
 /// `InitializeResult` to `InitializeResult`.
@@ -181,13 +120,6 @@ pub(crate) fn initialize_result_down(
     })
 }
 
-impl crate::Downgrade<old::InitializeResult> for new::InitializeResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::InitializeResult, Stop> {
-        initialize_result_down(self, cx)
-    }
-}
-
 /// `InitializedNotificationParams` to `InitializedNotificationParams`.
 pub(crate) fn initialized_notification_params_down(
     value: new::InitializedNotificationParams,
@@ -199,25 +131,6 @@ pub(crate) fn initialized_notification_params_down(
     }
 }
 
-impl crate::Downgrade<old::InitializedNotificationParams>
-for new::InitializedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::InitializedNotificationParams, Stop> {
-        Ok(initialized_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::InitializedNotificationParams>
-for new::InitializedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::InitializedNotificationParams {
-        initialized_notification_params_down(self)
-    }
-}
-
 /// `PingRequestParams` to `PingRequestParams`.
 pub(crate) fn ping_request_params_down(
     value: new::PingRequestParams,
@@ -226,20 +139,6 @@ pub(crate) fn ping_request_params_down(
     old::PingRequestParams {
         meta: meta.map(request_meta_object_down),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::PingRequestParams> for new::PingRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PingRequestParams, Stop> {
-        Ok(ping_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PingRequestParams> for new::PingRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::PingRequestParams {
-        ping_request_params_down(self)
     }
 }
 
@@ -262,25 +161,6 @@ pub(crate) fn progress_notification_params_down(
         progress_token: progress_token_down(progress_token),
         total,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ProgressNotificationParams>
-for new::ProgressNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ProgressNotificationParams, Stop> {
-        Ok(progress_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ProgressNotificationParams>
-for new::ProgressNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ProgressNotificationParams {
-        progress_notification_params_down(self)
     }
 }
 
@@ -308,20 +188,6 @@ pub(crate) fn server_capabilities_down(
     }
 }
 
-impl crate::Downgrade<old::ServerCapabilities> for new::ServerCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ServerCapabilities, Stop> {
-        Ok(server_capabilities_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilities> for new::ServerCapabilities {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilities {
-        server_capabilities_down(self)
-    }
-}
-
 /// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
 pub(crate) fn server_capabilities_prompts_down(
     value: new::ServerCapabilitiesPrompts,
@@ -330,25 +196,6 @@ pub(crate) fn server_capabilities_prompts_down(
     old::ServerCapabilitiesPrompts {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ServerCapabilitiesPrompts>
-for new::ServerCapabilitiesPrompts {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesPrompts, Stop> {
-        Ok(server_capabilities_prompts_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesPrompts>
-for new::ServerCapabilitiesPrompts {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesPrompts {
-        server_capabilities_prompts_down(self)
     }
 }
 
@@ -364,25 +211,6 @@ pub(crate) fn server_capabilities_resources_down(
     }
 }
 
-impl crate::Downgrade<old::ServerCapabilitiesResources>
-for new::ServerCapabilitiesResources {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesResources, Stop> {
-        Ok(server_capabilities_resources_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesResources>
-for new::ServerCapabilitiesResources {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesResources {
-        server_capabilities_resources_down(self)
-    }
-}
-
 /// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
 pub(crate) fn server_capabilities_tools_down(
     value: new::ServerCapabilitiesTools,
@@ -391,23 +219,5 @@ pub(crate) fn server_capabilities_tools_down(
     old::ServerCapabilitiesTools {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ServerCapabilitiesTools> for new::ServerCapabilitiesTools {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesTools, Stop> {
-        Ok(server_capabilities_tools_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesTools>
-for new::ServerCapabilitiesTools {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesTools {
-        server_capabilities_tools_down(self)
     }
 }

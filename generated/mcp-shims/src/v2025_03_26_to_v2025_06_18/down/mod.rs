@@ -13,445 +13,422 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_2025_03_26 as old;
-use mcp_2025_06_18 as new;
-use mcp_convert::dynamic::Hop;
-
-use crate::downgrade_any;
-
-/// The name of this hop in losses.
-pub(crate) const HOP: &str = "2025-06-18..2025-03-26";
+use mcp_convert::dynamic::{Hop, exact, fallible};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: downgrade_any::<new::Annotations, old::Annotations>,
+        run: |value, cx| fallible(value, cx, shared::annotations_down),
     },
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: downgrade_any::<new::AnyResult, old::AnyResult>,
+        run: |value, cx| exact(value, cx, shared::any_result_down),
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: downgrade_any::<new::AudioContent, old::AudioContent>,
+        run: |value, cx| fallible(value, cx, shared::audio_content_down),
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: downgrade_any::<new::BlobResourceContents, old::BlobResourceContents>,
+        run: |value, cx| exact(value, cx, shared::blob_resource_contents_down),
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: downgrade_any::<new::CallToolRequestParams, old::CallToolRequestParams>,
+        run: |value, cx| exact(value, cx, tools::call_tool_request_params_down),
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: downgrade_any::<new::CallToolResult, old::CallToolResult>,
+        run: |value, cx| fallible(value, cx, tools::call_tool_result_down),
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: downgrade_any::<
-            new::CancelledNotificationParams,
-            old::CancelledNotificationParams,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::cancelled_notification_params_down),
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: downgrade_any::<new::ClientCapabilities, old::ClientCapabilities>,
+        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_down),
     },
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: downgrade_any::<new::ClientCapabilitiesRoots, old::ClientCapabilitiesRoots>,
+        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_roots_down),
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: downgrade_any::<new::CompleteRequestParams, old::CompleteRequestParams>,
+        run: |value, cx| fallible(value, cx, completion::complete_request_params_down),
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: downgrade_any::<
-            new::CompleteRequestParamsArgument,
-            old::CompleteRequestParamsArgument,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            completion::complete_request_params_argument_down,
+        ),
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: downgrade_any::<new::CompleteResult, old::CompleteResult>,
+        run: |value, cx| exact(value, cx, completion::complete_result_down),
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: downgrade_any::<
-            new::CompleteResultCompletion,
-            old::CompleteResultCompletion,
-        >,
+        run: |value, cx| exact(value, cx, completion::complete_result_completion_down),
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: downgrade_any::<new::CompletionReference, old::CompletionReference>,
+        run: |value, cx| fallible(value, cx, completion::completion_reference_down),
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: downgrade_any::<new::ContentBlock, old::ContentBlock>,
+        run: |value, cx| fallible(value, cx, shared::content_block_down),
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: downgrade_any::<
-            new::CreateMessageRequestParams,
-            old::CreateMessageRequestParams,
-        >,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            sampling::create_message_request_params_down,
+        ),
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: downgrade_any::<new::CreateMessageResult, old::CreateMessageResult>,
+        run: |value, cx| fallible(value, cx, sampling::create_message_result_down),
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: downgrade_any::<new::EmbeddedResource, old::EmbeddedResource>,
+        run: |value, cx| fallible(value, cx, shared::embedded_resource_down),
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: downgrade_any::<new::GetPromptRequestParams, old::GetPromptRequestParams>,
+        run: |value, cx| exact(value, cx, prompts::get_prompt_request_params_down),
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: downgrade_any::<new::GetPromptResult, old::GetPromptResult>,
+        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_down),
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: downgrade_any::<new::ImageContent, old::ImageContent>,
+        run: |value, cx| fallible(value, cx, shared::image_content_down),
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: downgrade_any::<new::Implementation, old::Implementation>,
+        run: |value, cx| fallible(value, cx, lifecycle::implementation_down),
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: downgrade_any::<new::IncludeContext, old::IncludeContext>,
+        run: |value, cx| exact(value, cx, sampling::include_context_down),
     },
     Hop {
         from: "InitializeRequestParams",
         to: "InitializeRequestParams",
-        run: downgrade_any::<new::InitializeRequestParams, old::InitializeRequestParams>,
+        run: |value, cx| fallible(value, cx, lifecycle::initialize_request_params_down),
     },
     Hop {
         from: "InitializeResult",
         to: "InitializeResult",
-        run: downgrade_any::<new::InitializeResult, old::InitializeResult>,
+        run: |value, cx| fallible(value, cx, lifecycle::initialize_result_down),
     },
     Hop {
         from: "InitializedNotificationParams",
         to: "InitializedNotificationParams",
-        run: downgrade_any::<
-            new::InitializedNotificationParams,
-            old::InitializedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            lifecycle::initialized_notification_params_down,
+        ),
     },
     Hop {
         from: "ListPromptsRequestParams",
         to: "ListPromptsRequestParams",
-        run: downgrade_any::<
-            new::ListPromptsRequestParams,
-            old::ListPromptsRequestParams,
-        >,
+        run: |value, cx| exact(value, cx, prompts::list_prompts_request_params_down),
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: downgrade_any::<new::ListPromptsResult, old::ListPromptsResult>,
+        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_down),
     },
     Hop {
         from: "ListResourceTemplatesRequestParams",
         to: "ListResourceTemplatesRequestParams",
-        run: downgrade_any::<
-            new::ListResourceTemplatesRequestParams,
-            old::ListResourceTemplatesRequestParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            resources::list_resource_templates_request_params_down,
+        ),
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: downgrade_any::<
-            new::ListResourceTemplatesResult,
-            old::ListResourceTemplatesResult,
-        >,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            resources::list_resource_templates_result_down,
+        ),
     },
     Hop {
         from: "ListResourcesRequestParams",
         to: "ListResourcesRequestParams",
-        run: downgrade_any::<
-            new::ListResourcesRequestParams,
-            old::ListResourcesRequestParams,
-        >,
+        run: |value, cx| exact(value, cx, resources::list_resources_request_params_down),
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: downgrade_any::<new::ListResourcesResult, old::ListResourcesResult>,
+        run: |value, cx| fallible(value, cx, resources::list_resources_result_down),
     },
     Hop {
         from: "ListRootsRequestParams",
         to: "ListRootsRequestParams",
-        run: downgrade_any::<new::ListRootsRequestParams, old::ListRootsRequestParams>,
+        run: |value, cx| exact(value, cx, roots::list_roots_request_params_down),
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: downgrade_any::<new::ListRootsResult, old::ListRootsResult>,
+        run: |value, cx| exact(value, cx, roots::list_roots_result_down),
     },
     Hop {
         from: "ListToolsRequestParams",
         to: "ListToolsRequestParams",
-        run: downgrade_any::<new::ListToolsRequestParams, old::ListToolsRequestParams>,
+        run: |value, cx| exact(value, cx, tools::list_tools_request_params_down),
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: downgrade_any::<new::ListToolsResult, old::ListToolsResult>,
+        run: |value, cx| fallible(value, cx, tools::list_tools_result_down),
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: downgrade_any::<new::LoggingLevel, old::LoggingLevel>,
+        run: |value, cx| exact(value, cx, logging::logging_level_down),
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: downgrade_any::<
-            new::LoggingMessageNotificationParams,
-            old::LoggingMessageNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            logging::logging_message_notification_params_down,
+        ),
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: downgrade_any::<new::ModelHint, old::ModelHint>,
+        run: |value, cx| exact(value, cx, sampling::model_hint_down),
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: downgrade_any::<new::ModelPreferences, old::ModelPreferences>,
+        run: |value, cx| exact(value, cx, sampling::model_preferences_down),
     },
     Hop {
         from: "PingRequestParams",
         to: "PingRequestParams",
-        run: downgrade_any::<new::PingRequestParams, old::PingRequestParams>,
+        run: |value, cx| exact(value, cx, lifecycle::ping_request_params_down),
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: downgrade_any::<
-            new::ProgressNotificationParams,
-            old::ProgressNotificationParams,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::progress_notification_params_down),
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: downgrade_any::<new::ProgressToken, old::ProgressToken>,
+        run: |value, cx| exact(value, cx, shared::progress_token_down),
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: downgrade_any::<new::Prompt, old::Prompt>,
+        run: |value, cx| fallible(value, cx, prompts::prompt_down),
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: downgrade_any::<new::PromptArgument, old::PromptArgument>,
+        run: |value, cx| fallible(value, cx, prompts::prompt_argument_down),
     },
     Hop {
         from: "PromptListChangedNotificationParams",
         to: "PromptListChangedNotificationParams",
-        run: downgrade_any::<
-            new::PromptListChangedNotificationParams,
-            old::PromptListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            prompts::prompt_list_changed_notification_params_down,
+        ),
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: downgrade_any::<new::PromptMessage, old::PromptMessage>,
+        run: |value, cx| fallible(value, cx, prompts::prompt_message_down),
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: downgrade_any::<new::PromptReference, old::PromptReference>,
+        run: |value, cx| fallible(value, cx, completion::prompt_reference_down),
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: downgrade_any::<
-            new::ReadResourceRequestParams,
-            old::ReadResourceRequestParams,
-        >,
+        run: |value, cx| exact(value, cx, resources::read_resource_request_params_down),
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: downgrade_any::<new::ReadResourceResult, old::ReadResourceResult>,
+        run: |value, cx| exact(value, cx, resources::read_resource_result_down),
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: downgrade_any::<new::RequestMetaObject, old::RequestMetaObject>,
+        run: |value, cx| exact(value, cx, shared::request_meta_object_down),
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: downgrade_any::<new::Resource, old::Resource>,
+        run: |value, cx| fallible(value, cx, resources::resource_down),
     },
     Hop {
         from: "ResourceListChangedNotificationParams",
         to: "ResourceListChangedNotificationParams",
-        run: downgrade_any::<
-            new::ResourceListChangedNotificationParams,
-            old::ResourceListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            resources::resource_list_changed_notification_params_down,
+        ),
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: downgrade_any::<new::ResourceTemplate, old::ResourceTemplate>,
+        run: |value, cx| fallible(value, cx, resources::resource_template_down),
     },
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceReference",
-        run: downgrade_any::<new::ResourceTemplateReference, old::ResourceReference>,
+        run: |value, cx| exact(value, cx, completion::resource_template_reference_down),
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: downgrade_any::<
-            new::ResourceUpdatedNotificationParams,
-            old::ResourceUpdatedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            resources::resource_updated_notification_params_down,
+        ),
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: downgrade_any::<new::Role, old::Role>,
+        run: |value, cx| exact(value, cx, shared::role_down),
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: downgrade_any::<new::Root, old::Root>,
+        run: |value, cx| exact(value, cx, roots::root_down),
     },
     Hop {
         from: "RootsListChangedNotificationParams",
         to: "RootsListChangedNotificationParams",
-        run: downgrade_any::<
-            new::RootsListChangedNotificationParams,
-            old::RootsListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            roots::roots_list_changed_notification_params_down,
+        ),
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: downgrade_any::<new::SamplingContent, old::SamplingContent>,
+        run: |value, cx| fallible(value, cx, sampling::sampling_content_down),
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: downgrade_any::<new::SamplingMessage, old::SamplingMessage>,
+        run: |value, cx| fallible(value, cx, sampling::sampling_message_down),
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: downgrade_any::<new::ServerCapabilities, old::ServerCapabilities>,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_down),
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: downgrade_any::<
-            new::ServerCapabilitiesPrompts,
-            old::ServerCapabilitiesPrompts,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_down),
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: downgrade_any::<
-            new::ServerCapabilitiesResources,
-            old::ServerCapabilitiesResources,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_down),
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: downgrade_any::<new::ServerCapabilitiesTools, old::ServerCapabilitiesTools>,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_down),
     },
     Hop {
         from: "SetLevelRequestParams",
         to: "SetLevelRequestParams",
-        run: downgrade_any::<new::SetLevelRequestParams, old::SetLevelRequestParams>,
+        run: |value, cx| exact(value, cx, logging::set_level_request_params_down),
     },
     Hop {
         from: "SubscribeRequestParams",
         to: "SubscribeRequestParams",
-        run: downgrade_any::<new::SubscribeRequestParams, old::SubscribeRequestParams>,
+        run: |value, cx| exact(value, cx, resources::subscribe_request_params_down),
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: downgrade_any::<new::TextContent, old::TextContent>,
+        run: |value, cx| fallible(value, cx, shared::text_content_down),
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: downgrade_any::<new::TextOrBlobContents, old::TextOrBlobContents>,
+        run: |value, cx| exact(value, cx, shared::text_or_blob_contents_down),
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: downgrade_any::<new::TextResourceContents, old::TextResourceContents>,
+        run: |value, cx| exact(value, cx, shared::text_resource_contents_down),
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: downgrade_any::<new::Tool, old::Tool>,
+        run: |value, cx| fallible(value, cx, tools::tool_down),
     },
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: downgrade_any::<new::ToolAnnotations, old::ToolAnnotations>,
+        run: |value, cx| exact(value, cx, tools::tool_annotations_down),
     },
     Hop {
         from: "ToolListChangedNotificationParams",
         to: "ToolListChangedNotificationParams",
-        run: downgrade_any::<
-            new::ToolListChangedNotificationParams,
-            old::ToolListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            tools::tool_list_changed_notification_params_down,
+        ),
     },
     Hop {
         from: "UnsubscribeRequestParams",
         to: "UnsubscribeRequestParams",
-        run: downgrade_any::<
-            new::UnsubscribeRequestParams,
-            old::UnsubscribeRequestParams,
-        >,
+        run: |value, cx| exact(value, cx, resources::unsubscribe_request_params_down),
     },
 ];

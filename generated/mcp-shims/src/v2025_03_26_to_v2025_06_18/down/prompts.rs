@@ -26,20 +26,6 @@ pub(crate) fn get_prompt_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::GetPromptRequestParams> for new::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::GetPromptRequestParams, Stop> {
-        Ok(get_prompt_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::GetPromptRequestParams> for new::GetPromptRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::GetPromptRequestParams {
-        get_prompt_request_params_down(self)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,
@@ -54,13 +40,6 @@ pub(crate) fn get_prompt_result_down(
     })
 }
 
-impl crate::Downgrade<old::GetPromptResult> for new::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::GetPromptResult, Stop> {
-        get_prompt_result_down(self, cx)
-    }
-}
-
 /// `ListPromptsRequestParams` to `ListPromptsRequestParams`.
 pub(crate) fn list_prompts_request_params_down(
     value: new::ListPromptsRequestParams,
@@ -70,24 +49,6 @@ pub(crate) fn list_prompts_request_params_down(
         meta: meta.map(request_meta_object_down),
         cursor,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListPromptsRequestParams> for new::ListPromptsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListPromptsRequestParams, Stop> {
-        Ok(list_prompts_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListPromptsRequestParams>
-for new::ListPromptsRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListPromptsRequestParams {
-        list_prompts_request_params_down(self)
     }
 }
 
@@ -103,13 +64,6 @@ pub(crate) fn list_prompts_result_down(
         prompts: cx.member("prompts", |cx| cx.list(prompts, prompt_down))?,
         extra,
     })
-}
-
-impl crate::Downgrade<old::ListPromptsResult> for new::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListPromptsResult, Stop> {
-        list_prompts_result_down(self, cx)
-    }
 }
 
 /// `Prompt` to `Prompt`.
@@ -133,13 +87,6 @@ pub(crate) fn prompt_down(
     })
 }
 
-impl crate::Downgrade<old::Prompt> for new::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Prompt, Stop> {
-        prompt_down(self, cx)
-    }
-}
-
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_down(
     value: new::PromptArgument,
@@ -155,13 +102,6 @@ pub(crate) fn prompt_argument_down(
     })
 }
 
-impl crate::Downgrade<old::PromptArgument> for new::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::PromptArgument, Stop> {
-        prompt_argument_down(self, cx)
-    }
-}
-
 /// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
 pub(crate) fn prompt_list_changed_notification_params_down(
     value: new::PromptListChangedNotificationParams,
@@ -170,25 +110,6 @@ pub(crate) fn prompt_list_changed_notification_params_down(
     old::PromptListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::PromptListChangedNotificationParams>
-for new::PromptListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::PromptListChangedNotificationParams, Stop> {
-        Ok(prompt_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptListChangedNotificationParams>
-for new::PromptListChangedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptListChangedNotificationParams {
-        prompt_list_changed_notification_params_down(self)
     }
 }
 
@@ -203,11 +124,4 @@ pub(crate) fn prompt_message_down(
         role: role_down(role),
         extra,
     })
-}
-
-impl crate::Downgrade<old::PromptMessage> for new::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::PromptMessage, Stop> {
-        prompt_message_down(self, cx)
-    }
 }

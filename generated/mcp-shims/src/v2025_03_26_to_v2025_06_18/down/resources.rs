@@ -26,25 +26,6 @@ pub(crate) fn list_resource_templates_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ListResourceTemplatesRequestParams>
-for new::ListResourceTemplatesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListResourceTemplatesRequestParams, Stop> {
-        Ok(list_resource_templates_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourceTemplatesRequestParams>
-for new::ListResourceTemplatesRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourceTemplatesRequestParams {
-        list_resource_templates_request_params_down(self)
-    }
-}
-
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_down(
     value: new::ListResourceTemplatesResult,
@@ -68,17 +49,6 @@ pub(crate) fn list_resource_templates_result_down(
     })
 }
 
-impl crate::Downgrade<old::ListResourceTemplatesResult>
-for new::ListResourceTemplatesResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ListResourceTemplatesResult, Stop> {
-        list_resource_templates_result_down(self, cx)
-    }
-}
-
 /// `ListResourcesRequestParams` to `ListResourcesRequestParams`.
 pub(crate) fn list_resources_request_params_down(
     value: new::ListResourcesRequestParams,
@@ -88,25 +58,6 @@ pub(crate) fn list_resources_request_params_down(
         meta: meta.map(request_meta_object_down),
         cursor,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListResourcesRequestParams>
-for new::ListResourcesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListResourcesRequestParams, Stop> {
-        Ok(list_resources_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourcesRequestParams>
-for new::ListResourcesRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourcesRequestParams {
-        list_resources_request_params_down(self)
     }
 }
 
@@ -124,13 +75,6 @@ pub(crate) fn list_resources_result_down(
     })
 }
 
-impl crate::Downgrade<old::ListResourcesResult> for new::ListResourcesResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListResourcesResult, Stop> {
-        list_resources_result_down(self, cx)
-    }
-}
-
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
 pub(crate) fn read_resource_request_params_down(
     value: new::ReadResourceRequestParams,
@@ -143,25 +87,6 @@ pub(crate) fn read_resource_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ReadResourceRequestParams>
-for new::ReadResourceRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ReadResourceRequestParams, Stop> {
-        Ok(read_resource_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ReadResourceRequestParams>
-for new::ReadResourceRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ReadResourceRequestParams {
-        read_resource_request_params_down(self)
-    }
-}
-
 /// `ReadResourceResult` to `ReadResourceResult`.
 pub(crate) fn read_resource_result_down(
     value: new::ReadResourceResult,
@@ -171,20 +96,6 @@ pub(crate) fn read_resource_result_down(
         meta,
         contents: contents.into_iter().map(text_or_blob_contents_down).collect(),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ReadResourceResult> for new::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ReadResourceResult, Stop> {
-        Ok(read_resource_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ReadResourceResult> for new::ReadResourceResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::ReadResourceResult {
-        read_resource_result_down(self)
     }
 }
 
@@ -222,13 +133,6 @@ pub(crate) fn resource_down(
     })
 }
 
-impl crate::Downgrade<old::Resource> for new::Resource {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Resource, Stop> {
-        resource_down(self, cx)
-    }
-}
-
 /// `ResourceListChangedNotificationParams` to `ResourceListChangedNotificationParams`.
 pub(crate) fn resource_list_changed_notification_params_down(
     value: new::ResourceListChangedNotificationParams,
@@ -237,25 +141,6 @@ pub(crate) fn resource_list_changed_notification_params_down(
     old::ResourceListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceListChangedNotificationParams>
-for new::ResourceListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ResourceListChangedNotificationParams, Stop> {
-        Ok(resource_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceListChangedNotificationParams>
-for new::ResourceListChangedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceListChangedNotificationParams {
-        resource_list_changed_notification_params_down(self)
     }
 }
 
@@ -291,13 +176,6 @@ pub(crate) fn resource_template_down(
     })
 }
 
-impl crate::Downgrade<old::ResourceTemplate> for new::ResourceTemplate {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ResourceTemplate, Stop> {
-        resource_template_down(self, cx)
-    }
-}
-
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
 pub(crate) fn resource_updated_notification_params_down(
     value: new::ResourceUpdatedNotificationParams,
@@ -307,25 +185,6 @@ pub(crate) fn resource_updated_notification_params_down(
         meta,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceUpdatedNotificationParams>
-for new::ResourceUpdatedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ResourceUpdatedNotificationParams, Stop> {
-        Ok(resource_updated_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceUpdatedNotificationParams>
-for new::ResourceUpdatedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceUpdatedNotificationParams {
-        resource_updated_notification_params_down(self)
     }
 }
 
@@ -341,20 +200,6 @@ pub(crate) fn subscribe_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::SubscribeRequestParams> for new::SubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::SubscribeRequestParams, Stop> {
-        Ok(subscribe_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::SubscribeRequestParams> for new::SubscribeRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::SubscribeRequestParams {
-        subscribe_request_params_down(self)
-    }
-}
-
 /// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
 pub(crate) fn unsubscribe_request_params_down(
     value: new::UnsubscribeRequestParams,
@@ -364,23 +209,5 @@ pub(crate) fn unsubscribe_request_params_down(
         meta: meta.map(request_meta_object_down),
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::UnsubscribeRequestParams> for new::UnsubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::UnsubscribeRequestParams, Stop> {
-        Ok(unsubscribe_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::UnsubscribeRequestParams>
-for new::UnsubscribeRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::UnsubscribeRequestParams {
-        unsubscribe_request_params_down(self)
     }
 }

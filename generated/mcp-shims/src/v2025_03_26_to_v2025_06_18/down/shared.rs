@@ -24,31 +24,10 @@ pub(crate) fn annotations_down(
     })
 }
 
-impl crate::Downgrade<old::Annotations> for new::Annotations {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Annotations, Stop> {
-        annotations_down(self, cx)
-    }
-}
-
 /// `AnyResult` to `AnyResult`.
 pub(crate) fn any_result_down(value: new::AnyResult) -> old::AnyResult {
     let new::AnyResult { meta, extra } = value;
     old::AnyResult { meta, extra }
-}
-
-impl crate::Downgrade<old::AnyResult> for new::AnyResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::AnyResult, Stop> {
-        Ok(any_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::AnyResult> for new::AnyResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::AnyResult {
-        any_result_down(self)
-    }
 }
 
 /// `AudioContent` to `AudioContent`.
@@ -71,13 +50,6 @@ pub(crate) fn audio_content_down(
     })
 }
 
-impl crate::Downgrade<old::AudioContent> for new::AudioContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::AudioContent, Stop> {
-        audio_content_down(self, cx)
-    }
-}
-
 /// `BlobResourceContents` to `BlobResourceContents`.
 pub(crate) fn blob_resource_contents_down(
     value: new::BlobResourceContents,
@@ -89,20 +61,6 @@ pub(crate) fn blob_resource_contents_down(
         mime_type,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::BlobResourceContents, Stop> {
-        Ok(blob_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::BlobResourceContents {
-        blob_resource_contents_down(self)
     }
 }
 
@@ -133,13 +91,6 @@ pub(crate) fn content_block_down(
     }
 }
 
-impl crate::Downgrade<old::ContentBlock> for new::ContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ContentBlock, Stop> {
-        content_block_down(self, cx)
-    }
-}
-
 /// `EmbeddedResource` to `EmbeddedResource`.
 pub(crate) fn embedded_resource_down(
     value: new::EmbeddedResource,
@@ -157,13 +108,6 @@ pub(crate) fn embedded_resource_down(
         resource: text_or_blob_contents_down(resource),
         extra,
     })
-}
-
-impl crate::Downgrade<old::EmbeddedResource> for new::EmbeddedResource {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::EmbeddedResource, Stop> {
-        embedded_resource_down(self, cx)
-    }
 }
 
 /// `ImageContent` to `ImageContent`.
@@ -186,32 +130,11 @@ pub(crate) fn image_content_down(
     })
 }
 
-impl crate::Downgrade<old::ImageContent> for new::ImageContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ImageContent, Stop> {
-        image_content_down(self, cx)
-    }
-}
-
 /// `ProgressToken` to `ProgressToken`.
 pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
     match value {
         new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
         new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
-impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ProgressToken, Stop> {
-        Ok(progress_token_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
-    #[inline]
-    fn downgrade_exact(self) -> old::ProgressToken {
-        progress_token_down(self)
     }
 }
 
@@ -226,39 +149,11 @@ pub(crate) fn request_meta_object_down(
     }
 }
 
-impl crate::Downgrade<old::RequestMetaObject> for new::RequestMetaObject {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::RequestMetaObject, Stop> {
-        Ok(request_meta_object_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::RequestMetaObject> for new::RequestMetaObject {
-    #[inline]
-    fn downgrade_exact(self) -> old::RequestMetaObject {
-        request_meta_object_down(self)
-    }
-}
-
 /// `Role` to `Role`.
 pub(crate) fn role_down(value: new::Role) -> old::Role {
     match value {
         new::Role::Assistant => old::Role::Assistant,
         new::Role::User => old::Role::User,
-    }
-}
-
-impl crate::Downgrade<old::Role> for new::Role {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Role, Stop> {
-        Ok(role_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Role> for new::Role {
-    #[inline]
-    fn downgrade_exact(self) -> old::Role {
-        role_down(self)
     }
 }
 
@@ -281,13 +176,6 @@ pub(crate) fn text_content_down(
     })
 }
 
-impl crate::Downgrade<old::TextContent> for new::TextContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::TextContent, Stop> {
-        text_content_down(self, cx)
-    }
-}
-
 /// `TextOrBlobContents` to `TextOrBlobContents`.
 pub(crate) fn text_or_blob_contents_down(
     value: new::TextOrBlobContents,
@@ -302,20 +190,6 @@ pub(crate) fn text_or_blob_contents_down(
     }
 }
 
-impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextOrBlobContents, Stop> {
-        Ok(text_or_blob_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextOrBlobContents {
-        text_or_blob_contents_down(self)
-    }
-}
-
 /// `TextResourceContents` to `TextResourceContents`.
 pub(crate) fn text_resource_contents_down(
     value: new::TextResourceContents,
@@ -327,19 +201,5 @@ pub(crate) fn text_resource_contents_down(
         text,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextResourceContents, Stop> {
-        Ok(text_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextResourceContents {
-        text_resource_contents_down(self)
     }
 }

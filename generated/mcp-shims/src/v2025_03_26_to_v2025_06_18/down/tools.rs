@@ -25,20 +25,6 @@ pub(crate) fn call_tool_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::CallToolRequestParams> for new::CallToolRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CallToolRequestParams, Stop> {
-        Ok(call_tool_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CallToolRequestParams> for new::CallToolRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::CallToolRequestParams {
-        call_tool_request_params_down(self)
-    }
-}
-
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_down(
     value: new::CallToolResult,
@@ -64,13 +50,6 @@ pub(crate) fn call_tool_result_down(
     })
 }
 
-impl crate::Downgrade<old::CallToolResult> for new::CallToolResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CallToolResult, Stop> {
-        call_tool_result_down(self, cx)
-    }
-}
-
 /// `ListToolsRequestParams` to `ListToolsRequestParams`.
 pub(crate) fn list_tools_request_params_down(
     value: new::ListToolsRequestParams,
@@ -80,20 +59,6 @@ pub(crate) fn list_tools_request_params_down(
         meta: meta.map(request_meta_object_down),
         cursor,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListToolsRequestParams> for new::ListToolsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListToolsRequestParams, Stop> {
-        Ok(list_tools_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListToolsRequestParams> for new::ListToolsRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListToolsRequestParams {
-        list_tools_request_params_down(self)
     }
 }
 
@@ -109,13 +74,6 @@ pub(crate) fn list_tools_result_down(
         tools: cx.member("tools", |cx| cx.list(tools, tool_down))?,
         extra,
     })
-}
-
-impl crate::Downgrade<old::ListToolsResult> for new::ListToolsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListToolsResult, Stop> {
-        list_tools_result_down(self, cx)
-    }
 }
 
 /// `Tool` to `Tool`.
@@ -145,13 +103,6 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
     })
 }
 
-impl crate::Downgrade<old::Tool> for new::Tool {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Tool, Stop> {
-        tool_down(self, cx)
-    }
-}
-
 /// `ToolAnnotations` to `ToolAnnotations`.
 pub(crate) fn tool_annotations_down(
     value: new::ToolAnnotations,
@@ -174,20 +125,6 @@ pub(crate) fn tool_annotations_down(
     }
 }
 
-impl crate::Downgrade<old::ToolAnnotations> for new::ToolAnnotations {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ToolAnnotations, Stop> {
-        Ok(tool_annotations_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ToolAnnotations> for new::ToolAnnotations {
-    #[inline]
-    fn downgrade_exact(self) -> old::ToolAnnotations {
-        tool_annotations_down(self)
-    }
-}
-
 /// `ToolListChangedNotificationParams` to `ToolListChangedNotificationParams`.
 pub(crate) fn tool_list_changed_notification_params_down(
     value: new::ToolListChangedNotificationParams,
@@ -196,24 +133,5 @@ pub(crate) fn tool_list_changed_notification_params_down(
     old::ToolListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ToolListChangedNotificationParams>
-for new::ToolListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ToolListChangedNotificationParams, Stop> {
-        Ok(tool_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ToolListChangedNotificationParams>
-for new::ToolListChangedNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ToolListChangedNotificationParams {
-        tool_list_changed_notification_params_down(self)
     }
 }

@@ -24,13 +24,6 @@ pub(crate) fn complete_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::CompleteRequestParams> for old::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CompleteRequestParams, Stop> {
-        complete_request_params_up(self, cx)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_up(
     value: old::CompleteRequestParamsArgument,
@@ -40,25 +33,6 @@ pub(crate) fn complete_request_params_argument_up(
         name,
         value,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
-        complete_request_params_argument_up(self)
     }
 }
 
@@ -72,20 +46,6 @@ pub(crate) fn complete_result_up(value: old::CompleteResult) -> new::CompleteRes
     }
 }
 
-impl crate::Upgrade<new::CompleteResult> for old::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteResult, Stop> {
-        Ok(complete_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteResult> for old::CompleteResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteResult {
-        complete_result_up(self)
-    }
-}
-
 /// `CompleteResultCompletion` to `CompleteResultCompletion`.
 pub(crate) fn complete_result_completion_up(
     value: old::CompleteResultCompletion,
@@ -96,21 +56,6 @@ pub(crate) fn complete_result_completion_up(
         total,
         values,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteResultCompletion> for old::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteResultCompletion, Stop> {
-        Ok(complete_result_completion_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteResultCompletion>
-for old::CompleteResultCompletion {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteResultCompletion {
-        complete_result_completion_up(self)
     }
 }
 
@@ -129,13 +74,6 @@ pub(crate) fn completion_reference_up(
     }
 }
 
-impl crate::Upgrade<new::CompletionReference> for old::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CompletionReference, Stop> {
-        completion_reference_up(self, cx)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_up(
     value: old::PromptReference,
@@ -149,13 +87,6 @@ pub(crate) fn prompt_reference_up(
     })
 }
 
-impl crate::Upgrade<new::PromptReference> for old::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::PromptReference, Stop> {
-        prompt_reference_up(self, cx)
-    }
-}
-
 /// `ResourceReference` to `ResourceTemplateReference`.
 pub(crate) fn resource_reference_up(
     value: old::ResourceReference,
@@ -164,22 +95,5 @@ pub(crate) fn resource_reference_up(
     new::ResourceTemplateReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceTemplateReference> for old::ResourceReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceTemplateReference, Stop> {
-        Ok(resource_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceTemplateReference> for old::ResourceReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceTemplateReference {
-        resource_reference_up(self)
     }
 }

@@ -13,436 +13,414 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_2025_03_26 as old;
-use mcp_2025_06_18 as new;
-use mcp_convert::dynamic::Hop;
-
-use crate::upgrade_any;
-
-/// The name of this hop in losses.
-pub(crate) const HOP: &str = "2025-03-26..2025-06-18";
+use mcp_convert::dynamic::{Hop, exact, fallible};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: upgrade_any::<old::Annotations, new::Annotations>,
+        run: |value, cx| fallible(value, cx, shared::annotations_up),
     },
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: upgrade_any::<old::AnyResult, new::AnyResult>,
+        run: |value, cx| exact(value, cx, shared::any_result_up),
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: upgrade_any::<old::AudioContent, new::AudioContent>,
+        run: |value, cx| fallible(value, cx, shared::audio_content_up),
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: upgrade_any::<old::BlobResourceContents, new::BlobResourceContents>,
+        run: |value, cx| fallible(value, cx, shared::blob_resource_contents_up),
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: upgrade_any::<old::CallToolRequestParams, new::CallToolRequestParams>,
+        run: |value, cx| exact(value, cx, tools::call_tool_request_params_up),
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: upgrade_any::<old::CallToolResult, new::CallToolResult>,
+        run: |value, cx| fallible(value, cx, tools::call_tool_result_up),
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: upgrade_any::<
-            old::CancelledNotificationParams,
-            new::CancelledNotificationParams,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::cancelled_notification_params_up),
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: upgrade_any::<old::ClientCapabilities, new::ClientCapabilities>,
+        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_up),
     },
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: upgrade_any::<old::ClientCapabilitiesRoots, new::ClientCapabilitiesRoots>,
+        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_roots_up),
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: upgrade_any::<old::CompleteRequestParams, new::CompleteRequestParams>,
+        run: |value, cx| fallible(value, cx, completion::complete_request_params_up),
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: upgrade_any::<
-            old::CompleteRequestParamsArgument,
-            new::CompleteRequestParamsArgument,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            completion::complete_request_params_argument_up,
+        ),
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: upgrade_any::<old::CompleteResult, new::CompleteResult>,
+        run: |value, cx| exact(value, cx, completion::complete_result_up),
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: upgrade_any::<old::CompleteResultCompletion, new::CompleteResultCompletion>,
+        run: |value, cx| exact(value, cx, completion::complete_result_completion_up),
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: upgrade_any::<old::CompletionReference, new::CompletionReference>,
+        run: |value, cx| fallible(value, cx, completion::completion_reference_up),
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: upgrade_any::<old::ContentBlock, new::ContentBlock>,
+        run: |value, cx| fallible(value, cx, shared::content_block_up),
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: upgrade_any::<
-            old::CreateMessageRequestParams,
-            new::CreateMessageRequestParams,
-        >,
+        run: |value, cx| fallible(value, cx, sampling::create_message_request_params_up),
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: upgrade_any::<old::CreateMessageResult, new::CreateMessageResult>,
+        run: |value, cx| fallible(value, cx, sampling::create_message_result_up),
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: upgrade_any::<old::EmbeddedResource, new::EmbeddedResource>,
+        run: |value, cx| fallible(value, cx, shared::embedded_resource_up),
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: upgrade_any::<old::GetPromptRequestParams, new::GetPromptRequestParams>,
+        run: |value, cx| exact(value, cx, prompts::get_prompt_request_params_up),
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: upgrade_any::<old::GetPromptResult, new::GetPromptResult>,
+        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_up),
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: upgrade_any::<old::ImageContent, new::ImageContent>,
+        run: |value, cx| fallible(value, cx, shared::image_content_up),
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: upgrade_any::<old::Implementation, new::Implementation>,
+        run: |value, cx| fallible(value, cx, lifecycle::implementation_up),
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: upgrade_any::<old::IncludeContext, new::IncludeContext>,
+        run: |value, cx| exact(value, cx, sampling::include_context_up),
     },
     Hop {
         from: "InitializeRequestParams",
         to: "InitializeRequestParams",
-        run: upgrade_any::<old::InitializeRequestParams, new::InitializeRequestParams>,
+        run: |value, cx| fallible(value, cx, lifecycle::initialize_request_params_up),
     },
     Hop {
         from: "InitializeResult",
         to: "InitializeResult",
-        run: upgrade_any::<old::InitializeResult, new::InitializeResult>,
+        run: |value, cx| fallible(value, cx, lifecycle::initialize_result_up),
     },
     Hop {
         from: "InitializedNotificationParams",
         to: "InitializedNotificationParams",
-        run: upgrade_any::<
-            old::InitializedNotificationParams,
-            new::InitializedNotificationParams,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::initialized_notification_params_up),
     },
     Hop {
         from: "ListPromptsRequestParams",
         to: "ListPromptsRequestParams",
-        run: upgrade_any::<old::ListPromptsRequestParams, new::ListPromptsRequestParams>,
+        run: |value, cx| exact(value, cx, prompts::list_prompts_request_params_up),
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: upgrade_any::<old::ListPromptsResult, new::ListPromptsResult>,
+        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_up),
     },
     Hop {
         from: "ListResourceTemplatesRequestParams",
         to: "ListResourceTemplatesRequestParams",
-        run: upgrade_any::<
-            old::ListResourceTemplatesRequestParams,
-            new::ListResourceTemplatesRequestParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            resources::list_resource_templates_request_params_up,
+        ),
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: upgrade_any::<
-            old::ListResourceTemplatesResult,
-            new::ListResourceTemplatesResult,
-        >,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            resources::list_resource_templates_result_up,
+        ),
     },
     Hop {
         from: "ListResourcesRequestParams",
         to: "ListResourcesRequestParams",
-        run: upgrade_any::<
-            old::ListResourcesRequestParams,
-            new::ListResourcesRequestParams,
-        >,
+        run: |value, cx| exact(value, cx, resources::list_resources_request_params_up),
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: upgrade_any::<old::ListResourcesResult, new::ListResourcesResult>,
+        run: |value, cx| fallible(value, cx, resources::list_resources_result_up),
     },
     Hop {
         from: "ListRootsRequestParams",
         to: "ListRootsRequestParams",
-        run: upgrade_any::<old::ListRootsRequestParams, new::ListRootsRequestParams>,
+        run: |value, cx| exact(value, cx, roots::list_roots_request_params_up),
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: upgrade_any::<old::ListRootsResult, new::ListRootsResult>,
+        run: |value, cx| fallible(value, cx, roots::list_roots_result_up),
     },
     Hop {
         from: "ListToolsRequestParams",
         to: "ListToolsRequestParams",
-        run: upgrade_any::<old::ListToolsRequestParams, new::ListToolsRequestParams>,
+        run: |value, cx| exact(value, cx, tools::list_tools_request_params_up),
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: upgrade_any::<old::ListToolsResult, new::ListToolsResult>,
+        run: |value, cx| fallible(value, cx, tools::list_tools_result_up),
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: upgrade_any::<old::LoggingLevel, new::LoggingLevel>,
+        run: |value, cx| exact(value, cx, logging::logging_level_up),
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: upgrade_any::<
-            old::LoggingMessageNotificationParams,
-            new::LoggingMessageNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            logging::logging_message_notification_params_up,
+        ),
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: upgrade_any::<old::ModelHint, new::ModelHint>,
+        run: |value, cx| exact(value, cx, sampling::model_hint_up),
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: upgrade_any::<old::ModelPreferences, new::ModelPreferences>,
+        run: |value, cx| exact(value, cx, sampling::model_preferences_up),
     },
     Hop {
         from: "PingRequestParams",
         to: "PingRequestParams",
-        run: upgrade_any::<old::PingRequestParams, new::PingRequestParams>,
+        run: |value, cx| exact(value, cx, lifecycle::ping_request_params_up),
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: upgrade_any::<
-            old::ProgressNotificationParams,
-            new::ProgressNotificationParams,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::progress_notification_params_up),
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: upgrade_any::<old::ProgressToken, new::ProgressToken>,
+        run: |value, cx| exact(value, cx, shared::progress_token_up),
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: upgrade_any::<old::Prompt, new::Prompt>,
+        run: |value, cx| fallible(value, cx, prompts::prompt_up),
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: upgrade_any::<old::PromptArgument, new::PromptArgument>,
+        run: |value, cx| fallible(value, cx, prompts::prompt_argument_up),
     },
     Hop {
         from: "PromptListChangedNotificationParams",
         to: "PromptListChangedNotificationParams",
-        run: upgrade_any::<
-            old::PromptListChangedNotificationParams,
-            new::PromptListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            prompts::prompt_list_changed_notification_params_up,
+        ),
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: upgrade_any::<old::PromptMessage, new::PromptMessage>,
+        run: |value, cx| fallible(value, cx, prompts::prompt_message_up),
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: upgrade_any::<old::PromptReference, new::PromptReference>,
+        run: |value, cx| fallible(value, cx, completion::prompt_reference_up),
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: upgrade_any::<
-            old::ReadResourceRequestParams,
-            new::ReadResourceRequestParams,
-        >,
+        run: |value, cx| exact(value, cx, resources::read_resource_request_params_up),
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: upgrade_any::<old::ReadResourceResult, new::ReadResourceResult>,
+        run: |value, cx| fallible(value, cx, resources::read_resource_result_up),
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: upgrade_any::<old::RequestMetaObject, new::RequestMetaObject>,
+        run: |value, cx| exact(value, cx, shared::request_meta_object_up),
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: upgrade_any::<old::Resource, new::Resource>,
+        run: |value, cx| fallible(value, cx, resources::resource_up),
     },
     Hop {
         from: "ResourceListChangedNotificationParams",
         to: "ResourceListChangedNotificationParams",
-        run: upgrade_any::<
-            old::ResourceListChangedNotificationParams,
-            new::ResourceListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            resources::resource_list_changed_notification_params_up,
+        ),
     },
     Hop {
         from: "ResourceReference",
         to: "ResourceTemplateReference",
-        run: upgrade_any::<old::ResourceReference, new::ResourceTemplateReference>,
+        run: |value, cx| exact(value, cx, completion::resource_reference_up),
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: upgrade_any::<old::ResourceTemplate, new::ResourceTemplate>,
+        run: |value, cx| fallible(value, cx, resources::resource_template_up),
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: upgrade_any::<
-            old::ResourceUpdatedNotificationParams,
-            new::ResourceUpdatedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            resources::resource_updated_notification_params_up,
+        ),
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: upgrade_any::<old::Role, new::Role>,
+        run: |value, cx| exact(value, cx, shared::role_up),
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: upgrade_any::<old::Root, new::Root>,
+        run: |value, cx| fallible(value, cx, roots::root_up),
     },
     Hop {
         from: "RootsListChangedNotificationParams",
         to: "RootsListChangedNotificationParams",
-        run: upgrade_any::<
-            old::RootsListChangedNotificationParams,
-            new::RootsListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            roots::roots_list_changed_notification_params_up,
+        ),
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: upgrade_any::<old::SamplingContent, new::SamplingContent>,
+        run: |value, cx| fallible(value, cx, sampling::sampling_content_up),
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: upgrade_any::<old::SamplingMessage, new::SamplingMessage>,
+        run: |value, cx| fallible(value, cx, sampling::sampling_message_up),
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: upgrade_any::<old::ServerCapabilities, new::ServerCapabilities>,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_up),
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: upgrade_any::<
-            old::ServerCapabilitiesPrompts,
-            new::ServerCapabilitiesPrompts,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_up),
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: upgrade_any::<
-            old::ServerCapabilitiesResources,
-            new::ServerCapabilitiesResources,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_up),
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: upgrade_any::<old::ServerCapabilitiesTools, new::ServerCapabilitiesTools>,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_up),
     },
     Hop {
         from: "SetLevelRequestParams",
         to: "SetLevelRequestParams",
-        run: upgrade_any::<old::SetLevelRequestParams, new::SetLevelRequestParams>,
+        run: |value, cx| exact(value, cx, logging::set_level_request_params_up),
     },
     Hop {
         from: "SubscribeRequestParams",
         to: "SubscribeRequestParams",
-        run: upgrade_any::<old::SubscribeRequestParams, new::SubscribeRequestParams>,
+        run: |value, cx| exact(value, cx, resources::subscribe_request_params_up),
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: upgrade_any::<old::TextContent, new::TextContent>,
+        run: |value, cx| fallible(value, cx, shared::text_content_up),
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: upgrade_any::<old::TextOrBlobContents, new::TextOrBlobContents>,
+        run: |value, cx| fallible(value, cx, shared::text_or_blob_contents_up),
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: upgrade_any::<old::TextResourceContents, new::TextResourceContents>,
+        run: |value, cx| fallible(value, cx, shared::text_resource_contents_up),
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: upgrade_any::<old::Tool, new::Tool>,
+        run: |value, cx| fallible(value, cx, tools::tool_up),
     },
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: upgrade_any::<old::ToolAnnotations, new::ToolAnnotations>,
+        run: |value, cx| exact(value, cx, tools::tool_annotations_up),
     },
     Hop {
         from: "ToolListChangedNotificationParams",
         to: "ToolListChangedNotificationParams",
-        run: upgrade_any::<
-            old::ToolListChangedNotificationParams,
-            new::ToolListChangedNotificationParams,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            tools::tool_list_changed_notification_params_up,
+        ),
     },
     Hop {
         from: "UnsubscribeRequestParams",
         to: "UnsubscribeRequestParams",
-        run: upgrade_any::<old::UnsubscribeRequestParams, new::UnsubscribeRequestParams>,
+        run: |value, cx| exact(value, cx, resources::unsubscribe_request_params_up),
     },
 ];

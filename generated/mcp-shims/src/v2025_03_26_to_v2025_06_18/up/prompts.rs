@@ -22,20 +22,6 @@ pub(crate) fn get_prompt_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::GetPromptRequestParams> for old::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::GetPromptRequestParams, Stop> {
-        Ok(get_prompt_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::GetPromptRequestParams> for old::GetPromptRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::GetPromptRequestParams {
-        get_prompt_request_params_up(self)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_up(
     value: old::GetPromptResult,
@@ -50,13 +36,6 @@ pub(crate) fn get_prompt_result_up(
     })
 }
 
-impl crate::Upgrade<new::GetPromptResult> for old::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::GetPromptResult, Stop> {
-        get_prompt_result_up(self, cx)
-    }
-}
-
 /// `ListPromptsRequestParams` to `ListPromptsRequestParams`.
 pub(crate) fn list_prompts_request_params_up(
     value: old::ListPromptsRequestParams,
@@ -66,21 +45,6 @@ pub(crate) fn list_prompts_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListPromptsRequestParams> for old::ListPromptsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListPromptsRequestParams, Stop> {
-        Ok(list_prompts_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListPromptsRequestParams>
-for old::ListPromptsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListPromptsRequestParams {
-        list_prompts_request_params_up(self)
     }
 }
 
@@ -96,13 +60,6 @@ pub(crate) fn list_prompts_result_up(
         prompts: cx.member("prompts", |cx| cx.list(prompts, prompt_up))?,
         extra,
     })
-}
-
-impl crate::Upgrade<new::ListPromptsResult> for old::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListPromptsResult, Stop> {
-        list_prompts_result_up(self, cx)
-    }
 }
 
 /// `Prompt` to `Prompt`.
@@ -126,13 +83,6 @@ pub(crate) fn prompt_up(
     })
 }
 
-impl crate::Upgrade<new::Prompt> for old::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Prompt, Stop> {
-        prompt_up(self, cx)
-    }
-}
-
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_up(
     value: old::PromptArgument,
@@ -148,13 +98,6 @@ pub(crate) fn prompt_argument_up(
     })
 }
 
-impl crate::Upgrade<new::PromptArgument> for old::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::PromptArgument, Stop> {
-        prompt_argument_up(self, cx)
-    }
-}
-
 /// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
 pub(crate) fn prompt_list_changed_notification_params_up(
     value: old::PromptListChangedNotificationParams,
@@ -163,25 +106,6 @@ pub(crate) fn prompt_list_changed_notification_params_up(
     new::PromptListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PromptListChangedNotificationParams>
-for old::PromptListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::PromptListChangedNotificationParams, Stop> {
-        Ok(prompt_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptListChangedNotificationParams>
-for old::PromptListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptListChangedNotificationParams {
-        prompt_list_changed_notification_params_up(self)
     }
 }
 
@@ -196,11 +120,4 @@ pub(crate) fn prompt_message_up(
         role: role_up(role),
         extra,
     })
-}
-
-impl crate::Upgrade<new::PromptMessage> for old::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::PromptMessage, Stop> {
-        prompt_message_up(self, cx)
-    }
 }

@@ -24,25 +24,6 @@ pub(crate) fn list_resource_templates_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::ListResourceTemplatesRequestParams>
-for old::ListResourceTemplatesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ListResourceTemplatesRequestParams, Stop> {
-        Ok(list_resource_templates_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListResourceTemplatesRequestParams>
-for old::ListResourceTemplatesRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListResourceTemplatesRequestParams {
-        list_resource_templates_request_params_up(self)
-    }
-}
-
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_up(
     value: old::ListResourceTemplatesResult,
@@ -66,17 +47,6 @@ pub(crate) fn list_resource_templates_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListResourceTemplatesResult>
-for old::ListResourceTemplatesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ListResourceTemplatesResult, Stop> {
-        list_resource_templates_result_up(self, cx)
-    }
-}
-
 /// `ListResourcesRequestParams` to `ListResourcesRequestParams`.
 pub(crate) fn list_resources_request_params_up(
     value: old::ListResourcesRequestParams,
@@ -86,25 +56,6 @@ pub(crate) fn list_resources_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListResourcesRequestParams>
-for old::ListResourcesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ListResourcesRequestParams, Stop> {
-        Ok(list_resources_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListResourcesRequestParams>
-for old::ListResourcesRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListResourcesRequestParams {
-        list_resources_request_params_up(self)
     }
 }
 
@@ -122,13 +73,6 @@ pub(crate) fn list_resources_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListResourcesResult> for old::ListResourcesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListResourcesResult, Stop> {
-        list_resources_result_up(self, cx)
-    }
-}
-
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
 pub(crate) fn read_resource_request_params_up(
     value: old::ReadResourceRequestParams,
@@ -138,24 +82,6 @@ pub(crate) fn read_resource_request_params_up(
         meta: meta.map(request_meta_object_up),
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ReadResourceRequestParams> for old::ReadResourceRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ReadResourceRequestParams, Stop> {
-        Ok(read_resource_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ReadResourceRequestParams>
-for old::ReadResourceRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ReadResourceRequestParams {
-        read_resource_request_params_up(self)
     }
 }
 
@@ -171,13 +97,6 @@ pub(crate) fn read_resource_result_up(
             .member("contents", |cx| cx.list(contents, text_or_blob_contents_up))?,
         extra,
     })
-}
-
-impl crate::Upgrade<new::ReadResourceResult> for old::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ReadResourceResult, Stop> {
-        read_resource_result_up(self, cx)
-    }
 }
 
 /// `Resource` to `Resource`.
@@ -212,13 +131,6 @@ pub(crate) fn resource_up(
     })
 }
 
-impl crate::Upgrade<new::Resource> for old::Resource {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Resource, Stop> {
-        resource_up(self, cx)
-    }
-}
-
 /// `ResourceListChangedNotificationParams` to `ResourceListChangedNotificationParams`.
 pub(crate) fn resource_list_changed_notification_params_up(
     value: old::ResourceListChangedNotificationParams,
@@ -227,25 +139,6 @@ pub(crate) fn resource_list_changed_notification_params_up(
     new::ResourceListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceListChangedNotificationParams>
-for old::ResourceListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceListChangedNotificationParams, Stop> {
-        Ok(resource_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceListChangedNotificationParams>
-for old::ResourceListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceListChangedNotificationParams {
-        resource_list_changed_notification_params_up(self)
     }
 }
 
@@ -279,13 +172,6 @@ pub(crate) fn resource_template_up(
     })
 }
 
-impl crate::Upgrade<new::ResourceTemplate> for old::ResourceTemplate {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ResourceTemplate, Stop> {
-        resource_template_up(self, cx)
-    }
-}
-
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
 pub(crate) fn resource_updated_notification_params_up(
     value: old::ResourceUpdatedNotificationParams,
@@ -295,25 +181,6 @@ pub(crate) fn resource_updated_notification_params_up(
         meta,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceUpdatedNotificationParams>
-for old::ResourceUpdatedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceUpdatedNotificationParams, Stop> {
-        Ok(resource_updated_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceUpdatedNotificationParams>
-for old::ResourceUpdatedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceUpdatedNotificationParams {
-        resource_updated_notification_params_up(self)
     }
 }
 
@@ -329,20 +196,6 @@ pub(crate) fn subscribe_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::SubscribeRequestParams> for old::SubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::SubscribeRequestParams, Stop> {
-        Ok(subscribe_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::SubscribeRequestParams> for old::SubscribeRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::SubscribeRequestParams {
-        subscribe_request_params_up(self)
-    }
-}
-
 /// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
 pub(crate) fn unsubscribe_request_params_up(
     value: old::UnsubscribeRequestParams,
@@ -352,20 +205,5 @@ pub(crate) fn unsubscribe_request_params_up(
         meta: meta.map(request_meta_object_up),
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::UnsubscribeRequestParams> for old::UnsubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::UnsubscribeRequestParams, Stop> {
-        Ok(unsubscribe_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::UnsubscribeRequestParams>
-for old::UnsubscribeRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::UnsubscribeRequestParams {
-        unsubscribe_request_params_up(self)
     }
 }

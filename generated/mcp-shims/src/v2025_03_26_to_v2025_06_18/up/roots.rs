@@ -20,20 +20,6 @@ pub(crate) fn list_roots_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::ListRootsRequestParams> for old::ListRootsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListRootsRequestParams, Stop> {
-        Ok(list_roots_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListRootsRequestParams> for old::ListRootsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListRootsRequestParams {
-        list_roots_request_params_up(self)
-    }
-}
-
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_up(
     value: old::ListRootsResult,
@@ -47,13 +33,6 @@ pub(crate) fn list_roots_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListRootsResult> for old::ListRootsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListRootsResult, Stop> {
-        list_roots_result_up(self, cx)
-    }
-}
-
 /// `Root` to `Root`.
 pub(crate) fn root_up(value: old::Root, cx: &mut Context) -> Result<new::Root, Stop> {
     let old::Root { name, uri, mut extra } = value;
@@ -65,13 +44,6 @@ pub(crate) fn root_up(value: old::Root, cx: &mut Context) -> Result<new::Root, S
     })
 }
 
-impl crate::Upgrade<new::Root> for old::Root {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Root, Stop> {
-        root_up(self, cx)
-    }
-}
-
 /// `RootsListChangedNotificationParams` to `RootsListChangedNotificationParams`.
 pub(crate) fn roots_list_changed_notification_params_up(
     value: old::RootsListChangedNotificationParams,
@@ -80,24 +52,5 @@ pub(crate) fn roots_list_changed_notification_params_up(
     new::RootsListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::RootsListChangedNotificationParams>
-for old::RootsListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::RootsListChangedNotificationParams, Stop> {
-        Ok(roots_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::RootsListChangedNotificationParams>
-for old::RootsListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::RootsListChangedNotificationParams {
-        roots_list_changed_notification_params_up(self)
     }
 }

@@ -43,17 +43,6 @@ pub(crate) fn create_message_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::CreateMessageRequestParams>
-for old::CreateMessageRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::CreateMessageRequestParams, Stop> {
-        create_message_request_params_up(self, cx)
-    }
-}
-
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_up(
     value: old::CreateMessageResult,
@@ -70,13 +59,6 @@ pub(crate) fn create_message_result_up(
     })
 }
 
-impl crate::Upgrade<new::CreateMessageResult> for old::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CreateMessageResult, Stop> {
-        create_message_result_up(self, cx)
-    }
-}
-
 /// `IncludeContext` to `IncludeContext`.
 pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeContext {
     match value {
@@ -86,38 +68,10 @@ pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeCont
     }
 }
 
-impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::IncludeContext, Stop> {
-        Ok(include_context_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
-    #[inline]
-    fn upgrade_exact(self) -> new::IncludeContext {
-        include_context_up(self)
-    }
-}
-
 /// `ModelHint` to `ModelHint`.
 pub(crate) fn model_hint_up(value: old::ModelHint) -> new::ModelHint {
     let old::ModelHint { name, extra } = value;
     new::ModelHint { name, extra }
-}
-
-impl crate::Upgrade<new::ModelHint> for old::ModelHint {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelHint, Stop> {
-        Ok(model_hint_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelHint {
-        model_hint_up(self)
-    }
 }
 
 /// `ModelPreferences` to `ModelPreferences`.
@@ -140,20 +94,6 @@ pub(crate) fn model_preferences_up(
     }
 }
 
-impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelPreferences, Stop> {
-        Ok(model_preferences_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelPreferences {
-        model_preferences_up(self)
-    }
-}
-
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_up(
     value: old::SamplingContent,
@@ -172,13 +112,6 @@ pub(crate) fn sampling_content_up(
     }
 }
 
-impl crate::Upgrade<new::SamplingContent> for old::SamplingContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::SamplingContent, Stop> {
-        sampling_content_up(self, cx)
-    }
-}
-
 /// `SamplingMessage` to `SamplingMessage`.
 pub(crate) fn sampling_message_up(
     value: old::SamplingMessage,
@@ -190,11 +123,4 @@ pub(crate) fn sampling_message_up(
         role: role_up(role),
         extra,
     })
-}
-
-impl crate::Upgrade<new::SamplingMessage> for old::SamplingMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::SamplingMessage, Stop> {
-        sampling_message_up(self, cx)
-    }
 }

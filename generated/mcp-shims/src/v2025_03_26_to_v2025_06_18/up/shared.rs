@@ -21,31 +21,10 @@ pub(crate) fn annotations_up(
     })
 }
 
-impl crate::Upgrade<new::Annotations> for old::Annotations {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Annotations, Stop> {
-        annotations_up(self, cx)
-    }
-}
-
 /// `AnyResult` to `AnyResult`.
 pub(crate) fn any_result_up(value: old::AnyResult) -> new::AnyResult {
     let old::AnyResult { meta, extra } = value;
     new::AnyResult { meta, extra }
-}
-
-impl crate::Upgrade<new::AnyResult> for old::AnyResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::AnyResult, Stop> {
-        Ok(any_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::AnyResult> for old::AnyResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::AnyResult {
-        any_result_up(self)
-    }
 }
 
 /// `AudioContent` to `AudioContent`.
@@ -68,13 +47,6 @@ pub(crate) fn audio_content_up(
     })
 }
 
-impl crate::Upgrade<new::AudioContent> for old::AudioContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::AudioContent, Stop> {
-        audio_content_up(self, cx)
-    }
-}
-
 /// `BlobResourceContents` to `BlobResourceContents`.
 pub(crate) fn blob_resource_contents_up(
     value: old::BlobResourceContents,
@@ -88,13 +60,6 @@ pub(crate) fn blob_resource_contents_up(
         uri,
         extra,
     })
-}
-
-impl crate::Upgrade<new::BlobResourceContents> for old::BlobResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::BlobResourceContents, Stop> {
-        blob_resource_contents_up(self, cx)
-    }
 }
 
 /// `ContentBlock` to `ContentBlock`.
@@ -118,13 +83,6 @@ pub(crate) fn content_block_up(
     }
 }
 
-impl crate::Upgrade<new::ContentBlock> for old::ContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ContentBlock, Stop> {
-        content_block_up(self, cx)
-    }
-}
-
 /// `EmbeddedResource` to `EmbeddedResource`.
 pub(crate) fn embedded_resource_up(
     value: old::EmbeddedResource,
@@ -142,13 +100,6 @@ pub(crate) fn embedded_resource_up(
         resource: cx.member("resource", |cx| text_or_blob_contents_up(resource, cx))?,
         extra,
     })
-}
-
-impl crate::Upgrade<new::EmbeddedResource> for old::EmbeddedResource {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::EmbeddedResource, Stop> {
-        embedded_resource_up(self, cx)
-    }
 }
 
 /// `ImageContent` to `ImageContent`.
@@ -171,32 +122,11 @@ pub(crate) fn image_content_up(
     })
 }
 
-impl crate::Upgrade<new::ImageContent> for old::ImageContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ImageContent, Stop> {
-        image_content_up(self, cx)
-    }
-}
-
 /// `ProgressToken` to `ProgressToken`.
 pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
     match value {
         old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
         old::ProgressToken::String(value) => new::ProgressToken::String(value),
-    }
-}
-
-impl crate::Upgrade<new::ProgressToken> for old::ProgressToken {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ProgressToken, Stop> {
-        Ok(progress_token_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ProgressToken> for old::ProgressToken {
-    #[inline]
-    fn upgrade_exact(self) -> new::ProgressToken {
-        progress_token_up(self)
     }
 }
 
@@ -211,39 +141,11 @@ pub(crate) fn request_meta_object_up(
     }
 }
 
-impl crate::Upgrade<new::RequestMetaObject> for old::RequestMetaObject {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::RequestMetaObject, Stop> {
-        Ok(request_meta_object_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::RequestMetaObject> for old::RequestMetaObject {
-    #[inline]
-    fn upgrade_exact(self) -> new::RequestMetaObject {
-        request_meta_object_up(self)
-    }
-}
-
 /// `Role` to `Role`.
 pub(crate) fn role_up(value: old::Role) -> new::Role {
     match value {
         old::Role::Assistant => new::Role::Assistant,
         old::Role::User => new::Role::User,
-    }
-}
-
-impl crate::Upgrade<new::Role> for old::Role {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Role, Stop> {
-        Ok(role_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Role> for old::Role {
-    #[inline]
-    fn upgrade_exact(self) -> new::Role {
-        role_up(self)
     }
 }
 
@@ -266,13 +168,6 @@ pub(crate) fn text_content_up(
     })
 }
 
-impl crate::Upgrade<new::TextContent> for old::TextContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::TextContent, Stop> {
-        text_content_up(self, cx)
-    }
-}
-
 /// `TextOrBlobContents` to `TextOrBlobContents`.
 pub(crate) fn text_or_blob_contents_up(
     value: old::TextOrBlobContents,
@@ -285,13 +180,6 @@ pub(crate) fn text_or_blob_contents_up(
         old::TextOrBlobContents::Blob(value) => {
             Ok(new::TextOrBlobContents::Blob(blob_resource_contents_up(value, cx)?))
         }
-    }
-}
-
-impl crate::Upgrade<new::TextOrBlobContents> for old::TextOrBlobContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::TextOrBlobContents, Stop> {
-        text_or_blob_contents_up(self, cx)
     }
 }
 
@@ -308,11 +196,4 @@ pub(crate) fn text_resource_contents_up(
         uri,
         extra,
     })
-}
-
-impl crate::Upgrade<new::TextResourceContents> for old::TextResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::TextResourceContents, Stop> {
-        text_resource_contents_up(self, cx)
-    }
 }

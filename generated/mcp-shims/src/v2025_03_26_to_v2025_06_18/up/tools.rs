@@ -22,20 +22,6 @@ pub(crate) fn call_tool_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::CallToolRequestParams> for old::CallToolRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CallToolRequestParams, Stop> {
-        Ok(call_tool_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CallToolRequestParams> for old::CallToolRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::CallToolRequestParams {
-        call_tool_request_params_up(self)
-    }
-}
-
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_up(
     value: old::CallToolResult,
@@ -51,13 +37,6 @@ pub(crate) fn call_tool_result_up(
     })
 }
 
-impl crate::Upgrade<new::CallToolResult> for old::CallToolResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CallToolResult, Stop> {
-        call_tool_result_up(self, cx)
-    }
-}
-
 /// `ListToolsRequestParams` to `ListToolsRequestParams`.
 pub(crate) fn list_tools_request_params_up(
     value: old::ListToolsRequestParams,
@@ -67,20 +46,6 @@ pub(crate) fn list_tools_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListToolsRequestParams> for old::ListToolsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListToolsRequestParams, Stop> {
-        Ok(list_tools_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListToolsRequestParams> for old::ListToolsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListToolsRequestParams {
-        list_tools_request_params_up(self)
     }
 }
 
@@ -98,13 +63,6 @@ pub(crate) fn list_tools_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListToolsResult> for old::ListToolsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListToolsResult, Stop> {
-        list_tools_result_up(self, cx)
-    }
-}
-
 /// `Tool` to `Tool`.
 pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
     let old::Tool { annotations, description, input_schema, name, mut extra } = value;
@@ -118,13 +76,6 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title: cx.adopt("title", &mut extra),
         extra,
     })
-}
-
-impl crate::Upgrade<new::Tool> for old::Tool {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Tool, Stop> {
-        tool_up(self, cx)
-    }
 }
 
 /// `ToolAnnotations` to `ToolAnnotations`.
@@ -147,20 +98,6 @@ pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnot
     }
 }
 
-impl crate::Upgrade<new::ToolAnnotations> for old::ToolAnnotations {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ToolAnnotations, Stop> {
-        Ok(tool_annotations_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolAnnotations> for old::ToolAnnotations {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolAnnotations {
-        tool_annotations_up(self)
-    }
-}
-
 /// `ToolListChangedNotificationParams` to `ToolListChangedNotificationParams`.
 pub(crate) fn tool_list_changed_notification_params_up(
     value: old::ToolListChangedNotificationParams,
@@ -169,24 +106,5 @@ pub(crate) fn tool_list_changed_notification_params_up(
     new::ToolListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ToolListChangedNotificationParams>
-for old::ToolListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ToolListChangedNotificationParams, Stop> {
-        Ok(tool_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolListChangedNotificationParams>
-for old::ToolListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolListChangedNotificationParams {
-        tool_list_changed_notification_params_up(self)
     }
 }

@@ -5,7 +5,6 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_down;
 
@@ -23,20 +22,6 @@ pub(crate) fn complete_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::CompleteRequestParams> for new::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompleteRequestParams, Stop> {
-        Ok(complete_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParams> for new::CompleteRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParams {
-        complete_request_params_down(self)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_down(
     value: new::CompleteRequestParamsArgument,
@@ -46,25 +31,6 @@ pub(crate) fn complete_request_params_argument_down(
         name,
         value,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
-        complete_request_params_argument_down(self)
     }
 }
 
@@ -79,25 +45,6 @@ pub(crate) fn complete_request_params_context_down(
     }
 }
 
-impl crate::Downgrade<old::CompleteRequestParamsContext>
-for new::CompleteRequestParamsContext {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteRequestParamsContext, Stop> {
-        Ok(complete_request_params_context_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParamsContext>
-for new::CompleteRequestParamsContext {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParamsContext {
-        complete_request_params_context_down(self)
-    }
-}
-
 /// `CompleteResult` to `CompleteResult`.
 pub(crate) fn complete_result_down(value: new::CompleteResult) -> old::CompleteResult {
     let new::CompleteResult { completion, meta, extra } = value;
@@ -105,20 +52,6 @@ pub(crate) fn complete_result_down(value: new::CompleteResult) -> old::CompleteR
         meta,
         completion: complete_result_completion_down(completion),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteResult> for new::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompleteResult, Stop> {
-        Ok(complete_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteResult> for new::CompleteResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteResult {
-        complete_result_down(self)
     }
 }
 
@@ -132,24 +65,6 @@ pub(crate) fn complete_result_completion_down(
         total,
         values,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteResultCompletion, Stop> {
-        Ok(complete_result_completion_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteResultCompletion>
-for new::CompleteResultCompletion {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteResultCompletion {
-        complete_result_completion_down(self)
     }
 }
 
@@ -169,20 +84,6 @@ pub(crate) fn completion_reference_down(
     }
 }
 
-impl crate::Downgrade<old::CompletionReference> for new::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompletionReference, Stop> {
-        Ok(completion_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompletionReference> for new::CompletionReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompletionReference {
-        completion_reference_down(self)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_down(
     value: new::PromptReference,
@@ -195,20 +96,6 @@ pub(crate) fn prompt_reference_down(
     }
 }
 
-impl crate::Downgrade<old::PromptReference> for new::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PromptReference, Stop> {
-        Ok(prompt_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptReference> for new::PromptReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptReference {
-        prompt_reference_down(self)
-    }
-}
-
 /// `ResourceTemplateReference` to `ResourceTemplateReference`.
 pub(crate) fn resource_template_reference_down(
     value: new::ResourceTemplateReference,
@@ -217,24 +104,5 @@ pub(crate) fn resource_template_reference_down(
     old::ResourceTemplateReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceTemplateReference>
-for new::ResourceTemplateReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ResourceTemplateReference, Stop> {
-        Ok(resource_template_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceTemplateReference>
-for new::ResourceTemplateReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceTemplateReference {
-        resource_template_reference_down(self)
     }
 }

@@ -23,40 +23,12 @@ pub(crate) fn boolean_schema_down(value: new::BooleanSchema) -> old::BooleanSche
     }
 }
 
-impl crate::Downgrade<old::BooleanSchema> for new::BooleanSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::BooleanSchema, Stop> {
-        Ok(boolean_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::BooleanSchema> for new::BooleanSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::BooleanSchema {
-        boolean_schema_down(self)
-    }
-}
-
 /// `ElicitAction` to `ElicitAction`.
 pub(crate) fn elicit_action_down(value: new::ElicitAction) -> old::ElicitAction {
     match value {
         new::ElicitAction::Accept => old::ElicitAction::Accept,
         new::ElicitAction::Cancel => old::ElicitAction::Cancel,
         new::ElicitAction::Decline => old::ElicitAction::Decline,
-    }
-}
-
-impl crate::Downgrade<old::ElicitAction> for new::ElicitAction {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ElicitAction, Stop> {
-        Ok(elicit_action_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ElicitAction> for new::ElicitAction {
-    #[inline]
-    fn downgrade_exact(self) -> old::ElicitAction {
-        elicit_action_down(self)
     }
 }
 
@@ -70,13 +42,6 @@ pub(crate) fn elicit_outcome_down(
         new::ElicitOutcome::CreateTask(_) => {
             Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
         }
-    }
-}
-
-impl crate::Downgrade<old::ElicitResult> for new::ElicitOutcome {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitResult, Stop> {
-        elicit_outcome_down(self, cx)
     }
 }
 
@@ -110,13 +75,6 @@ pub(crate) fn elicit_request_form_params_down(
     })
 }
 
-impl crate::Downgrade<old::ElicitRequestParams> for new::ElicitRequestFormParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitRequestParams, Stop> {
-        elicit_request_form_params_down(self, cx)
-    }
-}
-
 /// `ElicitRequestFormParamsRequestedSchema` to `ElicitRequestParamsRequestedSchema`.
 pub(crate) fn elicit_request_form_params_requested_schema_down(
     value: new::ElicitRequestFormParamsRequestedSchema,
@@ -138,17 +96,6 @@ pub(crate) fn elicit_request_form_params_requested_schema_down(
         required,
         extra,
     })
-}
-
-impl crate::Downgrade<old::ElicitRequestParamsRequestedSchema>
-for new::ElicitRequestFormParamsRequestedSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ElicitRequestParamsRequestedSchema, Stop> {
-        elicit_request_form_params_requested_schema_down(self, cx)
-    }
 }
 
 /// `ElicitRequestParams` to `ElicitRequestParams`.
@@ -173,13 +120,6 @@ pub(crate) fn elicit_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ElicitRequestParams> for new::ElicitRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitRequestParams, Stop> {
-        elicit_request_params_down(self, cx)
-    }
-}
-
 /// `ElicitResult` to `ElicitResult`.
 pub(crate) fn elicit_result_down(
     value: new::ElicitResult,
@@ -197,13 +137,6 @@ pub(crate) fn elicit_result_down(
         },
         extra,
     })
-}
-
-impl crate::Downgrade<old::ElicitResult> for new::ElicitResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitResult, Stop> {
-        elicit_result_down(self, cx)
-    }
 }
 
 /// `ElicitValue` to `ElicitValue`.
@@ -225,13 +158,6 @@ pub(crate) fn elicit_value_down(
         new::ElicitValue::Boolean(value) => Ok(old::ElicitValue::Boolean(value)),
         new::ElicitValue::Number(value) => Ok(old::ElicitValue::Number(value)),
         new::ElicitValue::String(value) => Ok(old::ElicitValue::String(value)),
-    }
-}
-
-impl crate::Downgrade<old::ElicitValue> for new::ElicitValue {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitValue, Stop> {
-        elicit_value_down(self, cx)
     }
 }
 
@@ -260,13 +186,6 @@ pub(crate) fn number_schema_down(
     })
 }
 
-impl crate::Downgrade<old::NumberSchema> for new::NumberSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::NumberSchema, Stop> {
-        number_schema_down(self, cx)
-    }
-}
-
 /// `NumberSchemaType` to `NumberSchemaType`.
 pub(crate) fn number_schema_type_down(
     value: new::NumberSchemaType,
@@ -274,20 +193,6 @@ pub(crate) fn number_schema_type_down(
     match value {
         new::NumberSchemaType::Integer => old::NumberSchemaType::Integer,
         new::NumberSchemaType::Number => old::NumberSchemaType::Number,
-    }
-}
-
-impl crate::Downgrade<old::NumberSchemaType> for new::NumberSchemaType {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::NumberSchemaType, Stop> {
-        Ok(number_schema_type_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::NumberSchemaType> for new::NumberSchemaType {
-    #[inline]
-    fn downgrade_exact(self) -> old::NumberSchemaType {
-        number_schema_type_down(self)
     }
 }
 
@@ -338,17 +243,6 @@ pub(crate) fn primitive_schema_definition_down(
     }
 }
 
-impl crate::Downgrade<old::PrimitiveSchemaDefinition>
-for new::PrimitiveSchemaDefinition {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
-        primitive_schema_definition_down(self, cx)
-    }
-}
-
 /// `StringSchema` to `StringSchema`.
 pub(crate) fn string_schema_down(
     value: new::StringSchema,
@@ -374,13 +268,6 @@ pub(crate) fn string_schema_down(
     })
 }
 
-impl crate::Downgrade<old::StringSchema> for new::StringSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::StringSchema, Stop> {
-        string_schema_down(self, cx)
-    }
-}
-
 /// `StringSchemaFormat` to `StringSchemaFormat`.
 pub(crate) fn string_schema_format_down(
     value: new::StringSchemaFormat,
@@ -390,19 +277,5 @@ pub(crate) fn string_schema_format_down(
         new::StringSchemaFormat::DateTime => old::StringSchemaFormat::DateTime,
         new::StringSchemaFormat::Email => old::StringSchemaFormat::Email,
         new::StringSchemaFormat::Uri => old::StringSchemaFormat::Uri,
-    }
-}
-
-impl crate::Downgrade<old::StringSchemaFormat> for new::StringSchemaFormat {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::StringSchemaFormat, Stop> {
-        Ok(string_schema_format_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::StringSchemaFormat> for new::StringSchemaFormat {
-    #[inline]
-    fn downgrade_exact(self) -> old::StringSchemaFormat {
-        string_schema_format_down(self)
     }
 }

@@ -30,17 +30,6 @@ pub(crate) fn cancelled_notification_params_down(
     })
 }
 
-impl crate::Downgrade<old::CancelledNotificationParams>
-for new::CancelledNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::CancelledNotificationParams, Stop> {
-        cancelled_notification_params_down(self, cx)
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_down(
     value: new::ClientCapabilities,
@@ -85,13 +74,6 @@ pub(crate) fn client_capabilities_down(
     })
 }
 
-impl crate::Downgrade<old::ClientCapabilities> for new::ClientCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ClientCapabilities, Stop> {
-        client_capabilities_down(self, cx)
-    }
-}
-
 /// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
 pub(crate) fn client_capabilities_roots_down(
     value: new::ClientCapabilitiesRoots,
@@ -100,24 +82,6 @@ pub(crate) fn client_capabilities_roots_down(
     old::ClientCapabilitiesRoots {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ClientCapabilitiesRoots> for new::ClientCapabilitiesRoots {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ClientCapabilitiesRoots, Stop> {
-        Ok(client_capabilities_roots_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ClientCapabilitiesRoots>
-for new::ClientCapabilitiesRoots {
-    #[inline]
-    fn downgrade_exact(self) -> old::ClientCapabilitiesRoots {
-        client_capabilities_roots_down(self)
     }
 }
 
@@ -167,13 +131,6 @@ pub(crate) fn implementation_down(
     })
 }
 
-impl crate::Downgrade<old::Implementation> for new::Implementation {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Implementation, Stop> {
-        implementation_down(self, cx)
-    }
-}
-
 /// `InitializeRequestParams` to `InitializeRequestParams`.
 pub(crate) fn initialize_request_params_down(
     value: new::InitializeRequestParams,
@@ -194,16 +151,6 @@ pub(crate) fn initialize_request_params_down(
         protocol_version,
         extra,
     })
-}
-
-impl crate::Downgrade<old::InitializeRequestParams> for new::InitializeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::InitializeRequestParams, Stop> {
-        initialize_request_params_down(self, cx)
-    }
 }
 
 /// `InitializeResult` to `InitializeResult`.
@@ -230,13 +177,6 @@ pub(crate) fn initialize_result_down(
     })
 }
 
-impl crate::Downgrade<old::InitializeResult> for new::InitializeResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::InitializeResult, Stop> {
-        initialize_result_down(self, cx)
-    }
-}
-
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
 pub(crate) fn progress_notification_params_down(
     value: new::ProgressNotificationParams,
@@ -256,25 +196,6 @@ pub(crate) fn progress_notification_params_down(
         progress_token: progress_token_down(progress_token),
         total,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ProgressNotificationParams>
-for new::ProgressNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ProgressNotificationParams, Stop> {
-        Ok(progress_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ProgressNotificationParams>
-for new::ProgressNotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ProgressNotificationParams {
-        progress_notification_params_down(self)
     }
 }
 
@@ -305,13 +226,6 @@ pub(crate) fn server_capabilities_down(
     })
 }
 
-impl crate::Downgrade<old::ServerCapabilities> for new::ServerCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ServerCapabilities, Stop> {
-        server_capabilities_down(self, cx)
-    }
-}
-
 /// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
 pub(crate) fn server_capabilities_prompts_down(
     value: new::ServerCapabilitiesPrompts,
@@ -320,25 +234,6 @@ pub(crate) fn server_capabilities_prompts_down(
     old::ServerCapabilitiesPrompts {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ServerCapabilitiesPrompts>
-for new::ServerCapabilitiesPrompts {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesPrompts, Stop> {
-        Ok(server_capabilities_prompts_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesPrompts>
-for new::ServerCapabilitiesPrompts {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesPrompts {
-        server_capabilities_prompts_down(self)
     }
 }
 
@@ -354,25 +249,6 @@ pub(crate) fn server_capabilities_resources_down(
     }
 }
 
-impl crate::Downgrade<old::ServerCapabilitiesResources>
-for new::ServerCapabilitiesResources {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesResources, Stop> {
-        Ok(server_capabilities_resources_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesResources>
-for new::ServerCapabilitiesResources {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesResources {
-        server_capabilities_resources_down(self)
-    }
-}
-
 /// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
 pub(crate) fn server_capabilities_tools_down(
     value: new::ServerCapabilitiesTools,
@@ -381,23 +257,5 @@ pub(crate) fn server_capabilities_tools_down(
     old::ServerCapabilitiesTools {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ServerCapabilitiesTools> for new::ServerCapabilitiesTools {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesTools, Stop> {
-        Ok(server_capabilities_tools_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesTools>
-for new::ServerCapabilitiesTools {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesTools {
-        server_capabilities_tools_down(self)
     }
 }

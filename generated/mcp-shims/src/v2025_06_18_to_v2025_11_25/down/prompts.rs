@@ -26,20 +26,6 @@ pub(crate) fn get_prompt_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::GetPromptRequestParams> for new::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::GetPromptRequestParams, Stop> {
-        Ok(get_prompt_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::GetPromptRequestParams> for new::GetPromptRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::GetPromptRequestParams {
-        get_prompt_request_params_down(self)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,
@@ -54,13 +40,6 @@ pub(crate) fn get_prompt_result_down(
     })
 }
 
-impl crate::Downgrade<old::GetPromptResult> for new::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::GetPromptResult, Stop> {
-        get_prompt_result_down(self, cx)
-    }
-}
-
 /// `ListPromptsResult` to `ListPromptsResult`.
 pub(crate) fn list_prompts_result_down(
     value: new::ListPromptsResult,
@@ -73,13 +52,6 @@ pub(crate) fn list_prompts_result_down(
         prompts: cx.member("prompts", |cx| cx.list(prompts, prompt_down))?,
         extra,
     })
-}
-
-impl crate::Downgrade<old::ListPromptsResult> for new::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListPromptsResult, Stop> {
-        list_prompts_result_down(self, cx)
-    }
 }
 
 /// `Prompt` to `Prompt`.
@@ -100,13 +72,6 @@ pub(crate) fn prompt_down(
     })
 }
 
-impl crate::Downgrade<old::Prompt> for new::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Prompt, Stop> {
-        prompt_down(self, cx)
-    }
-}
-
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArgument {
     let new::PromptArgument { description, name, required, title, extra } = value;
@@ -116,20 +81,6 @@ pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArg
         required,
         title,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::PromptArgument> for new::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PromptArgument, Stop> {
-        Ok(prompt_argument_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptArgument> for new::PromptArgument {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptArgument {
-        prompt_argument_down(self)
     }
 }
 
@@ -144,11 +95,4 @@ pub(crate) fn prompt_message_down(
         role: role_down(role),
         extra,
     })
-}
-
-impl crate::Downgrade<old::PromptMessage> for new::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::PromptMessage, Stop> {
-        prompt_message_down(self, cx)
-    }
 }

@@ -5,7 +5,6 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
 
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_down(
@@ -19,20 +18,6 @@ pub(crate) fn list_roots_result_down(
     }
 }
 
-impl crate::Downgrade<old::ListRootsResult> for new::ListRootsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListRootsResult, Stop> {
-        Ok(list_roots_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListRootsResult> for new::ListRootsResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListRootsResult {
-        list_roots_result_down(self)
-    }
-}
-
 /// `Root` to `Root`.
 pub(crate) fn root_down(value: new::Root) -> old::Root {
     let new::Root { meta, name, uri, extra } = value;
@@ -41,19 +26,5 @@ pub(crate) fn root_down(value: new::Root) -> old::Root {
         name,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::Root> for new::Root {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Root, Stop> {
-        Ok(root_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Root> for new::Root {
-    #[inline]
-    fn downgrade_exact(self) -> old::Root {
-        root_down(self)
     }
 }

@@ -30,13 +30,6 @@ pub(crate) fn create_message_outcome_down(
     }
 }
 
-impl crate::Downgrade<old::CreateMessageResult> for new::CreateMessageOutcome {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CreateMessageResult, Stop> {
-        create_message_outcome_down(self, cx)
-    }
-}
-
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_down(
     value: new::CreateMessageRequestParams,
@@ -94,17 +87,6 @@ pub(crate) fn create_message_request_params_down(
     })
 }
 
-impl crate::Downgrade<old::CreateMessageRequestParams>
-for new::CreateMessageRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::CreateMessageRequestParams, Stop> {
-        create_message_request_params_down(self, cx)
-    }
-}
-
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_down(
     value: new::CreateMessageResult,
@@ -123,13 +105,6 @@ pub(crate) fn create_message_result_down(
     })
 }
 
-impl crate::Downgrade<old::CreateMessageResult> for new::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CreateMessageResult, Stop> {
-        create_message_result_down(self, cx)
-    }
-}
-
 /// `IncludeContext` to `IncludeContext`.
 pub(crate) fn include_context_down(value: new::IncludeContext) -> old::IncludeContext {
     match value {
@@ -139,38 +114,10 @@ pub(crate) fn include_context_down(value: new::IncludeContext) -> old::IncludeCo
     }
 }
 
-impl crate::Downgrade<old::IncludeContext> for new::IncludeContext {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::IncludeContext, Stop> {
-        Ok(include_context_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::IncludeContext> for new::IncludeContext {
-    #[inline]
-    fn downgrade_exact(self) -> old::IncludeContext {
-        include_context_down(self)
-    }
-}
-
 /// `ModelHint` to `ModelHint`.
 pub(crate) fn model_hint_down(value: new::ModelHint) -> old::ModelHint {
     let new::ModelHint { name, extra } = value;
     old::ModelHint { name, extra }
-}
-
-impl crate::Downgrade<old::ModelHint> for new::ModelHint {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ModelHint, Stop> {
-        Ok(model_hint_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ModelHint> for new::ModelHint {
-    #[inline]
-    fn downgrade_exact(self) -> old::ModelHint {
-        model_hint_down(self)
-    }
 }
 
 /// `ModelPreferences` to `ModelPreferences`.
@@ -190,20 +137,6 @@ pub(crate) fn model_preferences_down(
         intelligence_priority,
         speed_priority,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ModelPreferences> for new::ModelPreferences {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ModelPreferences, Stop> {
-        Ok(model_preferences_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ModelPreferences> for new::ModelPreferences {
-    #[inline]
-    fn downgrade_exact(self) -> old::ModelPreferences {
-        model_preferences_down(self)
     }
 }
 
@@ -255,13 +188,6 @@ pub(crate) fn sampling_content_down(
     }
 }
 
-impl crate::Downgrade<old::SamplingContent> for new::SamplingContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::SamplingContent, Stop> {
-        sampling_content_down(self, cx)
-    }
-}
-
 /// `SamplingMessage` to `SamplingMessage`.
 pub(crate) fn sampling_message_down(
     value: new::SamplingMessage,
@@ -274,11 +200,4 @@ pub(crate) fn sampling_message_down(
         role: role_down(role),
         extra,
     })
-}
-
-impl crate::Downgrade<old::SamplingMessage> for new::SamplingMessage {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::SamplingMessage, Stop> {
-        sampling_message_down(self, cx)
-    }
 }

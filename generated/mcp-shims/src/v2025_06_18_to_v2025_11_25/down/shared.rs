@@ -20,38 +20,10 @@ pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
     }
 }
 
-impl crate::Downgrade<old::Annotations> for new::Annotations {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Annotations, Stop> {
-        Ok(annotations_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Annotations> for new::Annotations {
-    #[inline]
-    fn downgrade_exact(self) -> old::Annotations {
-        annotations_down(self)
-    }
-}
-
 /// `AnyResult` to `AnyResult`.
 pub(crate) fn any_result_down(value: new::AnyResult) -> old::AnyResult {
     let new::AnyResult { meta, extra } = value;
     old::AnyResult { meta, extra }
-}
-
-impl crate::Downgrade<old::AnyResult> for new::AnyResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::AnyResult, Stop> {
-        Ok(any_result_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::AnyResult> for new::AnyResult {
-    #[inline]
-    fn downgrade_exact(self) -> old::AnyResult {
-        any_result_down(self)
-    }
 }
 
 /// `AudioContent` to `AudioContent`.
@@ -66,20 +38,6 @@ pub(crate) fn audio_content_down(value: new::AudioContent) -> old::AudioContent 
     }
 }
 
-impl crate::Downgrade<old::AudioContent> for new::AudioContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::AudioContent, Stop> {
-        Ok(audio_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::AudioContent> for new::AudioContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::AudioContent {
-        audio_content_down(self)
-    }
-}
-
 /// `BlobResourceContents` to `BlobResourceContents`.
 pub(crate) fn blob_resource_contents_down(
     value: new::BlobResourceContents,
@@ -91,20 +49,6 @@ pub(crate) fn blob_resource_contents_down(
         mime_type,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::BlobResourceContents, Stop> {
-        Ok(blob_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::BlobResourceContents {
-        blob_resource_contents_down(self)
     }
 }
 
@@ -132,13 +76,6 @@ pub(crate) fn content_block_down(
     }
 }
 
-impl crate::Downgrade<old::ContentBlock> for new::ContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ContentBlock, Stop> {
-        content_block_down(self, cx)
-    }
-}
-
 /// `EmbeddedResource` to `EmbeddedResource`.
 pub(crate) fn embedded_resource_down(
     value: new::EmbeddedResource,
@@ -149,20 +86,6 @@ pub(crate) fn embedded_resource_down(
         annotations: annotations.map(annotations_down),
         resource: text_or_blob_contents_down(resource),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::EmbeddedResource> for new::EmbeddedResource {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::EmbeddedResource, Stop> {
-        Ok(embedded_resource_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::EmbeddedResource> for new::EmbeddedResource {
-    #[inline]
-    fn downgrade_exact(self) -> old::EmbeddedResource {
-        embedded_resource_down(self)
     }
 }
 
@@ -178,20 +101,6 @@ pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent 
     }
 }
 
-impl crate::Downgrade<old::ImageContent> for new::ImageContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ImageContent, Stop> {
-        Ok(image_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ImageContent> for new::ImageContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::ImageContent {
-        image_content_down(self)
-    }
-}
-
 /// `NotificationParams` to `InitializedNotificationParams`.
 pub(crate) fn notification_params_to_initialized_notification_params_down(
     value: new::NotificationParams,
@@ -200,24 +109,6 @@ pub(crate) fn notification_params_to_initialized_notification_params_down(
     old::InitializedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::InitializedNotificationParams> for new::NotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::InitializedNotificationParams, Stop> {
-        Ok(notification_params_to_initialized_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::InitializedNotificationParams>
-for new::NotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::InitializedNotificationParams {
-        notification_params_to_initialized_notification_params_down(self)
     }
 }
 
@@ -232,25 +123,6 @@ pub(crate) fn notification_params_to_prompt_list_changed_notification_params_dow
     }
 }
 
-impl crate::Downgrade<old::PromptListChangedNotificationParams>
-for new::NotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::PromptListChangedNotificationParams, Stop> {
-        Ok(notification_params_to_prompt_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptListChangedNotificationParams>
-for new::NotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptListChangedNotificationParams {
-        notification_params_to_prompt_list_changed_notification_params_down(self)
-    }
-}
-
 /// `NotificationParams` to `ResourceListChangedNotificationParams`.
 pub(crate) fn notification_params_to_resource_list_changed_notification_params_down(
     value: new::NotificationParams,
@@ -259,25 +131,6 @@ pub(crate) fn notification_params_to_resource_list_changed_notification_params_d
     old::ResourceListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceListChangedNotificationParams>
-for new::NotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ResourceListChangedNotificationParams, Stop> {
-        Ok(notification_params_to_resource_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceListChangedNotificationParams>
-for new::NotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceListChangedNotificationParams {
-        notification_params_to_resource_list_changed_notification_params_down(self)
     }
 }
 
@@ -292,25 +145,6 @@ pub(crate) fn notification_params_to_roots_list_changed_notification_params_down
     }
 }
 
-impl crate::Downgrade<old::RootsListChangedNotificationParams>
-for new::NotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::RootsListChangedNotificationParams, Stop> {
-        Ok(notification_params_to_roots_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::RootsListChangedNotificationParams>
-for new::NotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::RootsListChangedNotificationParams {
-        notification_params_to_roots_list_changed_notification_params_down(self)
-    }
-}
-
 /// `NotificationParams` to `ToolListChangedNotificationParams`.
 pub(crate) fn notification_params_to_tool_list_changed_notification_params_down(
     value: new::NotificationParams,
@@ -319,25 +153,6 @@ pub(crate) fn notification_params_to_tool_list_changed_notification_params_down(
     old::ToolListChangedNotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ToolListChangedNotificationParams>
-for new::NotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ToolListChangedNotificationParams, Stop> {
-        Ok(notification_params_to_tool_list_changed_notification_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ToolListChangedNotificationParams>
-for new::NotificationParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ToolListChangedNotificationParams {
-        notification_params_to_tool_list_changed_notification_params_down(self)
     }
 }
 
@@ -353,24 +168,6 @@ pub(crate) fn paginated_request_params_to_list_prompts_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ListPromptsRequestParams> for new::PaginatedRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListPromptsRequestParams, Stop> {
-        Ok(paginated_request_params_to_list_prompts_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListPromptsRequestParams>
-for new::PaginatedRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListPromptsRequestParams {
-        paginated_request_params_to_list_prompts_request_params_down(self)
-    }
-}
-
 /// `PaginatedRequestParams` to `ListResourceTemplatesRequestParams`.
 pub(crate) fn paginated_request_params_to_list_resource_templates_request_params_down(
     value: new::PaginatedRequestParams,
@@ -380,25 +177,6 @@ pub(crate) fn paginated_request_params_to_list_resource_templates_request_params
         meta: meta.map(request_meta_object_down),
         cursor,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ListResourceTemplatesRequestParams>
-for new::PaginatedRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListResourceTemplatesRequestParams, Stop> {
-        Ok(paginated_request_params_to_list_resource_templates_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourceTemplatesRequestParams>
-for new::PaginatedRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourceTemplatesRequestParams {
-        paginated_request_params_to_list_resource_templates_request_params_down(self)
     }
 }
 
@@ -414,24 +192,6 @@ pub(crate) fn paginated_request_params_to_list_resources_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ListResourcesRequestParams> for new::PaginatedRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ListResourcesRequestParams, Stop> {
-        Ok(paginated_request_params_to_list_resources_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListResourcesRequestParams>
-for new::PaginatedRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListResourcesRequestParams {
-        paginated_request_params_to_list_resources_request_params_down(self)
-    }
-}
-
 /// `PaginatedRequestParams` to `ListToolsRequestParams`.
 pub(crate) fn paginated_request_params_to_list_tools_request_params_down(
     value: new::PaginatedRequestParams,
@@ -444,39 +204,11 @@ pub(crate) fn paginated_request_params_to_list_tools_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ListToolsRequestParams> for new::PaginatedRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListToolsRequestParams, Stop> {
-        Ok(paginated_request_params_to_list_tools_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListToolsRequestParams> for new::PaginatedRequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListToolsRequestParams {
-        paginated_request_params_to_list_tools_request_params_down(self)
-    }
-}
-
 /// `ProgressToken` to `ProgressToken`.
 pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
     match value {
         new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
         new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
-impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ProgressToken, Stop> {
-        Ok(progress_token_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
-    #[inline]
-    fn downgrade_exact(self) -> old::ProgressToken {
-        progress_token_down(self)
     }
 }
 
@@ -491,20 +223,6 @@ pub(crate) fn request_meta_object_down(
     }
 }
 
-impl crate::Downgrade<old::RequestMetaObject> for new::RequestMetaObject {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::RequestMetaObject, Stop> {
-        Ok(request_meta_object_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::RequestMetaObject> for new::RequestMetaObject {
-    #[inline]
-    fn downgrade_exact(self) -> old::RequestMetaObject {
-        request_meta_object_down(self)
-    }
-}
-
 /// `RequestParams` to `ListRootsRequestParams`.
 pub(crate) fn request_params_to_list_roots_request_params_down(
     value: new::RequestParams,
@@ -516,20 +234,6 @@ pub(crate) fn request_params_to_list_roots_request_params_down(
     }
 }
 
-impl crate::Downgrade<old::ListRootsRequestParams> for new::RequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ListRootsRequestParams, Stop> {
-        Ok(request_params_to_list_roots_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ListRootsRequestParams> for new::RequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::ListRootsRequestParams {
-        request_params_to_list_roots_request_params_down(self)
-    }
-}
-
 /// `RequestParams` to `PingRequestParams`.
 pub(crate) fn request_params_to_ping_request_params_down(
     value: new::RequestParams,
@@ -538,20 +242,6 @@ pub(crate) fn request_params_to_ping_request_params_down(
     old::PingRequestParams {
         meta: meta.map(request_meta_object_down),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::PingRequestParams> for new::RequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PingRequestParams, Stop> {
-        Ok(request_params_to_ping_request_params_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PingRequestParams> for new::RequestParams {
-    #[inline]
-    fn downgrade_exact(self) -> old::PingRequestParams {
-        request_params_to_ping_request_params_down(self)
     }
 }
 
@@ -586,32 +276,11 @@ pub(crate) fn resource_link_down(
     })
 }
 
-impl crate::Downgrade<old::ResourceLink> for new::ResourceLink {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ResourceLink, Stop> {
-        resource_link_down(self, cx)
-    }
-}
-
 /// `Role` to `Role`.
 pub(crate) fn role_down(value: new::Role) -> old::Role {
     match value {
         new::Role::Assistant => old::Role::Assistant,
         new::Role::User => old::Role::User,
-    }
-}
-
-impl crate::Downgrade<old::Role> for new::Role {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Role, Stop> {
-        Ok(role_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Role> for new::Role {
-    #[inline]
-    fn downgrade_exact(self) -> old::Role {
-        role_down(self)
     }
 }
 
@@ -623,20 +292,6 @@ pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
         annotations: annotations.map(annotations_down),
         text,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TextContent> for new::TextContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextContent, Stop> {
-        Ok(text_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextContent> for new::TextContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextContent {
-        text_content_down(self)
     }
 }
 
@@ -654,20 +309,6 @@ pub(crate) fn text_or_blob_contents_down(
     }
 }
 
-impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextOrBlobContents, Stop> {
-        Ok(text_or_blob_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextOrBlobContents {
-        text_or_blob_contents_down(self)
-    }
-}
-
 /// `TextResourceContents` to `TextResourceContents`.
 pub(crate) fn text_resource_contents_down(
     value: new::TextResourceContents,
@@ -679,19 +320,5 @@ pub(crate) fn text_resource_contents_down(
         text,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextResourceContents, Stop> {
-        Ok(text_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextResourceContents {
-        text_resource_contents_down(self)
     }
 }

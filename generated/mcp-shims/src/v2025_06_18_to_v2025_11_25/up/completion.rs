@@ -5,7 +5,6 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_up;
 
@@ -23,20 +22,6 @@ pub(crate) fn complete_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::CompleteRequestParams> for old::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteRequestParams, Stop> {
-        Ok(complete_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParams> for old::CompleteRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParams {
-        complete_request_params_up(self)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_up(
     value: old::CompleteRequestParamsArgument,
@@ -46,25 +31,6 @@ pub(crate) fn complete_request_params_argument_up(
         name,
         value,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
-        complete_request_params_argument_up(self)
     }
 }
 
@@ -79,25 +45,6 @@ pub(crate) fn complete_request_params_context_up(
     }
 }
 
-impl crate::Upgrade<new::CompleteRequestParamsContext>
-for old::CompleteRequestParamsContext {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CompleteRequestParamsContext, Stop> {
-        Ok(complete_request_params_context_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParamsContext>
-for old::CompleteRequestParamsContext {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParamsContext {
-        complete_request_params_context_up(self)
-    }
-}
-
 /// `CompleteResult` to `CompleteResult`.
 pub(crate) fn complete_result_up(value: old::CompleteResult) -> new::CompleteResult {
     let old::CompleteResult { completion, meta, extra } = value;
@@ -105,20 +52,6 @@ pub(crate) fn complete_result_up(value: old::CompleteResult) -> new::CompleteRes
         meta,
         completion: complete_result_completion_up(completion),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteResult> for old::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteResult, Stop> {
-        Ok(complete_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteResult> for old::CompleteResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteResult {
-        complete_result_up(self)
     }
 }
 
@@ -132,21 +65,6 @@ pub(crate) fn complete_result_completion_up(
         total,
         values,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteResultCompletion> for old::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompleteResultCompletion, Stop> {
-        Ok(complete_result_completion_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteResultCompletion>
-for old::CompleteResultCompletion {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteResultCompletion {
-        complete_result_completion_up(self)
     }
 }
 
@@ -166,20 +84,6 @@ pub(crate) fn completion_reference_up(
     }
 }
 
-impl crate::Upgrade<new::CompletionReference> for old::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompletionReference, Stop> {
-        Ok(completion_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompletionReference> for old::CompletionReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompletionReference {
-        completion_reference_up(self)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptReference {
     let old::PromptReference { name, title, extra } = value;
@@ -187,20 +91,6 @@ pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptRef
         name,
         title,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PromptReference> for old::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptReference, Stop> {
-        Ok(prompt_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptReference> for old::PromptReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptReference {
-        prompt_reference_up(self)
     }
 }
 
@@ -212,23 +102,5 @@ pub(crate) fn resource_template_reference_up(
     new::ResourceTemplateReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceTemplateReference> for old::ResourceTemplateReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceTemplateReference, Stop> {
-        Ok(resource_template_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceTemplateReference>
-for old::ResourceTemplateReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceTemplateReference {
-        resource_template_reference_up(self)
     }
 }

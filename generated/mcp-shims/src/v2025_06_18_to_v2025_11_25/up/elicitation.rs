@@ -23,40 +23,12 @@ pub(crate) fn boolean_schema_up(value: old::BooleanSchema) -> new::BooleanSchema
     }
 }
 
-impl crate::Upgrade<new::BooleanSchema> for old::BooleanSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::BooleanSchema, Stop> {
-        Ok(boolean_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::BooleanSchema> for old::BooleanSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::BooleanSchema {
-        boolean_schema_up(self)
-    }
-}
-
 /// `ElicitAction` to `ElicitAction`.
 pub(crate) fn elicit_action_up(value: old::ElicitAction) -> new::ElicitAction {
     match value {
         old::ElicitAction::Accept => new::ElicitAction::Accept,
         old::ElicitAction::Cancel => new::ElicitAction::Cancel,
         old::ElicitAction::Decline => new::ElicitAction::Decline,
-    }
-}
-
-impl crate::Upgrade<new::ElicitAction> for old::ElicitAction {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ElicitAction, Stop> {
-        Ok(elicit_action_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitAction> for old::ElicitAction {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitAction {
-        elicit_action_up(self)
     }
 }
 
@@ -80,13 +52,6 @@ pub(crate) fn elicit_request_params_to_elicit_request_form_params_up(
     })
 }
 
-impl crate::Upgrade<new::ElicitRequestFormParams> for old::ElicitRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ElicitRequestFormParams, Stop> {
-        elicit_request_params_to_elicit_request_form_params_up(self, cx)
-    }
-}
-
 /// `ElicitRequestParams` to `ElicitRequestParams`.
 pub(crate) fn elicit_request_params_up(
     value: old::ElicitRequestParams,
@@ -97,13 +62,6 @@ pub(crate) fn elicit_request_params_up(
             elicit_request_params_to_elicit_request_form_params_up(value, cx)?,
         ),
     )
-}
-
-impl crate::Upgrade<new::ElicitRequestParams> for old::ElicitRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ElicitRequestParams, Stop> {
-        elicit_request_params_up(self, cx)
-    }
 }
 
 /// `ElicitRequestParamsRequestedSchema` to `ElicitRequestFormParamsRequestedSchema`.
@@ -124,36 +82,11 @@ pub(crate) fn elicit_request_params_requested_schema_up(
     })
 }
 
-impl crate::Upgrade<new::ElicitRequestFormParamsRequestedSchema>
-for old::ElicitRequestParamsRequestedSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ElicitRequestFormParamsRequestedSchema, Stop> {
-        elicit_request_params_requested_schema_up(self, cx)
-    }
-}
-
 /// `ElicitResult` to `ElicitOutcome`.
 pub(crate) fn elicit_result_to_elicit_outcome_up(
     value: old::ElicitResult,
 ) -> new::ElicitOutcome {
     new::ElicitOutcome::Elicit(elicit_result_up(value))
-}
-
-impl crate::Upgrade<new::ElicitOutcome> for old::ElicitResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ElicitOutcome, Stop> {
-        Ok(elicit_result_to_elicit_outcome_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitOutcome> for old::ElicitResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitOutcome {
-        elicit_result_to_elicit_outcome_up(self)
-    }
 }
 
 /// `ElicitResult` to `ElicitResult`.
@@ -173,40 +106,12 @@ pub(crate) fn elicit_result_up(value: old::ElicitResult) -> new::ElicitResult {
     }
 }
 
-impl crate::Upgrade<new::ElicitResult> for old::ElicitResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ElicitResult, Stop> {
-        Ok(elicit_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitResult> for old::ElicitResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitResult {
-        elicit_result_up(self)
-    }
-}
-
 /// `ElicitValue` to `ElicitValue`.
 pub(crate) fn elicit_value_up(value: old::ElicitValue) -> new::ElicitValue {
     match value {
         old::ElicitValue::Boolean(value) => new::ElicitValue::Boolean(value),
         old::ElicitValue::Number(value) => new::ElicitValue::Number(value),
         old::ElicitValue::String(value) => new::ElicitValue::String(value),
-    }
-}
-
-impl crate::Upgrade<new::ElicitValue> for old::ElicitValue {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ElicitValue, Stop> {
-        Ok(elicit_value_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitValue> for old::ElicitValue {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitValue {
-        elicit_value_up(self)
     }
 }
 
@@ -227,13 +132,6 @@ pub(crate) fn number_schema_up(
     })
 }
 
-impl crate::Upgrade<new::NumberSchema> for old::NumberSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::NumberSchema, Stop> {
-        number_schema_up(self, cx)
-    }
-}
-
 /// `NumberSchemaType` to `NumberSchemaType`.
 pub(crate) fn number_schema_type_up(
     value: old::NumberSchemaType,
@@ -241,20 +139,6 @@ pub(crate) fn number_schema_type_up(
     match value {
         old::NumberSchemaType::Integer => new::NumberSchemaType::Integer,
         old::NumberSchemaType::Number => new::NumberSchemaType::Number,
-    }
-}
-
-impl crate::Upgrade<new::NumberSchemaType> for old::NumberSchemaType {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NumberSchemaType, Stop> {
-        Ok(number_schema_type_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NumberSchemaType> for old::NumberSchemaType {
-    #[inline]
-    fn upgrade_exact(self) -> new::NumberSchemaType {
-        number_schema_type_up(self)
     }
 }
 
@@ -276,16 +160,6 @@ pub(crate) fn primitive_schema_definition_up(
         old::PrimitiveSchemaDefinition::Enum(value) => {
             hooks::enum_up(value, &mut cx.under(&rules::ENUM_SPELLING))
         }
-    }
-}
-
-impl crate::Upgrade<new::PrimitiveSchemaDefinition> for old::PrimitiveSchemaDefinition {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::PrimitiveSchemaDefinition, Stop> {
-        primitive_schema_definition_up(self, cx)
     }
 }
 
@@ -313,13 +187,6 @@ pub(crate) fn string_schema_up(
     })
 }
 
-impl crate::Upgrade<new::StringSchema> for old::StringSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::StringSchema, Stop> {
-        string_schema_up(self, cx)
-    }
-}
-
 /// `StringSchemaFormat` to `StringSchemaFormat`.
 pub(crate) fn string_schema_format_up(
     value: old::StringSchemaFormat,
@@ -329,19 +196,5 @@ pub(crate) fn string_schema_format_up(
         old::StringSchemaFormat::DateTime => new::StringSchemaFormat::DateTime,
         old::StringSchemaFormat::Email => new::StringSchemaFormat::Email,
         old::StringSchemaFormat::Uri => new::StringSchemaFormat::Uri,
-    }
-}
-
-impl crate::Upgrade<new::StringSchemaFormat> for old::StringSchemaFormat {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::StringSchemaFormat, Stop> {
-        Ok(string_schema_format_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::StringSchemaFormat> for old::StringSchemaFormat {
-    #[inline]
-    fn upgrade_exact(self) -> new::StringSchemaFormat {
-        string_schema_format_up(self)
     }
 }

@@ -23,25 +23,6 @@ pub(crate) fn cancelled_notification_params_up(
     }
 }
 
-impl crate::Upgrade<new::CancelledNotificationParams>
-for old::CancelledNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CancelledNotificationParams, Stop> {
-        Ok(cancelled_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CancelledNotificationParams>
-for old::CancelledNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::CancelledNotificationParams {
-        cancelled_notification_params_up(self)
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_up(
     value: old::ClientCapabilities,
@@ -92,13 +73,6 @@ pub(crate) fn client_capabilities_up(
     })
 }
 
-impl crate::Upgrade<new::ClientCapabilities> for old::ClientCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ClientCapabilities, Stop> {
-        client_capabilities_up(self, cx)
-    }
-}
-
 /// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
 pub(crate) fn client_capabilities_roots_up(
     value: old::ClientCapabilitiesRoots,
@@ -107,20 +81,6 @@ pub(crate) fn client_capabilities_roots_up(
     new::ClientCapabilitiesRoots {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoots {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ClientCapabilitiesRoots, Stop> {
-        Ok(client_capabilities_roots_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ClientCapabilitiesRoots> for old::ClientCapabilitiesRoots {
-    #[inline]
-    fn upgrade_exact(self) -> new::ClientCapabilitiesRoots {
-        client_capabilities_roots_up(self)
     }
 }
 
@@ -139,13 +99,6 @@ pub(crate) fn implementation_up(
         website_url: cx.adopt("websiteUrl", &mut extra),
         extra,
     })
-}
-
-impl crate::Upgrade<new::Implementation> for old::Implementation {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Implementation, Stop> {
-        implementation_up(self, cx)
-    }
 }
 
 /// `InitializeRequestParams` to `InitializeRequestParams`.
@@ -168,13 +121,6 @@ pub(crate) fn initialize_request_params_up(
         protocol_version,
         extra,
     })
-}
-
-impl crate::Upgrade<new::InitializeRequestParams> for old::InitializeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::InitializeRequestParams, Stop> {
-        initialize_request_params_up(self, cx)
-    }
 }
 
 /// `InitializeResult` to `InitializeResult`.
@@ -201,13 +147,6 @@ pub(crate) fn initialize_result_up(
     })
 }
 
-impl crate::Upgrade<new::InitializeResult> for old::InitializeResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::InitializeResult, Stop> {
-        initialize_result_up(self, cx)
-    }
-}
-
 /// `InitializedNotificationParams` to `NotificationParams`.
 pub(crate) fn initialized_notification_params_up(
     value: old::InitializedNotificationParams,
@@ -219,21 +158,6 @@ pub(crate) fn initialized_notification_params_up(
     }
 }
 
-impl crate::Upgrade<new::NotificationParams> for old::InitializedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NotificationParams, Stop> {
-        Ok(initialized_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NotificationParams>
-for old::InitializedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::NotificationParams {
-        initialized_notification_params_up(self)
-    }
-}
-
 /// `PingRequestParams` to `RequestParams`.
 pub(crate) fn ping_request_params_up(
     value: old::PingRequestParams,
@@ -242,20 +166,6 @@ pub(crate) fn ping_request_params_up(
     new::RequestParams {
         meta: meta.map(request_meta_object_up),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::RequestParams> for old::PingRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::RequestParams, Stop> {
-        Ok(ping_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::RequestParams> for old::PingRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::RequestParams {
-        ping_request_params_up(self)
     }
 }
 
@@ -278,25 +188,6 @@ pub(crate) fn progress_notification_params_up(
         progress_token: progress_token_up(progress_token),
         total,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ProgressNotificationParams>
-for old::ProgressNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ProgressNotificationParams, Stop> {
-        Ok(progress_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ProgressNotificationParams>
-for old::ProgressNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ProgressNotificationParams {
-        progress_notification_params_up(self)
     }
 }
 
@@ -326,13 +217,6 @@ pub(crate) fn server_capabilities_up(
     })
 }
 
-impl crate::Upgrade<new::ServerCapabilities> for old::ServerCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ServerCapabilities, Stop> {
-        server_capabilities_up(self, cx)
-    }
-}
-
 /// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
 pub(crate) fn server_capabilities_prompts_up(
     value: old::ServerCapabilitiesPrompts,
@@ -341,24 +225,6 @@ pub(crate) fn server_capabilities_prompts_up(
     new::ServerCapabilitiesPrompts {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ServerCapabilitiesPrompts> for old::ServerCapabilitiesPrompts {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ServerCapabilitiesPrompts, Stop> {
-        Ok(server_capabilities_prompts_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesPrompts>
-for old::ServerCapabilitiesPrompts {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesPrompts {
-        server_capabilities_prompts_up(self)
     }
 }
 
@@ -374,25 +240,6 @@ pub(crate) fn server_capabilities_resources_up(
     }
 }
 
-impl crate::Upgrade<new::ServerCapabilitiesResources>
-for old::ServerCapabilitiesResources {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ServerCapabilitiesResources, Stop> {
-        Ok(server_capabilities_resources_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesResources>
-for old::ServerCapabilitiesResources {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesResources {
-        server_capabilities_resources_up(self)
-    }
-}
-
 /// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
 pub(crate) fn server_capabilities_tools_up(
     value: old::ServerCapabilitiesTools,
@@ -401,20 +248,6 @@ pub(crate) fn server_capabilities_tools_up(
     new::ServerCapabilitiesTools {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ServerCapabilitiesTools, Stop> {
-        Ok(server_capabilities_tools_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesTools {
-        server_capabilities_tools_up(self)
     }
 }
 

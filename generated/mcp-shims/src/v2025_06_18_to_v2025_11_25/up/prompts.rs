@@ -22,20 +22,6 @@ pub(crate) fn get_prompt_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::GetPromptRequestParams> for old::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::GetPromptRequestParams, Stop> {
-        Ok(get_prompt_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::GetPromptRequestParams> for old::GetPromptRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::GetPromptRequestParams {
-        get_prompt_request_params_up(self)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_up(
     value: old::GetPromptResult,
@@ -50,13 +36,6 @@ pub(crate) fn get_prompt_result_up(
     })
 }
 
-impl crate::Upgrade<new::GetPromptResult> for old::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::GetPromptResult, Stop> {
-        get_prompt_result_up(self, cx)
-    }
-}
-
 /// `ListPromptsRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn list_prompts_request_params_up(
     value: old::ListPromptsRequestParams,
@@ -66,20 +45,6 @@ pub(crate) fn list_prompts_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PaginatedRequestParams> for old::ListPromptsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PaginatedRequestParams, Stop> {
-        Ok(list_prompts_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PaginatedRequestParams> for old::ListPromptsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::PaginatedRequestParams {
-        list_prompts_request_params_up(self)
     }
 }
 
@@ -95,13 +60,6 @@ pub(crate) fn list_prompts_result_up(
         prompts: cx.member("prompts", |cx| cx.list(prompts, prompt_up))?,
         extra,
     })
-}
-
-impl crate::Upgrade<new::ListPromptsResult> for old::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListPromptsResult, Stop> {
-        list_prompts_result_up(self, cx)
-    }
 }
 
 /// `Prompt` to `Prompt`.
@@ -122,13 +80,6 @@ pub(crate) fn prompt_up(
     })
 }
 
-impl crate::Upgrade<new::Prompt> for old::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Prompt, Stop> {
-        prompt_up(self, cx)
-    }
-}
-
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgument {
     let old::PromptArgument { description, name, required, title, extra } = value;
@@ -138,20 +89,6 @@ pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgum
         required,
         title,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PromptArgument> for old::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptArgument, Stop> {
-        Ok(prompt_argument_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptArgument> for old::PromptArgument {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptArgument {
-        prompt_argument_up(self)
     }
 }
 
@@ -166,22 +103,6 @@ pub(crate) fn prompt_list_changed_notification_params_up(
     }
 }
 
-impl crate::Upgrade<new::NotificationParams>
-for old::PromptListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NotificationParams, Stop> {
-        Ok(prompt_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NotificationParams>
-for old::PromptListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::NotificationParams {
-        prompt_list_changed_notification_params_up(self)
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_up(
     value: old::PromptMessage,
@@ -193,11 +114,4 @@ pub(crate) fn prompt_message_up(
         role: role_up(role),
         extra,
     })
-}
-
-impl crate::Upgrade<new::PromptMessage> for old::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::PromptMessage, Stop> {
-        prompt_message_up(self, cx)
-    }
 }

@@ -24,22 +24,6 @@ pub(crate) fn list_resource_templates_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::PaginatedRequestParams>
-for old::ListResourceTemplatesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PaginatedRequestParams, Stop> {
-        Ok(list_resource_templates_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PaginatedRequestParams>
-for old::ListResourceTemplatesRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::PaginatedRequestParams {
-        list_resource_templates_request_params_up(self)
-    }
-}
-
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_up(
     value: old::ListResourceTemplatesResult,
@@ -63,17 +47,6 @@ pub(crate) fn list_resource_templates_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListResourceTemplatesResult>
-for old::ListResourceTemplatesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ListResourceTemplatesResult, Stop> {
-        list_resource_templates_result_up(self, cx)
-    }
-}
-
 /// `ListResourcesRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn list_resources_request_params_up(
     value: old::ListResourcesRequestParams,
@@ -83,21 +56,6 @@ pub(crate) fn list_resources_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PaginatedRequestParams> for old::ListResourcesRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PaginatedRequestParams, Stop> {
-        Ok(list_resources_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PaginatedRequestParams>
-for old::ListResourcesRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::PaginatedRequestParams {
-        list_resources_request_params_up(self)
     }
 }
 
@@ -115,13 +73,6 @@ pub(crate) fn list_resources_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListResourcesResult> for old::ListResourcesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListResourcesResult, Stop> {
-        list_resources_result_up(self, cx)
-    }
-}
-
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
 pub(crate) fn read_resource_request_params_up(
     value: old::ReadResourceRequestParams,
@@ -134,24 +85,6 @@ pub(crate) fn read_resource_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::ReadResourceRequestParams> for old::ReadResourceRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ReadResourceRequestParams, Stop> {
-        Ok(read_resource_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ReadResourceRequestParams>
-for old::ReadResourceRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ReadResourceRequestParams {
-        read_resource_request_params_up(self)
-    }
-}
-
 /// `ReadResourceResult` to `ReadResourceResult`.
 pub(crate) fn read_resource_result_up(
     value: old::ReadResourceResult,
@@ -161,20 +94,6 @@ pub(crate) fn read_resource_result_up(
         meta,
         contents: contents.into_iter().map(text_or_blob_contents_up).collect(),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ReadResourceResult> for old::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ReadResourceResult, Stop> {
-        Ok(read_resource_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ReadResourceResult> for old::ReadResourceResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ReadResourceResult {
-        read_resource_result_up(self)
     }
 }
 
@@ -208,13 +127,6 @@ pub(crate) fn resource_up(
     })
 }
 
-impl crate::Upgrade<new::Resource> for old::Resource {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Resource, Stop> {
-        resource_up(self, cx)
-    }
-}
-
 /// `ResourceListChangedNotificationParams` to `NotificationParams`.
 pub(crate) fn resource_list_changed_notification_params_up(
     value: old::ResourceListChangedNotificationParams,
@@ -223,22 +135,6 @@ pub(crate) fn resource_list_changed_notification_params_up(
     new::NotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::NotificationParams>
-for old::ResourceListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NotificationParams, Stop> {
-        Ok(resource_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NotificationParams>
-for old::ResourceListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::NotificationParams {
-        resource_list_changed_notification_params_up(self)
     }
 }
 
@@ -270,13 +166,6 @@ pub(crate) fn resource_template_up(
     })
 }
 
-impl crate::Upgrade<new::ResourceTemplate> for old::ResourceTemplate {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ResourceTemplate, Stop> {
-        resource_template_up(self, cx)
-    }
-}
-
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
 pub(crate) fn resource_updated_notification_params_up(
     value: old::ResourceUpdatedNotificationParams,
@@ -286,25 +175,6 @@ pub(crate) fn resource_updated_notification_params_up(
         meta,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceUpdatedNotificationParams>
-for old::ResourceUpdatedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceUpdatedNotificationParams, Stop> {
-        Ok(resource_updated_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceUpdatedNotificationParams>
-for old::ResourceUpdatedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceUpdatedNotificationParams {
-        resource_updated_notification_params_up(self)
     }
 }
 
@@ -320,20 +190,6 @@ pub(crate) fn subscribe_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::SubscribeRequestParams> for old::SubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::SubscribeRequestParams, Stop> {
-        Ok(subscribe_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::SubscribeRequestParams> for old::SubscribeRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::SubscribeRequestParams {
-        subscribe_request_params_up(self)
-    }
-}
-
 /// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
 pub(crate) fn unsubscribe_request_params_up(
     value: old::UnsubscribeRequestParams,
@@ -343,20 +199,5 @@ pub(crate) fn unsubscribe_request_params_up(
         meta: meta.map(request_meta_object_up),
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::UnsubscribeRequestParams> for old::UnsubscribeRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::UnsubscribeRequestParams, Stop> {
-        Ok(unsubscribe_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::UnsubscribeRequestParams>
-for old::UnsubscribeRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::UnsubscribeRequestParams {
-        unsubscribe_request_params_up(self)
     }
 }

@@ -5,7 +5,6 @@
 
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
-use mcp_convert::{Context, Stop};
 
 use super::shared::request_meta_object_up;
 
@@ -20,20 +19,6 @@ pub(crate) fn list_roots_request_params_up(
     }
 }
 
-impl crate::Upgrade<new::RequestParams> for old::ListRootsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::RequestParams, Stop> {
-        Ok(list_roots_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::RequestParams> for old::ListRootsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::RequestParams {
-        list_roots_request_params_up(self)
-    }
-}
-
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_up(value: old::ListRootsResult) -> new::ListRootsResult {
     let old::ListRootsResult { meta, roots, extra } = value;
@@ -41,20 +26,6 @@ pub(crate) fn list_roots_result_up(value: old::ListRootsResult) -> new::ListRoot
         meta,
         roots: roots.into_iter().map(root_up).collect(),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListRootsResult> for old::ListRootsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListRootsResult, Stop> {
-        Ok(list_roots_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListRootsResult> for old::ListRootsResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListRootsResult {
-        list_roots_result_up(self)
     }
 }
 
@@ -69,20 +40,6 @@ pub(crate) fn root_up(value: old::Root) -> new::Root {
     }
 }
 
-impl crate::Upgrade<new::Root> for old::Root {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Root, Stop> {
-        Ok(root_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Root> for old::Root {
-    #[inline]
-    fn upgrade_exact(self) -> new::Root {
-        root_up(self)
-    }
-}
-
 /// `RootsListChangedNotificationParams` to `NotificationParams`.
 pub(crate) fn roots_list_changed_notification_params_up(
     value: old::RootsListChangedNotificationParams,
@@ -91,21 +48,5 @@ pub(crate) fn roots_list_changed_notification_params_up(
     new::NotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::NotificationParams>
-for old::RootsListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NotificationParams, Stop> {
-        Ok(roots_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NotificationParams>
-for old::RootsListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::NotificationParams {
-        roots_list_changed_notification_params_up(self)
     }
 }

@@ -52,36 +52,11 @@ pub(crate) fn create_message_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::CreateMessageRequestParams>
-for old::CreateMessageRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::CreateMessageRequestParams, Stop> {
-        create_message_request_params_up(self, cx)
-    }
-}
-
 /// `CreateMessageResult` to `CreateMessageOutcome`.
 pub(crate) fn create_message_result_to_create_message_outcome_up(
     value: old::CreateMessageResult,
 ) -> new::CreateMessageOutcome {
     new::CreateMessageOutcome::Message(create_message_result_up(value))
-}
-
-impl crate::Upgrade<new::CreateMessageOutcome> for old::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CreateMessageOutcome, Stop> {
-        Ok(create_message_result_to_create_message_outcome_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CreateMessageOutcome> for old::CreateMessageResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::CreateMessageOutcome {
-        create_message_result_to_create_message_outcome_up(self)
-    }
 }
 
 /// `CreateMessageResult` to `CreateMessageResult`.
@@ -99,20 +74,6 @@ pub(crate) fn create_message_result_up(
     }
 }
 
-impl crate::Upgrade<new::CreateMessageResult> for old::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CreateMessageResult, Stop> {
-        Ok(create_message_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CreateMessageResult> for old::CreateMessageResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::CreateMessageResult {
-        create_message_result_up(self)
-    }
-}
-
 /// `IncludeContext` to `IncludeContext`.
 pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeContext {
     match value {
@@ -122,38 +83,10 @@ pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeCont
     }
 }
 
-impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::IncludeContext, Stop> {
-        Ok(include_context_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
-    #[inline]
-    fn upgrade_exact(self) -> new::IncludeContext {
-        include_context_up(self)
-    }
-}
-
 /// `ModelHint` to `ModelHint`.
 pub(crate) fn model_hint_up(value: old::ModelHint) -> new::ModelHint {
     let old::ModelHint { name, extra } = value;
     new::ModelHint { name, extra }
-}
-
-impl crate::Upgrade<new::ModelHint> for old::ModelHint {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelHint, Stop> {
-        Ok(model_hint_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelHint {
-        model_hint_up(self)
-    }
 }
 
 /// `ModelPreferences` to `ModelPreferences`.
@@ -176,20 +109,6 @@ pub(crate) fn model_preferences_up(
     }
 }
 
-impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelPreferences, Stop> {
-        Ok(model_preferences_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelPreferences {
-        model_preferences_up(self)
-    }
-}
-
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_up(value: old::SamplingContent) -> new::SamplingContent {
     match value {
@@ -205,20 +124,6 @@ pub(crate) fn sampling_content_up(value: old::SamplingContent) -> new::SamplingC
     }
 }
 
-impl crate::Upgrade<new::SamplingContent> for old::SamplingContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::SamplingContent, Stop> {
-        Ok(sampling_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::SamplingContent> for old::SamplingContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::SamplingContent {
-        sampling_content_up(self)
-    }
-}
-
 /// `SamplingMessage` to `SamplingMessage`.
 pub(crate) fn sampling_message_up(
     value: old::SamplingMessage,
@@ -231,11 +136,4 @@ pub(crate) fn sampling_message_up(
         role: role_up(role),
         extra,
     })
-}
-
-impl crate::Upgrade<new::SamplingMessage> for old::SamplingMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::SamplingMessage, Stop> {
-        sampling_message_up(self, cx)
-    }
 }

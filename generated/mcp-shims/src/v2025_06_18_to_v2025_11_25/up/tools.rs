@@ -27,26 +27,12 @@ pub(crate) fn call_tool_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::CallToolRequestParams> for old::CallToolRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CallToolRequestParams, Stop> {
-        call_tool_request_params_up(self, cx)
-    }
-}
-
 /// `CallToolResult` to `CallToolOutcome`.
 pub(crate) fn call_tool_result_to_call_tool_outcome_up(
     value: old::CallToolResult,
     cx: &mut Context,
 ) -> Result<new::CallToolOutcome, Stop> {
     Ok(new::CallToolOutcome::CallTool(call_tool_result_up(value, cx)?))
-}
-
-impl crate::Upgrade<new::CallToolOutcome> for old::CallToolResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CallToolOutcome, Stop> {
-        call_tool_result_to_call_tool_outcome_up(self, cx)
-    }
 }
 
 /// `CallToolResult` to `CallToolResult`.
@@ -64,13 +50,6 @@ pub(crate) fn call_tool_result_up(
     })
 }
 
-impl crate::Upgrade<new::CallToolResult> for old::CallToolResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CallToolResult, Stop> {
-        call_tool_result_up(self, cx)
-    }
-}
-
 /// `ListToolsRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn list_tools_request_params_up(
     value: old::ListToolsRequestParams,
@@ -80,20 +59,6 @@ pub(crate) fn list_tools_request_params_up(
         meta: meta.map(request_meta_object_up),
         cursor,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PaginatedRequestParams> for old::ListToolsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PaginatedRequestParams, Stop> {
-        Ok(list_tools_request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PaginatedRequestParams> for old::ListToolsRequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::PaginatedRequestParams {
-        list_tools_request_params_up(self)
     }
 }
 
@@ -109,13 +74,6 @@ pub(crate) fn list_tools_result_up(
         tools: cx.member("tools", |cx| cx.list(tools, tool_up))?,
         extra,
     })
-}
-
-impl crate::Upgrade<new::ListToolsResult> for old::ListToolsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListToolsResult, Stop> {
-        list_tools_result_up(self, cx)
-    }
 }
 
 /// `Tool` to `Tool`.
@@ -146,13 +104,6 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     Ok(value)
 }
 
-impl crate::Upgrade<new::Tool> for old::Tool {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Tool, Stop> {
-        tool_up(self, cx)
-    }
-}
-
 /// `ToolAnnotations` to `ToolAnnotations`.
 pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnotations {
     let old::ToolAnnotations {
@@ -173,20 +124,6 @@ pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnot
     }
 }
 
-impl crate::Upgrade<new::ToolAnnotations> for old::ToolAnnotations {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ToolAnnotations, Stop> {
-        Ok(tool_annotations_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolAnnotations> for old::ToolAnnotations {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolAnnotations {
-        tool_annotations_up(self)
-    }
-}
-
 /// `ToolListChangedNotificationParams` to `NotificationParams`.
 pub(crate) fn tool_list_changed_notification_params_up(
     value: old::ToolListChangedNotificationParams,
@@ -195,20 +132,5 @@ pub(crate) fn tool_list_changed_notification_params_up(
     new::NotificationParams {
         meta,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::NotificationParams> for old::ToolListChangedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NotificationParams, Stop> {
-        Ok(tool_list_changed_notification_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NotificationParams>
-for old::ToolListChangedNotificationParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::NotificationParams {
-        tool_list_changed_notification_params_up(self)
     }
 }

@@ -29,13 +29,6 @@ pub(crate) fn complete_request_params_down(
     })
 }
 
-impl crate::Downgrade<old::CompleteRequestParams> for new::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CompleteRequestParams, Stop> {
-        complete_request_params_down(self, cx)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_down(
     value: new::CompleteRequestParamsArgument,
@@ -48,25 +41,6 @@ pub(crate) fn complete_request_params_argument_down(
     }
 }
 
-impl crate::Downgrade<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParamsArgument>
-for new::CompleteRequestParamsArgument {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParamsArgument {
-        complete_request_params_argument_down(self)
-    }
-}
-
 /// `CompleteRequestParamsContext` to `CompleteRequestParamsContext`.
 pub(crate) fn complete_request_params_context_down(
     value: new::CompleteRequestParamsContext,
@@ -75,25 +49,6 @@ pub(crate) fn complete_request_params_context_down(
     old::CompleteRequestParamsContext {
         arguments,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteRequestParamsContext>
-for new::CompleteRequestParamsContext {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteRequestParamsContext, Stop> {
-        Ok(complete_request_params_context_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteRequestParamsContext>
-for new::CompleteRequestParamsContext {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteRequestParamsContext {
-        complete_request_params_context_down(self)
     }
 }
 
@@ -125,13 +80,6 @@ pub(crate) fn complete_result_down(
     })
 }
 
-impl crate::Downgrade<old::CompleteResult> for new::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CompleteResult, Stop> {
-        complete_result_down(self, cx)
-    }
-}
-
 /// `CompleteResultCompletion` to `CompleteResultCompletion`.
 pub(crate) fn complete_result_completion_down(
     value: new::CompleteResultCompletion,
@@ -142,24 +90,6 @@ pub(crate) fn complete_result_completion_down(
         total,
         values,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::CompleteResultCompletion> for new::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::CompleteResultCompletion, Stop> {
-        Ok(complete_result_completion_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompleteResultCompletion>
-for new::CompleteResultCompletion {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompleteResultCompletion {
-        complete_result_completion_down(self)
     }
 }
 
@@ -179,20 +109,6 @@ pub(crate) fn completion_reference_down(
     }
 }
 
-impl crate::Downgrade<old::CompletionReference> for new::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::CompletionReference, Stop> {
-        Ok(completion_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::CompletionReference> for new::CompletionReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::CompletionReference {
-        completion_reference_down(self)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_down(
     value: new::PromptReference,
@@ -205,20 +121,6 @@ pub(crate) fn prompt_reference_down(
     }
 }
 
-impl crate::Downgrade<old::PromptReference> for new::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PromptReference, Stop> {
-        Ok(prompt_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptReference> for new::PromptReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptReference {
-        prompt_reference_down(self)
-    }
-}
-
 /// `ResourceTemplateReference` to `ResourceTemplateReference`.
 pub(crate) fn resource_template_reference_down(
     value: new::ResourceTemplateReference,
@@ -227,24 +129,5 @@ pub(crate) fn resource_template_reference_down(
     old::ResourceTemplateReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ResourceTemplateReference>
-for new::ResourceTemplateReference {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ResourceTemplateReference, Stop> {
-        Ok(resource_template_reference_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceTemplateReference>
-for new::ResourceTemplateReference {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceTemplateReference {
-        resource_template_reference_down(self)
     }
 }

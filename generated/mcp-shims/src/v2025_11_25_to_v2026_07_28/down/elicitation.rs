@@ -20,40 +20,12 @@ pub(crate) fn boolean_schema_down(value: new::BooleanSchema) -> old::BooleanSche
     }
 }
 
-impl crate::Downgrade<old::BooleanSchema> for new::BooleanSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::BooleanSchema, Stop> {
-        Ok(boolean_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::BooleanSchema> for new::BooleanSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::BooleanSchema {
-        boolean_schema_down(self)
-    }
-}
-
 /// `ElicitAction` to `ElicitAction`.
 pub(crate) fn elicit_action_down(value: new::ElicitAction) -> old::ElicitAction {
     match value {
         new::ElicitAction::Accept => old::ElicitAction::Accept,
         new::ElicitAction::Cancel => old::ElicitAction::Cancel,
         new::ElicitAction::Decline => old::ElicitAction::Decline,
-    }
-}
-
-impl crate::Downgrade<old::ElicitAction> for new::ElicitAction {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ElicitAction, Stop> {
-        Ok(elicit_action_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ElicitAction> for new::ElicitAction {
-    #[inline]
-    fn downgrade_exact(self) -> old::ElicitAction {
-        elicit_action_down(self)
     }
 }
 
@@ -75,41 +47,12 @@ pub(crate) fn elicit_request_form_params_down(
     })
 }
 
-impl crate::Downgrade<old::ElicitRequestFormParams> for new::ElicitRequestFormParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ElicitRequestFormParams, Stop> {
-        elicit_request_form_params_down(self, cx)
-    }
-}
-
 /// `ElicitRequestFormParamsMode` to `ElicitRequestFormParamsMode`.
 pub(crate) fn elicit_request_form_params_mode_down(
     value: new::ElicitRequestFormParamsMode,
 ) -> old::ElicitRequestFormParamsMode {
     match value {
         new::ElicitRequestFormParamsMode::Form => old::ElicitRequestFormParamsMode::Form,
-    }
-}
-
-impl crate::Downgrade<old::ElicitRequestFormParamsMode>
-for new::ElicitRequestFormParamsMode {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ElicitRequestFormParamsMode, Stop> {
-        Ok(elicit_request_form_params_mode_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ElicitRequestFormParamsMode>
-for new::ElicitRequestFormParamsMode {
-    #[inline]
-    fn downgrade_exact(self) -> old::ElicitRequestFormParamsMode {
-        elicit_request_form_params_mode_down(self)
     }
 }
 
@@ -134,25 +77,6 @@ pub(crate) fn elicit_request_form_params_requested_schema_down(
     }
 }
 
-impl crate::Downgrade<old::ElicitRequestFormParamsRequestedSchema>
-for new::ElicitRequestFormParamsRequestedSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ElicitRequestFormParamsRequestedSchema, Stop> {
-        Ok(elicit_request_form_params_requested_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ElicitRequestFormParamsRequestedSchema>
-for new::ElicitRequestFormParamsRequestedSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::ElicitRequestFormParamsRequestedSchema {
-        elicit_request_form_params_requested_schema_down(self)
-    }
-}
-
 /// `ElicitRequestParams` to `ElicitRequestParams`.
 pub(crate) fn elicit_request_params_down(
     value: new::ElicitRequestParams,
@@ -169,13 +93,6 @@ pub(crate) fn elicit_request_params_down(
         new::ElicitRequestParams::Url(value) => {
             Ok(old::ElicitRequestParams::Url(elicit_request_url_params_down(value, cx)?))
         }
-    }
-}
-
-impl crate::Downgrade<old::ElicitRequestParams> for new::ElicitRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitRequestParams, Stop> {
-        elicit_request_params_down(self, cx)
     }
 }
 
@@ -200,29 +117,12 @@ pub(crate) fn elicit_request_url_params_down(
     })
 }
 
-impl crate::Downgrade<old::ElicitRequestUrlParams> for new::ElicitRequestUrlParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ElicitRequestUrlParams, Stop> {
-        elicit_request_url_params_down(self, cx)
-    }
-}
-
 /// `ElicitResult` to `ElicitOutcome`.
 pub(crate) fn elicit_result_to_elicit_outcome_down(
     value: new::ElicitResult,
     cx: &mut Context,
 ) -> Result<old::ElicitOutcome, Stop> {
     Ok(old::ElicitOutcome::Elicit(elicit_result_down(value, cx)?))
-}
-
-impl crate::Downgrade<old::ElicitOutcome> for new::ElicitResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitOutcome, Stop> {
-        elicit_result_to_elicit_outcome_down(self, cx)
-    }
 }
 
 /// `ElicitResult` to `ElicitResult`.
@@ -245,13 +145,6 @@ pub(crate) fn elicit_result_down(
     })
 }
 
-impl crate::Downgrade<old::ElicitResult> for new::ElicitResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ElicitResult, Stop> {
-        elicit_result_down(self, cx)
-    }
-}
-
 /// `ElicitValue` to `ElicitValue`.
 pub(crate) fn elicit_value_down(value: new::ElicitValue) -> old::ElicitValue {
     match value {
@@ -259,20 +152,6 @@ pub(crate) fn elicit_value_down(value: new::ElicitValue) -> old::ElicitValue {
         new::ElicitValue::Boolean(value) => old::ElicitValue::Boolean(value),
         new::ElicitValue::Number(value) => old::ElicitValue::Number(value),
         new::ElicitValue::String(value) => old::ElicitValue::String(value),
-    }
-}
-
-impl crate::Downgrade<old::ElicitValue> for new::ElicitValue {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ElicitValue, Stop> {
-        Ok(elicit_value_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ElicitValue> for new::ElicitValue {
-    #[inline]
-    fn downgrade_exact(self) -> old::ElicitValue {
-        elicit_value_down(self)
     }
 }
 
@@ -298,20 +177,6 @@ pub(crate) fn legacy_titled_enum_schema_down(
     }
 }
 
-impl crate::Downgrade<old::LegacyTitledEnumSchema> for new::LegacyTitledEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::LegacyTitledEnumSchema, Stop> {
-        Ok(legacy_titled_enum_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::LegacyTitledEnumSchema> for new::LegacyTitledEnumSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::LegacyTitledEnumSchema {
-        legacy_titled_enum_schema_down(self)
-    }
-}
-
 /// `NumberSchema` to `NumberSchema`.
 pub(crate) fn number_schema_down(value: new::NumberSchema) -> old::NumberSchema {
     let new::NumberSchema {
@@ -334,20 +199,6 @@ pub(crate) fn number_schema_down(value: new::NumberSchema) -> old::NumberSchema 
     }
 }
 
-impl crate::Downgrade<old::NumberSchema> for new::NumberSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::NumberSchema, Stop> {
-        Ok(number_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::NumberSchema> for new::NumberSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::NumberSchema {
-        number_schema_down(self)
-    }
-}
-
 /// `NumberSchemaType` to `NumberSchemaType`.
 pub(crate) fn number_schema_type_down(
     value: new::NumberSchemaType,
@@ -355,20 +206,6 @@ pub(crate) fn number_schema_type_down(
     match value {
         new::NumberSchemaType::Integer => old::NumberSchemaType::Integer,
         new::NumberSchemaType::Number => old::NumberSchemaType::Number,
-    }
-}
-
-impl crate::Downgrade<old::NumberSchemaType> for new::NumberSchemaType {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::NumberSchemaType, Stop> {
-        Ok(number_schema_type_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::NumberSchemaType> for new::NumberSchemaType {
-    #[inline]
-    fn downgrade_exact(self) -> old::NumberSchemaType {
-        number_schema_type_down(self)
     }
 }
 
@@ -414,25 +251,6 @@ pub(crate) fn primitive_schema_definition_down(
     }
 }
 
-impl crate::Downgrade<old::PrimitiveSchemaDefinition>
-for new::PrimitiveSchemaDefinition {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::PrimitiveSchemaDefinition, Stop> {
-        Ok(primitive_schema_definition_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PrimitiveSchemaDefinition>
-for new::PrimitiveSchemaDefinition {
-    #[inline]
-    fn downgrade_exact(self) -> old::PrimitiveSchemaDefinition {
-        primitive_schema_definition_down(self)
-    }
-}
-
 /// `StringSchema` to `StringSchema`.
 pub(crate) fn string_schema_down(value: new::StringSchema) -> old::StringSchema {
     let new::StringSchema {
@@ -455,20 +273,6 @@ pub(crate) fn string_schema_down(value: new::StringSchema) -> old::StringSchema 
     }
 }
 
-impl crate::Downgrade<old::StringSchema> for new::StringSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::StringSchema, Stop> {
-        Ok(string_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::StringSchema> for new::StringSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::StringSchema {
-        string_schema_down(self)
-    }
-}
-
 /// `StringSchemaFormat` to `StringSchemaFormat`.
 pub(crate) fn string_schema_format_down(
     value: new::StringSchemaFormat,
@@ -478,20 +282,6 @@ pub(crate) fn string_schema_format_down(
         new::StringSchemaFormat::DateTime => old::StringSchemaFormat::DateTime,
         new::StringSchemaFormat::Email => old::StringSchemaFormat::Email,
         new::StringSchemaFormat::Uri => old::StringSchemaFormat::Uri,
-    }
-}
-
-impl crate::Downgrade<old::StringSchemaFormat> for new::StringSchemaFormat {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::StringSchemaFormat, Stop> {
-        Ok(string_schema_format_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::StringSchemaFormat> for new::StringSchemaFormat {
-    #[inline]
-    fn downgrade_exact(self) -> old::StringSchemaFormat {
-        string_schema_format_down(self)
     }
 }
 
@@ -519,25 +309,6 @@ pub(crate) fn titled_multi_select_enum_schema_down(
     }
 }
 
-impl crate::Downgrade<old::TitledMultiSelectEnumSchema>
-for new::TitledMultiSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::TitledMultiSelectEnumSchema, Stop> {
-        Ok(titled_multi_select_enum_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TitledMultiSelectEnumSchema>
-for new::TitledMultiSelectEnumSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchema {
-        titled_multi_select_enum_schema_down(self)
-    }
-}
-
 /// `TitledMultiSelectEnumSchemaItems` to `TitledMultiSelectEnumSchemaItems`.
 pub(crate) fn titled_multi_select_enum_schema_items_down(
     value: new::TitledMultiSelectEnumSchemaItems,
@@ -552,25 +323,6 @@ pub(crate) fn titled_multi_select_enum_schema_items_down(
     }
 }
 
-impl crate::Downgrade<old::TitledMultiSelectEnumSchemaItems>
-for new::TitledMultiSelectEnumSchemaItems {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::TitledMultiSelectEnumSchemaItems, Stop> {
-        Ok(titled_multi_select_enum_schema_items_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TitledMultiSelectEnumSchemaItems>
-for new::TitledMultiSelectEnumSchemaItems {
-    #[inline]
-    fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchemaItems {
-        titled_multi_select_enum_schema_items_down(self)
-    }
-}
-
 /// `TitledMultiSelectEnumSchemaItemsAnyOf` to `TitledMultiSelectEnumSchemaItemsAnyOf`.
 pub(crate) fn titled_multi_select_enum_schema_items_any_of_down(
     value: new::TitledMultiSelectEnumSchemaItemsAnyOf,
@@ -580,25 +332,6 @@ pub(crate) fn titled_multi_select_enum_schema_items_any_of_down(
         value,
         title,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TitledMultiSelectEnumSchemaItemsAnyOf>
-for new::TitledMultiSelectEnumSchemaItemsAnyOf {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::TitledMultiSelectEnumSchemaItemsAnyOf, Stop> {
-        Ok(titled_multi_select_enum_schema_items_any_of_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TitledMultiSelectEnumSchemaItemsAnyOf>
-for new::TitledMultiSelectEnumSchemaItemsAnyOf {
-    #[inline]
-    fn downgrade_exact(self) -> old::TitledMultiSelectEnumSchemaItemsAnyOf {
-        titled_multi_select_enum_schema_items_any_of_down(self)
     }
 }
 
@@ -625,25 +358,6 @@ pub(crate) fn titled_single_select_enum_schema_down(
     }
 }
 
-impl crate::Downgrade<old::TitledSingleSelectEnumSchema>
-for new::TitledSingleSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::TitledSingleSelectEnumSchema, Stop> {
-        Ok(titled_single_select_enum_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TitledSingleSelectEnumSchema>
-for new::TitledSingleSelectEnumSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::TitledSingleSelectEnumSchema {
-        titled_single_select_enum_schema_down(self)
-    }
-}
-
 /// `TitledSingleSelectEnumSchemaOneOf` to `TitledSingleSelectEnumSchemaOneOf`.
 pub(crate) fn titled_single_select_enum_schema_one_of_down(
     value: new::TitledSingleSelectEnumSchemaOneOf,
@@ -653,25 +367,6 @@ pub(crate) fn titled_single_select_enum_schema_one_of_down(
         value,
         title,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TitledSingleSelectEnumSchemaOneOf>
-for new::TitledSingleSelectEnumSchemaOneOf {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::TitledSingleSelectEnumSchemaOneOf, Stop> {
-        Ok(titled_single_select_enum_schema_one_of_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TitledSingleSelectEnumSchemaOneOf>
-for new::TitledSingleSelectEnumSchemaOneOf {
-    #[inline]
-    fn downgrade_exact(self) -> old::TitledSingleSelectEnumSchemaOneOf {
-        titled_single_select_enum_schema_one_of_down(self)
     }
 }
 
@@ -699,25 +394,6 @@ pub(crate) fn untitled_multi_select_enum_schema_down(
     }
 }
 
-impl crate::Downgrade<old::UntitledMultiSelectEnumSchema>
-for new::UntitledMultiSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::UntitledMultiSelectEnumSchema, Stop> {
-        Ok(untitled_multi_select_enum_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::UntitledMultiSelectEnumSchema>
-for new::UntitledMultiSelectEnumSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::UntitledMultiSelectEnumSchema {
-        untitled_multi_select_enum_schema_down(self)
-    }
-}
-
 /// `UntitledMultiSelectEnumSchemaItems` to `UntitledMultiSelectEnumSchemaItems`.
 pub(crate) fn untitled_multi_select_enum_schema_items_down(
     value: new::UntitledMultiSelectEnumSchemaItems,
@@ -726,25 +402,6 @@ pub(crate) fn untitled_multi_select_enum_schema_items_down(
     old::UntitledMultiSelectEnumSchemaItems {
         values,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::UntitledMultiSelectEnumSchemaItems>
-for new::UntitledMultiSelectEnumSchemaItems {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::UntitledMultiSelectEnumSchemaItems, Stop> {
-        Ok(untitled_multi_select_enum_schema_items_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::UntitledMultiSelectEnumSchemaItems>
-for new::UntitledMultiSelectEnumSchemaItems {
-    #[inline]
-    fn downgrade_exact(self) -> old::UntitledMultiSelectEnumSchemaItems {
-        untitled_multi_select_enum_schema_items_down(self)
     }
 }
 
@@ -765,24 +422,5 @@ pub(crate) fn untitled_single_select_enum_schema_down(
         values,
         title,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::UntitledSingleSelectEnumSchema>
-for new::UntitledSingleSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::UntitledSingleSelectEnumSchema, Stop> {
-        Ok(untitled_single_select_enum_schema_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::UntitledSingleSelectEnumSchema>
-for new::UntitledSingleSelectEnumSchema {
-    #[inline]
-    fn downgrade_exact(self) -> old::UntitledSingleSelectEnumSchema {
-        untitled_single_select_enum_schema_down(self)
     }
 }

@@ -32,17 +32,6 @@ pub(crate) fn cancelled_notification_params_down(
     })
 }
 
-impl crate::Downgrade<old::CancelledNotificationParams>
-for new::CancelledNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::CancelledNotificationParams, Stop> {
-        cancelled_notification_params_down(self, cx)
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_down(
     value: new::ClientCapabilities,
@@ -78,13 +67,6 @@ pub(crate) fn client_capabilities_down(
     })
 }
 
-impl crate::Downgrade<old::ClientCapabilities> for new::ClientCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ClientCapabilities, Stop> {
-        client_capabilities_down(self, cx)
-    }
-}
-
 /// `ClientCapabilitiesElicitation` to `ClientCapabilitiesElicitation`.
 pub(crate) fn client_capabilities_elicitation_down(
     value: new::ClientCapabilitiesElicitation,
@@ -97,25 +79,6 @@ pub(crate) fn client_capabilities_elicitation_down(
     }
 }
 
-impl crate::Downgrade<old::ClientCapabilitiesElicitation>
-for new::ClientCapabilitiesElicitation {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ClientCapabilitiesElicitation, Stop> {
-        Ok(client_capabilities_elicitation_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ClientCapabilitiesElicitation>
-for new::ClientCapabilitiesElicitation {
-    #[inline]
-    fn downgrade_exact(self) -> old::ClientCapabilitiesElicitation {
-        client_capabilities_elicitation_down(self)
-    }
-}
-
 /// `ClientCapabilitiesSampling` to `ClientCapabilitiesSampling`.
 pub(crate) fn client_capabilities_sampling_down(
     value: new::ClientCapabilitiesSampling,
@@ -125,25 +88,6 @@ pub(crate) fn client_capabilities_sampling_down(
         context,
         tools,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ClientCapabilitiesSampling>
-for new::ClientCapabilitiesSampling {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ClientCapabilitiesSampling, Stop> {
-        Ok(client_capabilities_sampling_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ClientCapabilitiesSampling>
-for new::ClientCapabilitiesSampling {
-    #[inline]
-    fn downgrade_exact(self) -> old::ClientCapabilitiesSampling {
-        client_capabilities_sampling_down(self)
     }
 }
 
@@ -166,20 +110,6 @@ pub(crate) fn implementation_down(value: new::Implementation) -> old::Implementa
         version,
         website_url,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::Implementation> for new::Implementation {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Implementation, Stop> {
-        Ok(implementation_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Implementation> for new::Implementation {
-    #[inline]
-    fn downgrade_exact(self) -> old::Implementation {
-        implementation_down(self)
     }
 }
 
@@ -211,17 +141,6 @@ pub(crate) fn progress_notification_params_down(
     })
 }
 
-impl crate::Downgrade<old::ProgressNotificationParams>
-for new::ProgressNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ProgressNotificationParams, Stop> {
-        progress_notification_params_down(self, cx)
-    }
-}
-
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_down(
     value: new::ServerCapabilities,
@@ -250,13 +169,6 @@ pub(crate) fn server_capabilities_down(
     })
 }
 
-impl crate::Downgrade<old::ServerCapabilities> for new::ServerCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ServerCapabilities, Stop> {
-        server_capabilities_down(self, cx)
-    }
-}
-
 /// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
 pub(crate) fn server_capabilities_prompts_down(
     value: new::ServerCapabilitiesPrompts,
@@ -265,25 +177,6 @@ pub(crate) fn server_capabilities_prompts_down(
     old::ServerCapabilitiesPrompts {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ServerCapabilitiesPrompts>
-for new::ServerCapabilitiesPrompts {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesPrompts, Stop> {
-        Ok(server_capabilities_prompts_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesPrompts>
-for new::ServerCapabilitiesPrompts {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesPrompts {
-        server_capabilities_prompts_down(self)
     }
 }
 
@@ -299,25 +192,6 @@ pub(crate) fn server_capabilities_resources_down(
     }
 }
 
-impl crate::Downgrade<old::ServerCapabilitiesResources>
-for new::ServerCapabilitiesResources {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesResources, Stop> {
-        Ok(server_capabilities_resources_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesResources>
-for new::ServerCapabilitiesResources {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesResources {
-        server_capabilities_resources_down(self)
-    }
-}
-
 /// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
 pub(crate) fn server_capabilities_tools_down(
     value: new::ServerCapabilitiesTools,
@@ -326,24 +200,6 @@ pub(crate) fn server_capabilities_tools_down(
     old::ServerCapabilitiesTools {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ServerCapabilitiesTools> for new::ServerCapabilitiesTools {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<old::ServerCapabilitiesTools, Stop> {
-        Ok(server_capabilities_tools_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ServerCapabilitiesTools>
-for new::ServerCapabilitiesTools {
-    #[inline]
-    fn downgrade_exact(self) -> old::ServerCapabilitiesTools {
-        server_capabilities_tools_down(self)
     }
 }
 

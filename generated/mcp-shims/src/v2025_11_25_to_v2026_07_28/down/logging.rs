@@ -23,20 +23,6 @@ pub(crate) fn logging_level_down(value: new::LoggingLevel) -> old::LoggingLevel 
     }
 }
 
-impl crate::Downgrade<old::LoggingLevel> for new::LoggingLevel {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::LoggingLevel, Stop> {
-        Ok(logging_level_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::LoggingLevel> for new::LoggingLevel {
-    #[inline]
-    fn downgrade_exact(self) -> old::LoggingLevel {
-        logging_level_down(self)
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_down(
     value: new::LoggingMessageNotificationParams,
@@ -55,15 +41,4 @@ pub(crate) fn logging_message_notification_params_down(
         logger,
         extra,
     })
-}
-
-impl crate::Downgrade<old::LoggingMessageNotificationParams>
-for new::LoggingMessageNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::LoggingMessageNotificationParams, Stop> {
-        logging_message_notification_params_down(self, cx)
-    }
 }

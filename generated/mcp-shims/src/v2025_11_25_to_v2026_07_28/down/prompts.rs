@@ -27,13 +27,6 @@ pub(crate) fn get_prompt_outcome_down(
     }
 }
 
-impl crate::Downgrade<old::GetPromptResult> for new::GetPromptOutcome {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::GetPromptResult, Stop> {
-        get_prompt_outcome_down(self, cx)
-    }
-}
-
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_down(
     value: new::GetPromptRequestParams,
@@ -64,16 +57,6 @@ pub(crate) fn get_prompt_request_params_down(
     })
 }
 
-impl crate::Downgrade<old::GetPromptRequestParams> for new::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::GetPromptRequestParams, Stop> {
-        get_prompt_request_params_down(self, cx)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_down(
     value: new::GetPromptResult,
@@ -101,13 +84,6 @@ pub(crate) fn get_prompt_result_down(
         messages: messages.into_iter().map(prompt_message_down).collect(),
         extra,
     })
-}
-
-impl crate::Downgrade<old::GetPromptResult> for new::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::GetPromptResult, Stop> {
-        get_prompt_result_down(self, cx)
-    }
 }
 
 /// `ListPromptsResult` to `ListPromptsResult`.
@@ -153,13 +129,6 @@ pub(crate) fn list_prompts_result_down(
     })
 }
 
-impl crate::Downgrade<old::ListPromptsResult> for new::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListPromptsResult, Stop> {
-        list_prompts_result_down(self, cx)
-    }
-}
-
 /// `Prompt` to `Prompt`.
 pub(crate) fn prompt_down(value: new::Prompt) -> old::Prompt {
     let new::Prompt { arguments, description, icons, meta, name, title, extra } = value;
@@ -175,20 +144,6 @@ pub(crate) fn prompt_down(value: new::Prompt) -> old::Prompt {
     }
 }
 
-impl crate::Downgrade<old::Prompt> for new::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Prompt, Stop> {
-        Ok(prompt_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Prompt> for new::Prompt {
-    #[inline]
-    fn downgrade_exact(self) -> old::Prompt {
-        prompt_down(self)
-    }
-}
-
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArgument {
     let new::PromptArgument { description, name, required, title, extra } = value;
@@ -201,20 +156,6 @@ pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArg
     }
 }
 
-impl crate::Downgrade<old::PromptArgument> for new::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PromptArgument, Stop> {
-        Ok(prompt_argument_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptArgument> for new::PromptArgument {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptArgument {
-        prompt_argument_down(self)
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_down(value: new::PromptMessage) -> old::PromptMessage {
     let new::PromptMessage { content, role, extra } = value;
@@ -222,19 +163,5 @@ pub(crate) fn prompt_message_down(value: new::PromptMessage) -> old::PromptMessa
         content: content_block_down(content),
         role: role_down(role),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::PromptMessage> for new::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::PromptMessage, Stop> {
-        Ok(prompt_message_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::PromptMessage> for new::PromptMessage {
-    #[inline]
-    fn downgrade_exact(self) -> old::PromptMessage {
-        prompt_message_down(self)
     }
 }

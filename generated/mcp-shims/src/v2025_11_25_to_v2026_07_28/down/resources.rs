@@ -61,17 +61,6 @@ pub(crate) fn list_resource_templates_result_down(
     })
 }
 
-impl crate::Downgrade<old::ListResourceTemplatesResult>
-for new::ListResourceTemplatesResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ListResourceTemplatesResult, Stop> {
-        list_resource_templates_result_down(self, cx)
-    }
-}
-
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_down(
     value: new::ListResourcesResult,
@@ -115,13 +104,6 @@ pub(crate) fn list_resources_result_down(
     })
 }
 
-impl crate::Downgrade<old::ListResourcesResult> for new::ListResourcesResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListResourcesResult, Stop> {
-        list_resources_result_down(self, cx)
-    }
-}
-
 /// `ReadResourceOutcome` to `ReadResourceResult`.
 pub(crate) fn read_resource_outcome_down(
     value: new::ReadResourceOutcome,
@@ -134,13 +116,6 @@ pub(crate) fn read_resource_outcome_down(
         new::ReadResourceOutcome::ReadResource(value) => {
             Ok(read_resource_result_down(value, cx)?)
         }
-    }
-}
-
-impl crate::Downgrade<old::ReadResourceResult> for new::ReadResourceOutcome {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ReadResourceResult, Stop> {
-        read_resource_outcome_down(self, cx)
     }
 }
 
@@ -170,17 +145,6 @@ pub(crate) fn read_resource_request_params_down(
         uri,
         extra,
     })
-}
-
-impl crate::Downgrade<old::ReadResourceRequestParams>
-for new::ReadResourceRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ReadResourceRequestParams, Stop> {
-        read_resource_request_params_down(self, cx)
-    }
 }
 
 /// `ReadResourceResult` to `ReadResourceResult`.
@@ -224,13 +188,6 @@ pub(crate) fn read_resource_result_down(
     })
 }
 
-impl crate::Downgrade<old::ReadResourceResult> for new::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ReadResourceResult, Stop> {
-        read_resource_result_down(self, cx)
-    }
-}
-
 /// `Resource` to `Resource`.
 pub(crate) fn resource_down(value: new::Resource) -> old::Resource {
     let new::Resource {
@@ -256,20 +213,6 @@ pub(crate) fn resource_down(value: new::Resource) -> old::Resource {
         title,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::Resource> for new::Resource {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Resource, Stop> {
-        Ok(resource_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Resource> for new::Resource {
-    #[inline]
-    fn downgrade_exact(self) -> old::Resource {
-        resource_down(self)
     }
 }
 
@@ -301,20 +244,6 @@ pub(crate) fn resource_template_down(
     }
 }
 
-impl crate::Downgrade<old::ResourceTemplate> for new::ResourceTemplate {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ResourceTemplate, Stop> {
-        Ok(resource_template_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceTemplate> for new::ResourceTemplate {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceTemplate {
-        resource_template_down(self)
-    }
-}
-
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
 pub(crate) fn resource_updated_notification_params_down(
     value: new::ResourceUpdatedNotificationParams,
@@ -331,15 +260,4 @@ pub(crate) fn resource_updated_notification_params_down(
         uri,
         extra,
     })
-}
-
-impl crate::Downgrade<old::ResourceUpdatedNotificationParams>
-for new::ResourceUpdatedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::ResourceUpdatedNotificationParams, Stop> {
-        resource_updated_notification_params_down(self, cx)
-    }
 }

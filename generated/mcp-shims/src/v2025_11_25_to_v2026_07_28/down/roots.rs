@@ -28,13 +28,6 @@ pub(crate) fn list_roots_request_params_down(
     })
 }
 
-impl crate::Downgrade<old::RequestParams> for new::ListRootsRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::RequestParams, Stop> {
-        list_roots_request_params_down(self, cx)
-    }
-}
-
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_down(
     value: new::ListRootsResult,
@@ -48,13 +41,6 @@ pub(crate) fn list_roots_result_down(
     })
 }
 
-impl crate::Downgrade<old::ListRootsResult> for new::ListRootsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListRootsResult, Stop> {
-        list_roots_result_down(self, cx)
-    }
-}
-
 /// `Root` to `Root`.
 pub(crate) fn root_down(value: new::Root) -> old::Root {
     let new::Root { meta, name, uri, extra } = value;
@@ -63,19 +49,5 @@ pub(crate) fn root_down(value: new::Root) -> old::Root {
         name,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::Root> for new::Root {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Root, Stop> {
-        Ok(root_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Root> for new::Root {
-    #[inline]
-    fn downgrade_exact(self) -> old::Root {
-        root_down(self)
     }
 }

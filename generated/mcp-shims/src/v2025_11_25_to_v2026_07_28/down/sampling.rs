@@ -53,30 +53,12 @@ pub(crate) fn create_message_request_params_down(
     })
 }
 
-impl crate::Downgrade<old::CreateMessageRequestParams>
-for new::CreateMessageRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::CreateMessageRequestParams, Stop> {
-        create_message_request_params_down(self, cx)
-    }
-}
-
 /// `CreateMessageResult` to `CreateMessageOutcome`.
 pub(crate) fn create_message_result_to_create_message_outcome_down(
     value: new::CreateMessageResult,
     cx: &mut Context,
 ) -> Result<old::CreateMessageOutcome, Stop> {
     Ok(old::CreateMessageOutcome::Message(create_message_result_down(value, cx)?))
-}
-
-impl crate::Downgrade<old::CreateMessageOutcome> for new::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CreateMessageOutcome, Stop> {
-        create_message_result_to_create_message_outcome_down(self, cx)
-    }
 }
 
 /// `CreateMessageResult` to `CreateMessageResult`.
@@ -95,13 +77,6 @@ pub(crate) fn create_message_result_down(
     })
 }
 
-impl crate::Downgrade<old::CreateMessageResult> for new::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CreateMessageResult, Stop> {
-        create_message_result_down(self, cx)
-    }
-}
-
 /// `IncludeContext` to `IncludeContext`.
 pub(crate) fn include_context_down(value: new::IncludeContext) -> old::IncludeContext {
     match value {
@@ -111,38 +86,10 @@ pub(crate) fn include_context_down(value: new::IncludeContext) -> old::IncludeCo
     }
 }
 
-impl crate::Downgrade<old::IncludeContext> for new::IncludeContext {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::IncludeContext, Stop> {
-        Ok(include_context_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::IncludeContext> for new::IncludeContext {
-    #[inline]
-    fn downgrade_exact(self) -> old::IncludeContext {
-        include_context_down(self)
-    }
-}
-
 /// `ModelHint` to `ModelHint`.
 pub(crate) fn model_hint_down(value: new::ModelHint) -> old::ModelHint {
     let new::ModelHint { name, extra } = value;
     old::ModelHint { name, extra }
-}
-
-impl crate::Downgrade<old::ModelHint> for new::ModelHint {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ModelHint, Stop> {
-        Ok(model_hint_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ModelHint> for new::ModelHint {
-    #[inline]
-    fn downgrade_exact(self) -> old::ModelHint {
-        model_hint_down(self)
-    }
 }
 
 /// `ModelPreferences` to `ModelPreferences`.
@@ -162,20 +109,6 @@ pub(crate) fn model_preferences_down(
         intelligence_priority,
         speed_priority,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ModelPreferences> for new::ModelPreferences {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ModelPreferences, Stop> {
-        Ok(model_preferences_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ModelPreferences> for new::ModelPreferences {
-    #[inline]
-    fn downgrade_exact(self) -> old::ModelPreferences {
-        model_preferences_down(self)
     }
 }
 
@@ -210,13 +143,6 @@ pub(crate) fn sampling_content_down(
     }
 }
 
-impl crate::Downgrade<old::SamplingContent> for new::SamplingContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::SamplingContent, Stop> {
-        sampling_content_down(self, cx)
-    }
-}
-
 /// `SamplingMessage` to `SamplingMessage`.
 pub(crate) fn sampling_message_down(
     value: new::SamplingMessage,
@@ -229,13 +155,6 @@ pub(crate) fn sampling_message_down(
         role: role_down(role),
         extra,
     })
-}
-
-impl crate::Downgrade<old::SamplingMessage> for new::SamplingMessage {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::SamplingMessage, Stop> {
-        sampling_message_down(self, cx)
-    }
 }
 
 /// `SamplingMessageContentBlock` to `SamplingMessageContentBlock`.
@@ -266,17 +185,6 @@ pub(crate) fn sampling_message_content_block_down(
     }
 }
 
-impl crate::Downgrade<old::SamplingMessageContentBlock>
-for new::SamplingMessageContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::SamplingMessageContentBlock, Stop> {
-        sampling_message_content_block_down(self, cx)
-    }
-}
-
 /// `ToolChoice` to `ToolChoice`.
 pub(crate) fn tool_choice_down(value: new::ToolChoice) -> old::ToolChoice {
     let new::ToolChoice { mode, extra } = value;
@@ -286,40 +194,12 @@ pub(crate) fn tool_choice_down(value: new::ToolChoice) -> old::ToolChoice {
     }
 }
 
-impl crate::Downgrade<old::ToolChoice> for new::ToolChoice {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ToolChoice, Stop> {
-        Ok(tool_choice_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ToolChoice> for new::ToolChoice {
-    #[inline]
-    fn downgrade_exact(self) -> old::ToolChoice {
-        tool_choice_down(self)
-    }
-}
-
 /// `ToolChoiceMode` to `ToolChoiceMode`.
 pub(crate) fn tool_choice_mode_down(value: new::ToolChoiceMode) -> old::ToolChoiceMode {
     match value {
         new::ToolChoiceMode::Auto => old::ToolChoiceMode::Auto,
         new::ToolChoiceMode::None => old::ToolChoiceMode::None,
         new::ToolChoiceMode::Required => old::ToolChoiceMode::Required,
-    }
-}
-
-impl crate::Downgrade<old::ToolChoiceMode> for new::ToolChoiceMode {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ToolChoiceMode, Stop> {
-        Ok(tool_choice_mode_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ToolChoiceMode> for new::ToolChoiceMode {
-    #[inline]
-    fn downgrade_exact(self) -> old::ToolChoiceMode {
-        tool_choice_mode_down(self)
     }
 }
 
@@ -358,13 +238,6 @@ pub(crate) fn tool_result_content_down(
     })
 }
 
-impl crate::Downgrade<old::ToolResultContent> for new::ToolResultContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ToolResultContent, Stop> {
-        tool_result_content_down(self, cx)
-    }
-}
-
 /// `ToolUseContent` to `ToolUseContent`.
 pub(crate) fn tool_use_content_down(value: new::ToolUseContent) -> old::ToolUseContent {
     let new::ToolUseContent { id, input, meta, name, extra } = value;
@@ -374,19 +247,5 @@ pub(crate) fn tool_use_content_down(value: new::ToolUseContent) -> old::ToolUseC
         input,
         name,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ToolUseContent> for new::ToolUseContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ToolUseContent, Stop> {
-        Ok(tool_use_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ToolUseContent> for new::ToolUseContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::ToolUseContent {
-        tool_use_content_down(self)
     }
 }

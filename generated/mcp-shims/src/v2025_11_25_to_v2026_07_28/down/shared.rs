@@ -21,20 +21,6 @@ pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
     }
 }
 
-impl crate::Downgrade<old::Annotations> for new::Annotations {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Annotations, Stop> {
-        Ok(annotations_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Annotations> for new::Annotations {
-    #[inline]
-    fn downgrade_exact(self) -> old::Annotations {
-        annotations_down(self)
-    }
-}
-
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_down(value: new::AudioContent) -> old::AudioContent {
     let new::AudioContent { annotations, data, meta, mime_type, extra } = value;
@@ -44,20 +30,6 @@ pub(crate) fn audio_content_down(value: new::AudioContent) -> old::AudioContent 
         data,
         mime_type,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::AudioContent> for new::AudioContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::AudioContent, Stop> {
-        Ok(audio_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::AudioContent> for new::AudioContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::AudioContent {
-        audio_content_down(self)
     }
 }
 
@@ -72,20 +44,6 @@ pub(crate) fn blob_resource_contents_down(
         mime_type,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::BlobResourceContents> for new::BlobResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::BlobResourceContents, Stop> {
-        Ok(blob_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::BlobResourceContents> for new::BlobResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::BlobResourceContents {
-        blob_resource_contents_down(self)
     }
 }
 
@@ -110,20 +68,6 @@ pub(crate) fn content_block_down(value: new::ContentBlock) -> old::ContentBlock 
     }
 }
 
-impl crate::Downgrade<old::ContentBlock> for new::ContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ContentBlock, Stop> {
-        Ok(content_block_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ContentBlock> for new::ContentBlock {
-    #[inline]
-    fn downgrade_exact(self) -> old::ContentBlock {
-        content_block_down(self)
-    }
-}
-
 /// `EmbeddedResource` to `EmbeddedResource`.
 pub(crate) fn embedded_resource_down(
     value: new::EmbeddedResource,
@@ -134,20 +78,6 @@ pub(crate) fn embedded_resource_down(
         annotations: annotations.map(annotations_down),
         resource: text_or_blob_contents_down(resource),
         extra,
-    }
-}
-
-impl crate::Downgrade<old::EmbeddedResource> for new::EmbeddedResource {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::EmbeddedResource, Stop> {
-        Ok(embedded_resource_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::EmbeddedResource> for new::EmbeddedResource {
-    #[inline]
-    fn downgrade_exact(self) -> old::EmbeddedResource {
-        embedded_resource_down(self)
     }
 }
 
@@ -163,39 +93,11 @@ pub(crate) fn icon_down(value: new::Icon) -> old::Icon {
     }
 }
 
-impl crate::Downgrade<old::Icon> for new::Icon {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Icon, Stop> {
-        Ok(icon_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Icon> for new::Icon {
-    #[inline]
-    fn downgrade_exact(self) -> old::Icon {
-        icon_down(self)
-    }
-}
-
 /// `IconTheme` to `IconTheme`.
 pub(crate) fn icon_theme_down(value: new::IconTheme) -> old::IconTheme {
     match value {
         new::IconTheme::Dark => old::IconTheme::Dark,
         new::IconTheme::Light => old::IconTheme::Light,
-    }
-}
-
-impl crate::Downgrade<old::IconTheme> for new::IconTheme {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::IconTheme, Stop> {
-        Ok(icon_theme_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::IconTheme> for new::IconTheme {
-    #[inline]
-    fn downgrade_exact(self) -> old::IconTheme {
-        icon_theme_down(self)
     }
 }
 
@@ -208,20 +110,6 @@ pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent 
         data,
         mime_type,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ImageContent> for new::ImageContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ImageContent, Stop> {
-        Ok(image_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ImageContent> for new::ImageContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::ImageContent {
-        image_content_down(self)
     }
 }
 
@@ -256,13 +144,6 @@ pub(crate) fn notification_params_down(
     })
 }
 
-impl crate::Downgrade<old::NotificationParams> for new::NotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::NotificationParams, Stop> {
-        notification_params_down(self, cx)
-    }
-}
-
 /// `PaginatedRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn paginated_request_params_down(
     value: new::PaginatedRequestParams,
@@ -279,35 +160,11 @@ pub(crate) fn paginated_request_params_down(
     })
 }
 
-impl crate::Downgrade<old::PaginatedRequestParams> for new::PaginatedRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<old::PaginatedRequestParams, Stop> {
-        paginated_request_params_down(self, cx)
-    }
-}
-
 /// `ProgressToken` to `ProgressToken`.
 pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
     match value {
         new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
         new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
-impl crate::Downgrade<old::ProgressToken> for new::ProgressToken {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ProgressToken, Stop> {
-        Ok(progress_token_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ProgressToken> for new::ProgressToken {
-    #[inline]
-    fn downgrade_exact(self) -> old::ProgressToken {
-        progress_token_down(self)
     }
 }
 
@@ -348,13 +205,6 @@ pub(crate) fn request_meta_object_down(
     })
 }
 
-impl crate::Downgrade<old::RequestMetaObject> for new::RequestMetaObject {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::RequestMetaObject, Stop> {
-        request_meta_object_down(self, cx)
-    }
-}
-
 /// `ResourceLink` to `ResourceLink`.
 pub(crate) fn resource_link_down(value: new::ResourceLink) -> old::ResourceLink {
     let new::ResourceLink {
@@ -383,20 +233,6 @@ pub(crate) fn resource_link_down(value: new::ResourceLink) -> old::ResourceLink 
     }
 }
 
-impl crate::Downgrade<old::ResourceLink> for new::ResourceLink {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ResourceLink, Stop> {
-        Ok(resource_link_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ResourceLink> for new::ResourceLink {
-    #[inline]
-    fn downgrade_exact(self) -> old::ResourceLink {
-        resource_link_down(self)
-    }
-}
-
 /// `ResultMetaObject` to `Map`.
 pub(crate) fn result_meta_object_to_map_down(
     value: new::ResultMetaObject,
@@ -420,20 +256,6 @@ pub(crate) fn role_down(value: new::Role) -> old::Role {
     }
 }
 
-impl crate::Downgrade<old::Role> for new::Role {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::Role, Stop> {
-        Ok(role_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::Role> for new::Role {
-    #[inline]
-    fn downgrade_exact(self) -> old::Role {
-        role_down(self)
-    }
-}
-
 /// `TextContent` to `TextContent`.
 pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
     let new::TextContent { annotations, meta, text, extra } = value;
@@ -442,20 +264,6 @@ pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
         annotations: annotations.map(annotations_down),
         text,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TextContent> for new::TextContent {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextContent, Stop> {
-        Ok(text_content_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextContent> for new::TextContent {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextContent {
-        text_content_down(self)
     }
 }
 
@@ -473,20 +281,6 @@ pub(crate) fn text_or_blob_contents_down(
     }
 }
 
-impl crate::Downgrade<old::TextOrBlobContents> for new::TextOrBlobContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextOrBlobContents, Stop> {
-        Ok(text_or_blob_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextOrBlobContents> for new::TextOrBlobContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextOrBlobContents {
-        text_or_blob_contents_down(self)
-    }
-}
-
 /// `TextResourceContents` to `TextResourceContents`.
 pub(crate) fn text_resource_contents_down(
     value: new::TextResourceContents,
@@ -498,20 +292,6 @@ pub(crate) fn text_resource_contents_down(
         text,
         uri,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::TextResourceContents> for new::TextResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::TextResourceContents, Stop> {
-        Ok(text_resource_contents_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::TextResourceContents> for new::TextResourceContents {
-    #[inline]
-    fn downgrade_exact(self) -> old::TextResourceContents {
-        text_resource_contents_down(self)
     }
 }
 

@@ -30,13 +30,6 @@ pub(crate) fn call_tool_outcome_down(
     }
 }
 
-impl crate::Downgrade<old::CallToolOutcome> for new::CallToolOutcome {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CallToolOutcome, Stop> {
-        call_tool_outcome_down(self, cx)
-    }
-}
-
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_down(
     value: new::CallToolRequestParams,
@@ -66,13 +59,6 @@ pub(crate) fn call_tool_request_params_down(
         task: cx.carried("task", &mut extra),
         extra,
     })
-}
-
-impl crate::Downgrade<old::CallToolRequestParams> for new::CallToolRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CallToolRequestParams, Stop> {
-        call_tool_request_params_down(self, cx)
-    }
 }
 
 /// `CallToolResult` to `CallToolResult`.
@@ -121,13 +107,6 @@ pub(crate) fn call_tool_result_down(
     })
 }
 
-impl crate::Downgrade<old::CallToolResult> for new::CallToolResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::CallToolResult, Stop> {
-        call_tool_result_down(self, cx)
-    }
-}
-
 /// `ListToolsResult` to `ListToolsResult`.
 pub(crate) fn list_tools_result_down(
     value: new::ListToolsResult,
@@ -171,13 +150,6 @@ pub(crate) fn list_tools_result_down(
     })
 }
 
-impl crate::Downgrade<old::ListToolsResult> for new::ListToolsResult {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::ListToolsResult, Stop> {
-        list_tools_result_down(self, cx)
-    }
-}
-
 /// `Tool` to `Tool`.
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
     let mut value = value;
@@ -208,13 +180,6 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
     })
 }
 
-impl crate::Downgrade<old::Tool> for new::Tool {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, cx: &mut Context) -> Result<old::Tool, Stop> {
-        tool_down(self, cx)
-    }
-}
-
 /// `ToolAnnotations` to `ToolAnnotations`.
 pub(crate) fn tool_annotations_down(
     value: new::ToolAnnotations,
@@ -234,19 +199,5 @@ pub(crate) fn tool_annotations_down(
         read_only_hint,
         title,
         extra,
-    }
-}
-
-impl crate::Downgrade<old::ToolAnnotations> for new::ToolAnnotations {
-    const HOP: &'static str = super::HOP;
-    fn downgrade_in(self, _: &mut Context) -> Result<old::ToolAnnotations, Stop> {
-        Ok(tool_annotations_down(self))
-    }
-}
-
-impl crate::DowngradeExact<old::ToolAnnotations> for new::ToolAnnotations {
-    #[inline]
-    fn downgrade_exact(self) -> old::ToolAnnotations {
-        tool_annotations_down(self)
     }
 }

@@ -32,13 +32,6 @@ pub(crate) fn complete_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::CompleteRequestParams> for old::CompleteRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CompleteRequestParams, Stop> {
-        complete_request_params_up(self, cx)
-    }
-}
-
 /// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
 pub(crate) fn complete_request_params_argument_up(
     value: old::CompleteRequestParamsArgument,
@@ -51,25 +44,6 @@ pub(crate) fn complete_request_params_argument_up(
     }
 }
 
-impl crate::Upgrade<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CompleteRequestParamsArgument, Stop> {
-        Ok(complete_request_params_argument_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParamsArgument>
-for old::CompleteRequestParamsArgument {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParamsArgument {
-        complete_request_params_argument_up(self)
-    }
-}
-
 /// `CompleteRequestParamsContext` to `CompleteRequestParamsContext`.
 pub(crate) fn complete_request_params_context_up(
     value: old::CompleteRequestParamsContext,
@@ -78,25 +52,6 @@ pub(crate) fn complete_request_params_context_up(
     new::CompleteRequestParamsContext {
         arguments,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::CompleteRequestParamsContext>
-for old::CompleteRequestParamsContext {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::CompleteRequestParamsContext, Stop> {
-        Ok(complete_request_params_context_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompleteRequestParamsContext>
-for old::CompleteRequestParamsContext {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompleteRequestParamsContext {
-        complete_request_params_context_up(self)
     }
 }
 
@@ -123,13 +78,6 @@ pub(crate) fn complete_result_up(
     })
 }
 
-impl crate::Upgrade<new::CompleteResult> for old::CompleteResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CompleteResult, Stop> {
-        complete_result_up(self, cx)
-    }
-}
-
 /// `CompleteResultCompletion` to `CompleteResultCompletion`.
 pub(crate) fn complete_result_completion_up(
     value: old::CompleteResultCompletion,
@@ -144,16 +92,6 @@ pub(crate) fn complete_result_completion_up(
         values,
         extra,
     })
-}
-
-impl crate::Upgrade<new::CompleteResultCompletion> for old::CompleteResultCompletion {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::CompleteResultCompletion, Stop> {
-        complete_result_completion_up(self, cx)
-    }
 }
 
 /// `CompletionReference` to `CompletionReference`.
@@ -172,20 +110,6 @@ pub(crate) fn completion_reference_up(
     }
 }
 
-impl crate::Upgrade<new::CompletionReference> for old::CompletionReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::CompletionReference, Stop> {
-        Ok(completion_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::CompletionReference> for old::CompletionReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::CompletionReference {
-        completion_reference_up(self)
-    }
-}
-
 /// `PromptReference` to `PromptReference`.
 pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptReference {
     let old::PromptReference { name, title, extra } = value;
@@ -193,20 +117,6 @@ pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptRef
         name,
         title,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PromptReference> for old::PromptReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptReference, Stop> {
-        Ok(prompt_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptReference> for old::PromptReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptReference {
-        prompt_reference_up(self)
     }
 }
 
@@ -218,23 +128,5 @@ pub(crate) fn resource_template_reference_up(
     new::ResourceTemplateReference {
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ResourceTemplateReference> for old::ResourceTemplateReference {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ResourceTemplateReference, Stop> {
-        Ok(resource_template_reference_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceTemplateReference>
-for old::ResourceTemplateReference {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceTemplateReference {
-        resource_template_reference_up(self)
     }
 }

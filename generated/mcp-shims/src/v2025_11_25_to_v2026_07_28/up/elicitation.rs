@@ -20,40 +20,12 @@ pub(crate) fn boolean_schema_up(value: old::BooleanSchema) -> new::BooleanSchema
     }
 }
 
-impl crate::Upgrade<new::BooleanSchema> for old::BooleanSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::BooleanSchema, Stop> {
-        Ok(boolean_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::BooleanSchema> for old::BooleanSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::BooleanSchema {
-        boolean_schema_up(self)
-    }
-}
-
 /// `ElicitAction` to `ElicitAction`.
 pub(crate) fn elicit_action_up(value: old::ElicitAction) -> new::ElicitAction {
     match value {
         old::ElicitAction::Accept => new::ElicitAction::Accept,
         old::ElicitAction::Cancel => new::ElicitAction::Cancel,
         old::ElicitAction::Decline => new::ElicitAction::Decline,
-    }
-}
-
-impl crate::Upgrade<new::ElicitAction> for old::ElicitAction {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ElicitAction, Stop> {
-        Ok(elicit_action_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitAction> for old::ElicitAction {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitAction {
-        elicit_action_up(self)
     }
 }
 
@@ -67,13 +39,6 @@ pub(crate) fn elicit_outcome_up(
         old::ElicitOutcome::CreateTask(_) => {
             Err(cx.needs(&rules::TASK_RESULT, Adapter::Tasks))
         }
-    }
-}
-
-impl crate::Upgrade<new::ElicitResult> for old::ElicitOutcome {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ElicitResult, Stop> {
-        elicit_outcome_up(self, cx)
     }
 }
 
@@ -102,38 +67,12 @@ pub(crate) fn elicit_request_form_params_up(
     })
 }
 
-impl crate::Upgrade<new::ElicitRequestFormParams> for old::ElicitRequestFormParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ElicitRequestFormParams, Stop> {
-        elicit_request_form_params_up(self, cx)
-    }
-}
-
 /// `ElicitRequestFormParamsMode` to `ElicitRequestFormParamsMode`.
 pub(crate) fn elicit_request_form_params_mode_up(
     value: old::ElicitRequestFormParamsMode,
 ) -> new::ElicitRequestFormParamsMode {
     match value {
         old::ElicitRequestFormParamsMode::Form => new::ElicitRequestFormParamsMode::Form,
-    }
-}
-
-impl crate::Upgrade<new::ElicitRequestFormParamsMode>
-for old::ElicitRequestFormParamsMode {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ElicitRequestFormParamsMode, Stop> {
-        Ok(elicit_request_form_params_mode_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitRequestFormParamsMode>
-for old::ElicitRequestFormParamsMode {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitRequestFormParamsMode {
-        elicit_request_form_params_mode_up(self)
     }
 }
 
@@ -158,25 +97,6 @@ pub(crate) fn elicit_request_form_params_requested_schema_up(
     }
 }
 
-impl crate::Upgrade<new::ElicitRequestFormParamsRequestedSchema>
-for old::ElicitRequestFormParamsRequestedSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ElicitRequestFormParamsRequestedSchema, Stop> {
-        Ok(elicit_request_form_params_requested_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitRequestFormParamsRequestedSchema>
-for old::ElicitRequestFormParamsRequestedSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitRequestFormParamsRequestedSchema {
-        elicit_request_form_params_requested_schema_up(self)
-    }
-}
-
 /// `ElicitRequestParams` to `ElicitRequestParams`.
 pub(crate) fn elicit_request_params_up(
     value: old::ElicitRequestParams,
@@ -189,13 +109,6 @@ pub(crate) fn elicit_request_params_up(
         old::ElicitRequestParams::Form(value) => {
             Ok(new::ElicitRequestParams::Form(elicit_request_form_params_up(value, cx)?))
         }
-    }
-}
-
-impl crate::Upgrade<new::ElicitRequestParams> for old::ElicitRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ElicitRequestParams, Stop> {
-        elicit_request_params_up(self, cx)
     }
 }
 
@@ -227,13 +140,6 @@ pub(crate) fn elicit_request_url_params_up(
     })
 }
 
-impl crate::Upgrade<new::ElicitRequestUrlParams> for old::ElicitRequestUrlParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ElicitRequestUrlParams, Stop> {
-        elicit_request_url_params_up(self, cx)
-    }
-}
-
 /// `ElicitResult` to `ElicitResult`.
 pub(crate) fn elicit_result_up(value: old::ElicitResult) -> new::ElicitResult {
     let old::ElicitResult { action, content, meta, mut extra } = value;
@@ -251,20 +157,6 @@ pub(crate) fn elicit_result_up(value: old::ElicitResult) -> new::ElicitResult {
     }
 }
 
-impl crate::Upgrade<new::ElicitResult> for old::ElicitResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ElicitResult, Stop> {
-        Ok(elicit_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitResult> for old::ElicitResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitResult {
-        elicit_result_up(self)
-    }
-}
-
 /// `ElicitValue` to `ElicitValue`.
 pub(crate) fn elicit_value_up(value: old::ElicitValue) -> new::ElicitValue {
     match value {
@@ -272,20 +164,6 @@ pub(crate) fn elicit_value_up(value: old::ElicitValue) -> new::ElicitValue {
         old::ElicitValue::Boolean(value) => new::ElicitValue::Boolean(value),
         old::ElicitValue::Number(value) => new::ElicitValue::Number(value),
         old::ElicitValue::String(value) => new::ElicitValue::String(value),
-    }
-}
-
-impl crate::Upgrade<new::ElicitValue> for old::ElicitValue {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ElicitValue, Stop> {
-        Ok(elicit_value_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ElicitValue> for old::ElicitValue {
-    #[inline]
-    fn upgrade_exact(self) -> new::ElicitValue {
-        elicit_value_up(self)
     }
 }
 
@@ -311,20 +189,6 @@ pub(crate) fn legacy_titled_enum_schema_up(
     }
 }
 
-impl crate::Upgrade<new::LegacyTitledEnumSchema> for old::LegacyTitledEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::LegacyTitledEnumSchema, Stop> {
-        Ok(legacy_titled_enum_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::LegacyTitledEnumSchema> for old::LegacyTitledEnumSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::LegacyTitledEnumSchema {
-        legacy_titled_enum_schema_up(self)
-    }
-}
-
 /// `NumberSchema` to `NumberSchema`.
 pub(crate) fn number_schema_up(value: old::NumberSchema) -> new::NumberSchema {
     let old::NumberSchema {
@@ -347,20 +211,6 @@ pub(crate) fn number_schema_up(value: old::NumberSchema) -> new::NumberSchema {
     }
 }
 
-impl crate::Upgrade<new::NumberSchema> for old::NumberSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NumberSchema, Stop> {
-        Ok(number_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NumberSchema> for old::NumberSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::NumberSchema {
-        number_schema_up(self)
-    }
-}
-
 /// `NumberSchemaType` to `NumberSchemaType`.
 pub(crate) fn number_schema_type_up(
     value: old::NumberSchemaType,
@@ -368,20 +218,6 @@ pub(crate) fn number_schema_type_up(
     match value {
         old::NumberSchemaType::Integer => new::NumberSchemaType::Integer,
         old::NumberSchemaType::Number => new::NumberSchemaType::Number,
-    }
-}
-
-impl crate::Upgrade<new::NumberSchemaType> for old::NumberSchemaType {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::NumberSchemaType, Stop> {
-        Ok(number_schema_type_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::NumberSchemaType> for old::NumberSchemaType {
-    #[inline]
-    fn upgrade_exact(self) -> new::NumberSchemaType {
-        number_schema_type_up(self)
     }
 }
 
@@ -427,24 +263,6 @@ pub(crate) fn primitive_schema_definition_up(
     }
 }
 
-impl crate::Upgrade<new::PrimitiveSchemaDefinition> for old::PrimitiveSchemaDefinition {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::PrimitiveSchemaDefinition, Stop> {
-        Ok(primitive_schema_definition_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PrimitiveSchemaDefinition>
-for old::PrimitiveSchemaDefinition {
-    #[inline]
-    fn upgrade_exact(self) -> new::PrimitiveSchemaDefinition {
-        primitive_schema_definition_up(self)
-    }
-}
-
 /// `StringSchema` to `StringSchema`.
 pub(crate) fn string_schema_up(value: old::StringSchema) -> new::StringSchema {
     let old::StringSchema {
@@ -467,20 +285,6 @@ pub(crate) fn string_schema_up(value: old::StringSchema) -> new::StringSchema {
     }
 }
 
-impl crate::Upgrade<new::StringSchema> for old::StringSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::StringSchema, Stop> {
-        Ok(string_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::StringSchema> for old::StringSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::StringSchema {
-        string_schema_up(self)
-    }
-}
-
 /// `StringSchemaFormat` to `StringSchemaFormat`.
 pub(crate) fn string_schema_format_up(
     value: old::StringSchemaFormat,
@@ -490,20 +294,6 @@ pub(crate) fn string_schema_format_up(
         old::StringSchemaFormat::DateTime => new::StringSchemaFormat::DateTime,
         old::StringSchemaFormat::Email => new::StringSchemaFormat::Email,
         old::StringSchemaFormat::Uri => new::StringSchemaFormat::Uri,
-    }
-}
-
-impl crate::Upgrade<new::StringSchemaFormat> for old::StringSchemaFormat {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::StringSchemaFormat, Stop> {
-        Ok(string_schema_format_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::StringSchemaFormat> for old::StringSchemaFormat {
-    #[inline]
-    fn upgrade_exact(self) -> new::StringSchemaFormat {
-        string_schema_format_up(self)
     }
 }
 
@@ -531,25 +321,6 @@ pub(crate) fn titled_multi_select_enum_schema_up(
     }
 }
 
-impl crate::Upgrade<new::TitledMultiSelectEnumSchema>
-for old::TitledMultiSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::TitledMultiSelectEnumSchema, Stop> {
-        Ok(titled_multi_select_enum_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TitledMultiSelectEnumSchema>
-for old::TitledMultiSelectEnumSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::TitledMultiSelectEnumSchema {
-        titled_multi_select_enum_schema_up(self)
-    }
-}
-
 /// `TitledMultiSelectEnumSchemaItems` to `TitledMultiSelectEnumSchemaItems`.
 pub(crate) fn titled_multi_select_enum_schema_items_up(
     value: old::TitledMultiSelectEnumSchemaItems,
@@ -564,25 +335,6 @@ pub(crate) fn titled_multi_select_enum_schema_items_up(
     }
 }
 
-impl crate::Upgrade<new::TitledMultiSelectEnumSchemaItems>
-for old::TitledMultiSelectEnumSchemaItems {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::TitledMultiSelectEnumSchemaItems, Stop> {
-        Ok(titled_multi_select_enum_schema_items_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TitledMultiSelectEnumSchemaItems>
-for old::TitledMultiSelectEnumSchemaItems {
-    #[inline]
-    fn upgrade_exact(self) -> new::TitledMultiSelectEnumSchemaItems {
-        titled_multi_select_enum_schema_items_up(self)
-    }
-}
-
 /// `TitledMultiSelectEnumSchemaItemsAnyOf` to `TitledMultiSelectEnumSchemaItemsAnyOf`.
 pub(crate) fn titled_multi_select_enum_schema_items_any_of_up(
     value: old::TitledMultiSelectEnumSchemaItemsAnyOf,
@@ -592,25 +344,6 @@ pub(crate) fn titled_multi_select_enum_schema_items_any_of_up(
         value,
         title,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::TitledMultiSelectEnumSchemaItemsAnyOf>
-for old::TitledMultiSelectEnumSchemaItemsAnyOf {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::TitledMultiSelectEnumSchemaItemsAnyOf, Stop> {
-        Ok(titled_multi_select_enum_schema_items_any_of_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TitledMultiSelectEnumSchemaItemsAnyOf>
-for old::TitledMultiSelectEnumSchemaItemsAnyOf {
-    #[inline]
-    fn upgrade_exact(self) -> new::TitledMultiSelectEnumSchemaItemsAnyOf {
-        titled_multi_select_enum_schema_items_any_of_up(self)
     }
 }
 
@@ -637,25 +370,6 @@ pub(crate) fn titled_single_select_enum_schema_up(
     }
 }
 
-impl crate::Upgrade<new::TitledSingleSelectEnumSchema>
-for old::TitledSingleSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::TitledSingleSelectEnumSchema, Stop> {
-        Ok(titled_single_select_enum_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TitledSingleSelectEnumSchema>
-for old::TitledSingleSelectEnumSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::TitledSingleSelectEnumSchema {
-        titled_single_select_enum_schema_up(self)
-    }
-}
-
 /// `TitledSingleSelectEnumSchemaOneOf` to `TitledSingleSelectEnumSchemaOneOf`.
 pub(crate) fn titled_single_select_enum_schema_one_of_up(
     value: old::TitledSingleSelectEnumSchemaOneOf,
@@ -665,25 +379,6 @@ pub(crate) fn titled_single_select_enum_schema_one_of_up(
         value,
         title,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::TitledSingleSelectEnumSchemaOneOf>
-for old::TitledSingleSelectEnumSchemaOneOf {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::TitledSingleSelectEnumSchemaOneOf, Stop> {
-        Ok(titled_single_select_enum_schema_one_of_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TitledSingleSelectEnumSchemaOneOf>
-for old::TitledSingleSelectEnumSchemaOneOf {
-    #[inline]
-    fn upgrade_exact(self) -> new::TitledSingleSelectEnumSchemaOneOf {
-        titled_single_select_enum_schema_one_of_up(self)
     }
 }
 
@@ -711,25 +406,6 @@ pub(crate) fn untitled_multi_select_enum_schema_up(
     }
 }
 
-impl crate::Upgrade<new::UntitledMultiSelectEnumSchema>
-for old::UntitledMultiSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::UntitledMultiSelectEnumSchema, Stop> {
-        Ok(untitled_multi_select_enum_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::UntitledMultiSelectEnumSchema>
-for old::UntitledMultiSelectEnumSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::UntitledMultiSelectEnumSchema {
-        untitled_multi_select_enum_schema_up(self)
-    }
-}
-
 /// `UntitledMultiSelectEnumSchemaItems` to `UntitledMultiSelectEnumSchemaItems`.
 pub(crate) fn untitled_multi_select_enum_schema_items_up(
     value: old::UntitledMultiSelectEnumSchemaItems,
@@ -738,25 +414,6 @@ pub(crate) fn untitled_multi_select_enum_schema_items_up(
     new::UntitledMultiSelectEnumSchemaItems {
         values,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::UntitledMultiSelectEnumSchemaItems>
-for old::UntitledMultiSelectEnumSchemaItems {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::UntitledMultiSelectEnumSchemaItems, Stop> {
-        Ok(untitled_multi_select_enum_schema_items_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::UntitledMultiSelectEnumSchemaItems>
-for old::UntitledMultiSelectEnumSchemaItems {
-    #[inline]
-    fn upgrade_exact(self) -> new::UntitledMultiSelectEnumSchemaItems {
-        untitled_multi_select_enum_schema_items_up(self)
     }
 }
 
@@ -777,24 +434,5 @@ pub(crate) fn untitled_single_select_enum_schema_up(
         values,
         title,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::UntitledSingleSelectEnumSchema>
-for old::UntitledSingleSelectEnumSchema {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::UntitledSingleSelectEnumSchema, Stop> {
-        Ok(untitled_single_select_enum_schema_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::UntitledSingleSelectEnumSchema>
-for old::UntitledSingleSelectEnumSchema {
-    #[inline]
-    fn upgrade_exact(self) -> new::UntitledSingleSelectEnumSchema {
-        untitled_single_select_enum_schema_up(self)
     }
 }

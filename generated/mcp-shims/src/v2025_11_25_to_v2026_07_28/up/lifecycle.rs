@@ -47,17 +47,6 @@ pub(crate) fn cancelled_notification_params_up(
     })
 }
 
-impl crate::Upgrade<new::CancelledNotificationParams>
-for old::CancelledNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::CancelledNotificationParams, Stop> {
-        cancelled_notification_params_up(self, cx)
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_up(
     value: old::ClientCapabilities,
@@ -93,13 +82,6 @@ pub(crate) fn client_capabilities_up(
     })
 }
 
-impl crate::Upgrade<new::ClientCapabilities> for old::ClientCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ClientCapabilities, Stop> {
-        client_capabilities_up(self, cx)
-    }
-}
-
 /// `ClientCapabilitiesElicitation` to `ClientCapabilitiesElicitation`.
 pub(crate) fn client_capabilities_elicitation_up(
     value: old::ClientCapabilitiesElicitation,
@@ -109,25 +91,6 @@ pub(crate) fn client_capabilities_elicitation_up(
         form,
         url,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ClientCapabilitiesElicitation>
-for old::ClientCapabilitiesElicitation {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ClientCapabilitiesElicitation, Stop> {
-        Ok(client_capabilities_elicitation_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ClientCapabilitiesElicitation>
-for old::ClientCapabilitiesElicitation {
-    #[inline]
-    fn upgrade_exact(self) -> new::ClientCapabilitiesElicitation {
-        client_capabilities_elicitation_up(self)
     }
 }
 
@@ -153,25 +116,6 @@ pub(crate) fn client_capabilities_sampling_up(
     }
 }
 
-impl crate::Upgrade<new::ClientCapabilitiesSampling>
-for old::ClientCapabilitiesSampling {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ClientCapabilitiesSampling, Stop> {
-        Ok(client_capabilities_sampling_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ClientCapabilitiesSampling>
-for old::ClientCapabilitiesSampling {
-    #[inline]
-    fn upgrade_exact(self) -> new::ClientCapabilitiesSampling {
-        client_capabilities_sampling_up(self)
-    }
-}
-
 /// `Implementation` to `Implementation`.
 pub(crate) fn implementation_up(value: old::Implementation) -> new::Implementation {
     let old::Implementation {
@@ -191,20 +135,6 @@ pub(crate) fn implementation_up(value: old::Implementation) -> new::Implementati
         version,
         website_url,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::Implementation> for old::Implementation {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Implementation, Stop> {
-        Ok(implementation_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Implementation> for old::Implementation {
-    #[inline]
-    fn upgrade_exact(self) -> new::Implementation {
-        implementation_up(self)
     }
 }
 
@@ -246,17 +176,6 @@ pub(crate) fn progress_notification_params_up(
     })
 }
 
-impl crate::Upgrade<new::ProgressNotificationParams>
-for old::ProgressNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ProgressNotificationParams, Stop> {
-        progress_notification_params_up(self, cx)
-    }
-}
-
 /// `ServerCapabilities` to `ServerCapabilities`.
 pub(crate) fn server_capabilities_up(
     value: old::ServerCapabilities,
@@ -285,13 +204,6 @@ pub(crate) fn server_capabilities_up(
     })
 }
 
-impl crate::Upgrade<new::ServerCapabilities> for old::ServerCapabilities {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ServerCapabilities, Stop> {
-        server_capabilities_up(self, cx)
-    }
-}
-
 /// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
 pub(crate) fn server_capabilities_prompts_up(
     value: old::ServerCapabilitiesPrompts,
@@ -300,24 +212,6 @@ pub(crate) fn server_capabilities_prompts_up(
     new::ServerCapabilitiesPrompts {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ServerCapabilitiesPrompts> for old::ServerCapabilitiesPrompts {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ServerCapabilitiesPrompts, Stop> {
-        Ok(server_capabilities_prompts_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesPrompts>
-for old::ServerCapabilitiesPrompts {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesPrompts {
-        server_capabilities_prompts_up(self)
     }
 }
 
@@ -333,25 +227,6 @@ pub(crate) fn server_capabilities_resources_up(
     }
 }
 
-impl crate::Upgrade<new::ServerCapabilitiesResources>
-for old::ServerCapabilitiesResources {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        _: &mut Context,
-    ) -> Result<new::ServerCapabilitiesResources, Stop> {
-        Ok(server_capabilities_resources_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesResources>
-for old::ServerCapabilitiesResources {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesResources {
-        server_capabilities_resources_up(self)
-    }
-}
-
 /// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
 pub(crate) fn server_capabilities_tools_up(
     value: old::ServerCapabilitiesTools,
@@ -360,19 +235,5 @@ pub(crate) fn server_capabilities_tools_up(
     new::ServerCapabilitiesTools {
         list_changed,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ServerCapabilitiesTools, Stop> {
-        Ok(server_capabilities_tools_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ServerCapabilitiesTools> for old::ServerCapabilitiesTools {
-    #[inline]
-    fn upgrade_exact(self) -> new::ServerCapabilitiesTools {
-        server_capabilities_tools_up(self)
     }
 }

@@ -23,20 +23,6 @@ pub(crate) fn logging_level_up(value: old::LoggingLevel) -> new::LoggingLevel {
     }
 }
 
-impl crate::Upgrade<new::LoggingLevel> for old::LoggingLevel {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::LoggingLevel, Stop> {
-        Ok(logging_level_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::LoggingLevel> for old::LoggingLevel {
-    #[inline]
-    fn upgrade_exact(self) -> new::LoggingLevel {
-        logging_level_up(self)
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_up(
     value: old::LoggingMessageNotificationParams,
@@ -65,15 +51,4 @@ pub(crate) fn logging_message_notification_params_up(
         logger,
         extra,
     })
-}
-
-impl crate::Upgrade<new::LoggingMessageNotificationParams>
-for old::LoggingMessageNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::LoggingMessageNotificationParams, Stop> {
-        logging_message_notification_params_up(self, cx)
-    }
 }

@@ -14,583 +14,562 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_2025_11_25 as old;
-use mcp_2026_07_28 as new;
-use mcp_convert::dynamic::Hop;
-
-use crate::upgrade_any;
-
-/// The name of this hop in losses.
-pub(crate) const HOP: &str = "2025-11-25..2026-07-28";
+use mcp_convert::dynamic::{Hop, exact, fallible};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: upgrade_any::<old::Annotations, new::Annotations>,
+        run: |value, cx| exact(value, cx, shared::annotations_up),
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: upgrade_any::<old::AudioContent, new::AudioContent>,
+        run: |value, cx| exact(value, cx, shared::audio_content_up),
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: upgrade_any::<old::BlobResourceContents, new::BlobResourceContents>,
+        run: |value, cx| exact(value, cx, shared::blob_resource_contents_up),
     },
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: upgrade_any::<old::BooleanSchema, new::BooleanSchema>,
+        run: |value, cx| exact(value, cx, elicitation::boolean_schema_up),
     },
     Hop {
         from: "CallToolOutcome",
         to: "CallToolOutcome",
-        run: upgrade_any::<old::CallToolOutcome, new::CallToolOutcome>,
+        run: |value, cx| fallible(value, cx, tools::call_tool_outcome_up),
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: upgrade_any::<old::CallToolRequestParams, new::CallToolRequestParams>,
+        run: |value, cx| fallible(value, cx, tools::call_tool_request_params_up),
     },
     Hop {
         from: "CallToolResult",
         to: "CallToolResult",
-        run: upgrade_any::<old::CallToolResult, new::CallToolResult>,
+        run: |value, cx| fallible(value, cx, tools::call_tool_result_up),
     },
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: upgrade_any::<
-            old::CancelledNotificationParams,
-            new::CancelledNotificationParams,
-        >,
+        run: |value, cx| fallible(value, cx, lifecycle::cancelled_notification_params_up),
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: upgrade_any::<old::ClientCapabilities, new::ClientCapabilities>,
+        run: |value, cx| fallible(value, cx, lifecycle::client_capabilities_up),
     },
     Hop {
         from: "ClientCapabilitiesElicitation",
         to: "ClientCapabilitiesElicitation",
-        run: upgrade_any::<
-            old::ClientCapabilitiesElicitation,
-            new::ClientCapabilitiesElicitation,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_elicitation_up),
     },
     Hop {
         from: "ClientCapabilitiesSampling",
         to: "ClientCapabilitiesSampling",
-        run: upgrade_any::<
-            old::ClientCapabilitiesSampling,
-            new::ClientCapabilitiesSampling,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_sampling_up),
     },
     Hop {
         from: "CompleteRequestParams",
         to: "CompleteRequestParams",
-        run: upgrade_any::<old::CompleteRequestParams, new::CompleteRequestParams>,
+        run: |value, cx| fallible(value, cx, completion::complete_request_params_up),
     },
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: upgrade_any::<
-            old::CompleteRequestParamsArgument,
-            new::CompleteRequestParamsArgument,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            completion::complete_request_params_argument_up,
+        ),
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: upgrade_any::<
-            old::CompleteRequestParamsContext,
-            new::CompleteRequestParamsContext,
-        >,
+        run: |value, cx| exact(value, cx, completion::complete_request_params_context_up),
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: upgrade_any::<old::CompleteResult, new::CompleteResult>,
+        run: |value, cx| fallible(value, cx, completion::complete_result_up),
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: upgrade_any::<old::CompleteResultCompletion, new::CompleteResultCompletion>,
+        run: |value, cx| fallible(value, cx, completion::complete_result_completion_up),
     },
     Hop {
         from: "CompletionReference",
         to: "CompletionReference",
-        run: upgrade_any::<old::CompletionReference, new::CompletionReference>,
+        run: |value, cx| exact(value, cx, completion::completion_reference_up),
     },
     Hop {
         from: "ContentBlock",
         to: "ContentBlock",
-        run: upgrade_any::<old::ContentBlock, new::ContentBlock>,
+        run: |value, cx| exact(value, cx, shared::content_block_up),
     },
     Hop {
         from: "CreateMessageOutcome",
         to: "CreateMessageResult",
-        run: upgrade_any::<old::CreateMessageOutcome, new::CreateMessageResult>,
+        run: |value, cx| fallible(value, cx, sampling::create_message_outcome_up),
     },
     Hop {
         from: "CreateMessageRequestParams",
         to: "CreateMessageRequestParams",
-        run: upgrade_any::<
-            old::CreateMessageRequestParams,
-            new::CreateMessageRequestParams,
-        >,
+        run: |value, cx| fallible(value, cx, sampling::create_message_request_params_up),
     },
     Hop {
         from: "CreateMessageResult",
         to: "CreateMessageResult",
-        run: upgrade_any::<old::CreateMessageResult, new::CreateMessageResult>,
+        run: |value, cx| fallible(value, cx, sampling::create_message_result_up),
     },
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: upgrade_any::<old::ElicitAction, new::ElicitAction>,
+        run: |value, cx| exact(value, cx, elicitation::elicit_action_up),
     },
     Hop {
         from: "ElicitOutcome",
         to: "ElicitResult",
-        run: upgrade_any::<old::ElicitOutcome, new::ElicitResult>,
+        run: |value, cx| fallible(value, cx, elicitation::elicit_outcome_up),
     },
     Hop {
         from: "ElicitRequestFormParams",
         to: "ElicitRequestFormParams",
-        run: upgrade_any::<old::ElicitRequestFormParams, new::ElicitRequestFormParams>,
+        run: |value, cx| fallible(value, cx, elicitation::elicit_request_form_params_up),
     },
     Hop {
         from: "ElicitRequestFormParamsMode",
         to: "ElicitRequestFormParamsMode",
-        run: upgrade_any::<
-            old::ElicitRequestFormParamsMode,
-            new::ElicitRequestFormParamsMode,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::elicit_request_form_params_mode_up,
+        ),
     },
     Hop {
         from: "ElicitRequestFormParamsRequestedSchema",
         to: "ElicitRequestFormParamsRequestedSchema",
-        run: upgrade_any::<
-            old::ElicitRequestFormParamsRequestedSchema,
-            new::ElicitRequestFormParamsRequestedSchema,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::elicit_request_form_params_requested_schema_up,
+        ),
     },
     Hop {
         from: "ElicitRequestParams",
         to: "ElicitRequestParams",
-        run: upgrade_any::<old::ElicitRequestParams, new::ElicitRequestParams>,
+        run: |value, cx| fallible(value, cx, elicitation::elicit_request_params_up),
     },
     Hop {
         from: "ElicitRequestUrlParams",
         to: "ElicitRequestUrlParams",
-        run: upgrade_any::<old::ElicitRequestUrlParams, new::ElicitRequestUrlParams>,
+        run: |value, cx| fallible(value, cx, elicitation::elicit_request_url_params_up),
     },
     Hop {
         from: "ElicitResult",
         to: "ElicitResult",
-        run: upgrade_any::<old::ElicitResult, new::ElicitResult>,
+        run: |value, cx| exact(value, cx, elicitation::elicit_result_up),
     },
     Hop {
         from: "ElicitValue",
         to: "ElicitValue",
-        run: upgrade_any::<old::ElicitValue, new::ElicitValue>,
+        run: |value, cx| exact(value, cx, elicitation::elicit_value_up),
     },
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: upgrade_any::<old::EmbeddedResource, new::EmbeddedResource>,
+        run: |value, cx| exact(value, cx, shared::embedded_resource_up),
     },
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: upgrade_any::<old::GetPromptRequestParams, new::GetPromptRequestParams>,
+        run: |value, cx| fallible(value, cx, prompts::get_prompt_request_params_up),
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptOutcome",
-        run: upgrade_any::<old::GetPromptResult, new::GetPromptOutcome>,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            prompts::get_prompt_result_to_get_prompt_outcome_up,
+        ),
     },
     Hop {
         from: "GetPromptResult",
         to: "GetPromptResult",
-        run: upgrade_any::<old::GetPromptResult, new::GetPromptResult>,
+        run: |value, cx| fallible(value, cx, prompts::get_prompt_result_up),
     },
     Hop {
         from: "Icon",
         to: "Icon",
-        run: upgrade_any::<old::Icon, new::Icon>,
+        run: |value, cx| exact(value, cx, shared::icon_up),
     },
     Hop {
         from: "IconTheme",
         to: "IconTheme",
-        run: upgrade_any::<old::IconTheme, new::IconTheme>,
+        run: |value, cx| exact(value, cx, shared::icon_theme_up),
     },
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: upgrade_any::<old::ImageContent, new::ImageContent>,
+        run: |value, cx| exact(value, cx, shared::image_content_up),
     },
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: upgrade_any::<old::Implementation, new::Implementation>,
+        run: |value, cx| exact(value, cx, lifecycle::implementation_up),
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: upgrade_any::<old::IncludeContext, new::IncludeContext>,
+        run: |value, cx| exact(value, cx, sampling::include_context_up),
     },
     Hop {
         from: "LegacyTitledEnumSchema",
         to: "LegacyTitledEnumSchema",
-        run: upgrade_any::<old::LegacyTitledEnumSchema, new::LegacyTitledEnumSchema>,
+        run: |value, cx| exact(value, cx, elicitation::legacy_titled_enum_schema_up),
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: upgrade_any::<old::ListPromptsResult, new::ListPromptsResult>,
+        run: |value, cx| fallible(value, cx, prompts::list_prompts_result_up),
     },
     Hop {
         from: "ListResourceTemplatesResult",
         to: "ListResourceTemplatesResult",
-        run: upgrade_any::<
-            old::ListResourceTemplatesResult,
-            new::ListResourceTemplatesResult,
-        >,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            resources::list_resource_templates_result_up,
+        ),
     },
     Hop {
         from: "ListResourcesResult",
         to: "ListResourcesResult",
-        run: upgrade_any::<old::ListResourcesResult, new::ListResourcesResult>,
+        run: |value, cx| fallible(value, cx, resources::list_resources_result_up),
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: upgrade_any::<old::ListRootsResult, new::ListRootsResult>,
+        run: |value, cx| exact(value, cx, roots::list_roots_result_up),
     },
     Hop {
         from: "ListToolsResult",
         to: "ListToolsResult",
-        run: upgrade_any::<old::ListToolsResult, new::ListToolsResult>,
+        run: |value, cx| fallible(value, cx, tools::list_tools_result_up),
     },
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: upgrade_any::<old::LoggingLevel, new::LoggingLevel>,
+        run: |value, cx| exact(value, cx, logging::logging_level_up),
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: upgrade_any::<
-            old::LoggingMessageNotificationParams,
-            new::LoggingMessageNotificationParams,
-        >,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            logging::logging_message_notification_params_up,
+        ),
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: upgrade_any::<old::ModelHint, new::ModelHint>,
+        run: |value, cx| exact(value, cx, sampling::model_hint_up),
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: upgrade_any::<old::ModelPreferences, new::ModelPreferences>,
+        run: |value, cx| exact(value, cx, sampling::model_preferences_up),
     },
     Hop {
         from: "NotificationParams",
         to: "NotificationParams",
-        run: upgrade_any::<old::NotificationParams, new::NotificationParams>,
+        run: |value, cx| fallible(value, cx, shared::notification_params_up),
     },
     Hop {
         from: "NumberSchema",
         to: "NumberSchema",
-        run: upgrade_any::<old::NumberSchema, new::NumberSchema>,
+        run: |value, cx| exact(value, cx, elicitation::number_schema_up),
     },
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: upgrade_any::<old::NumberSchemaType, new::NumberSchemaType>,
+        run: |value, cx| exact(value, cx, elicitation::number_schema_type_up),
     },
     Hop {
         from: "PaginatedRequestParams",
         to: "PaginatedRequestParams",
-        run: upgrade_any::<old::PaginatedRequestParams, new::PaginatedRequestParams>,
+        run: |value, cx| fallible(value, cx, shared::paginated_request_params_up),
     },
     Hop {
         from: "PrimitiveSchemaDefinition",
         to: "PrimitiveSchemaDefinition",
-        run: upgrade_any::<
-            old::PrimitiveSchemaDefinition,
-            new::PrimitiveSchemaDefinition,
-        >,
+        run: |value, cx| exact(value, cx, elicitation::primitive_schema_definition_up),
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: upgrade_any::<
-            old::ProgressNotificationParams,
-            new::ProgressNotificationParams,
-        >,
+        run: |value, cx| fallible(value, cx, lifecycle::progress_notification_params_up),
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: upgrade_any::<old::ProgressToken, new::ProgressToken>,
+        run: |value, cx| exact(value, cx, shared::progress_token_up),
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: upgrade_any::<old::Prompt, new::Prompt>,
+        run: |value, cx| exact(value, cx, prompts::prompt_up),
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: upgrade_any::<old::PromptArgument, new::PromptArgument>,
+        run: |value, cx| exact(value, cx, prompts::prompt_argument_up),
     },
     Hop {
         from: "PromptMessage",
         to: "PromptMessage",
-        run: upgrade_any::<old::PromptMessage, new::PromptMessage>,
+        run: |value, cx| exact(value, cx, prompts::prompt_message_up),
     },
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: upgrade_any::<old::PromptReference, new::PromptReference>,
+        run: |value, cx| exact(value, cx, completion::prompt_reference_up),
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: upgrade_any::<
-            old::ReadResourceRequestParams,
-            new::ReadResourceRequestParams,
-        >,
+        run: |value, cx| fallible(value, cx, resources::read_resource_request_params_up),
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceOutcome",
-        run: upgrade_any::<old::ReadResourceResult, new::ReadResourceOutcome>,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            resources::read_resource_result_to_read_resource_outcome_up,
+        ),
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: upgrade_any::<old::ReadResourceResult, new::ReadResourceResult>,
+        run: |value, cx| fallible(value, cx, resources::read_resource_result_up),
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: upgrade_any::<old::RequestMetaObject, new::RequestMetaObject>,
+        run: |value, cx| fallible(value, cx, shared::request_meta_object_up),
     },
     Hop {
         from: "RequestParams",
         to: "ListRootsRequestParams",
-        run: upgrade_any::<old::RequestParams, new::ListRootsRequestParams>,
+        run: |value, cx| exact(value, cx, shared::request_params_up),
     },
     Hop {
         from: "Resource",
         to: "Resource",
-        run: upgrade_any::<old::Resource, new::Resource>,
+        run: |value, cx| exact(value, cx, resources::resource_up),
     },
     Hop {
         from: "ResourceLink",
         to: "ResourceLink",
-        run: upgrade_any::<old::ResourceLink, new::ResourceLink>,
+        run: |value, cx| exact(value, cx, shared::resource_link_up),
     },
     Hop {
         from: "ResourceTemplate",
         to: "ResourceTemplate",
-        run: upgrade_any::<old::ResourceTemplate, new::ResourceTemplate>,
+        run: |value, cx| exact(value, cx, resources::resource_template_up),
     },
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: upgrade_any::<
-            old::ResourceTemplateReference,
-            new::ResourceTemplateReference,
-        >,
+        run: |value, cx| exact(value, cx, completion::resource_template_reference_up),
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: upgrade_any::<
-            old::ResourceUpdatedNotificationParams,
-            new::ResourceUpdatedNotificationParams,
-        >,
+        run: |value, cx| fallible(
+            value,
+            cx,
+            resources::resource_updated_notification_params_up,
+        ),
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: upgrade_any::<old::Role, new::Role>,
+        run: |value, cx| exact(value, cx, shared::role_up),
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: upgrade_any::<old::Root, new::Root>,
+        run: |value, cx| exact(value, cx, roots::root_up),
     },
     Hop {
         from: "SamplingContent",
         to: "SamplingContent",
-        run: upgrade_any::<old::SamplingContent, new::SamplingContent>,
+        run: |value, cx| fallible(value, cx, sampling::sampling_content_up),
     },
     Hop {
         from: "SamplingMessage",
         to: "SamplingMessage",
-        run: upgrade_any::<old::SamplingMessage, new::SamplingMessage>,
+        run: |value, cx| fallible(value, cx, sampling::sampling_message_up),
     },
     Hop {
         from: "SamplingMessageContentBlock",
         to: "SamplingMessageContentBlock",
-        run: upgrade_any::<
-            old::SamplingMessageContentBlock,
-            new::SamplingMessageContentBlock,
-        >,
+        run: |value, cx| fallible(value, cx, sampling::sampling_message_content_block_up),
     },
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: upgrade_any::<old::ServerCapabilities, new::ServerCapabilities>,
+        run: |value, cx| fallible(value, cx, lifecycle::server_capabilities_up),
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: upgrade_any::<
-            old::ServerCapabilitiesPrompts,
-            new::ServerCapabilitiesPrompts,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_up),
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: upgrade_any::<
-            old::ServerCapabilitiesResources,
-            new::ServerCapabilitiesResources,
-        >,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_up),
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: upgrade_any::<old::ServerCapabilitiesTools, new::ServerCapabilitiesTools>,
+        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_up),
     },
     Hop {
         from: "StringSchema",
         to: "StringSchema",
-        run: upgrade_any::<old::StringSchema, new::StringSchema>,
+        run: |value, cx| exact(value, cx, elicitation::string_schema_up),
     },
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: upgrade_any::<old::StringSchemaFormat, new::StringSchemaFormat>,
+        run: |value, cx| exact(value, cx, elicitation::string_schema_format_up),
     },
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: upgrade_any::<old::TextContent, new::TextContent>,
+        run: |value, cx| exact(value, cx, shared::text_content_up),
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: upgrade_any::<old::TextOrBlobContents, new::TextOrBlobContents>,
+        run: |value, cx| exact(value, cx, shared::text_or_blob_contents_up),
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: upgrade_any::<old::TextResourceContents, new::TextResourceContents>,
+        run: |value, cx| exact(value, cx, shared::text_resource_contents_up),
     },
     Hop {
         from: "TitledMultiSelectEnumSchema",
         to: "TitledMultiSelectEnumSchema",
-        run: upgrade_any::<
-            old::TitledMultiSelectEnumSchema,
-            new::TitledMultiSelectEnumSchema,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::titled_multi_select_enum_schema_up,
+        ),
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItems",
         to: "TitledMultiSelectEnumSchemaItems",
-        run: upgrade_any::<
-            old::TitledMultiSelectEnumSchemaItems,
-            new::TitledMultiSelectEnumSchemaItems,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::titled_multi_select_enum_schema_items_up,
+        ),
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItemsAnyOf",
         to: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        run: upgrade_any::<
-            old::TitledMultiSelectEnumSchemaItemsAnyOf,
-            new::TitledMultiSelectEnumSchemaItemsAnyOf,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::titled_multi_select_enum_schema_items_any_of_up,
+        ),
     },
     Hop {
         from: "TitledSingleSelectEnumSchema",
         to: "TitledSingleSelectEnumSchema",
-        run: upgrade_any::<
-            old::TitledSingleSelectEnumSchema,
-            new::TitledSingleSelectEnumSchema,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::titled_single_select_enum_schema_up,
+        ),
     },
     Hop {
         from: "TitledSingleSelectEnumSchemaOneOf",
         to: "TitledSingleSelectEnumSchemaOneOf",
-        run: upgrade_any::<
-            old::TitledSingleSelectEnumSchemaOneOf,
-            new::TitledSingleSelectEnumSchemaOneOf,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::titled_single_select_enum_schema_one_of_up,
+        ),
     },
     Hop {
         from: "Tool",
         to: "Tool",
-        run: upgrade_any::<old::Tool, new::Tool>,
+        run: |value, cx| fallible(value, cx, tools::tool_up),
     },
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: upgrade_any::<old::ToolAnnotations, new::ToolAnnotations>,
+        run: |value, cx| exact(value, cx, tools::tool_annotations_up),
     },
     Hop {
         from: "ToolChoice",
         to: "ToolChoice",
-        run: upgrade_any::<old::ToolChoice, new::ToolChoice>,
+        run: |value, cx| exact(value, cx, sampling::tool_choice_up),
     },
     Hop {
         from: "ToolChoiceMode",
         to: "ToolChoiceMode",
-        run: upgrade_any::<old::ToolChoiceMode, new::ToolChoiceMode>,
+        run: |value, cx| exact(value, cx, sampling::tool_choice_mode_up),
     },
     Hop {
         from: "ToolResultContent",
         to: "ToolResultContent",
-        run: upgrade_any::<old::ToolResultContent, new::ToolResultContent>,
+        run: |value, cx| fallible(value, cx, sampling::tool_result_content_up),
     },
     Hop {
         from: "ToolUseContent",
         to: "ToolUseContent",
-        run: upgrade_any::<old::ToolUseContent, new::ToolUseContent>,
+        run: |value, cx| exact(value, cx, sampling::tool_use_content_up),
     },
     Hop {
         from: "UntitledMultiSelectEnumSchema",
         to: "UntitledMultiSelectEnumSchema",
-        run: upgrade_any::<
-            old::UntitledMultiSelectEnumSchema,
-            new::UntitledMultiSelectEnumSchema,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::untitled_multi_select_enum_schema_up,
+        ),
     },
     Hop {
         from: "UntitledMultiSelectEnumSchemaItems",
         to: "UntitledMultiSelectEnumSchemaItems",
-        run: upgrade_any::<
-            old::UntitledMultiSelectEnumSchemaItems,
-            new::UntitledMultiSelectEnumSchemaItems,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::untitled_multi_select_enum_schema_items_up,
+        ),
     },
     Hop {
         from: "UntitledSingleSelectEnumSchema",
         to: "UntitledSingleSelectEnumSchema",
-        run: upgrade_any::<
-            old::UntitledSingleSelectEnumSchema,
-            new::UntitledSingleSelectEnumSchema,
-        >,
+        run: |value, cx| exact(
+            value,
+            cx,
+            elicitation::untitled_single_select_enum_schema_up,
+        ),
     },
 ];

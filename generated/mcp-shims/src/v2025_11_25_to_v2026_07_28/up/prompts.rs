@@ -41,26 +41,12 @@ pub(crate) fn get_prompt_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::GetPromptRequestParams> for old::GetPromptRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::GetPromptRequestParams, Stop> {
-        get_prompt_request_params_up(self, cx)
-    }
-}
-
 /// `GetPromptResult` to `GetPromptOutcome`.
 pub(crate) fn get_prompt_result_to_get_prompt_outcome_up(
     value: old::GetPromptResult,
     cx: &mut Context,
 ) -> Result<new::GetPromptOutcome, Stop> {
     Ok(new::GetPromptOutcome::GetPrompt(get_prompt_result_up(value, cx)?))
-}
-
-impl crate::Upgrade<new::GetPromptOutcome> for old::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::GetPromptOutcome, Stop> {
-        get_prompt_result_to_get_prompt_outcome_up(self, cx)
-    }
 }
 
 /// `GetPromptResult` to `GetPromptResult`.
@@ -84,13 +70,6 @@ pub(crate) fn get_prompt_result_up(
         },
         extra,
     })
-}
-
-impl crate::Upgrade<new::GetPromptResult> for old::GetPromptResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::GetPromptResult, Stop> {
-        get_prompt_result_up(self, cx)
-    }
 }
 
 /// `ListPromptsResult` to `ListPromptsResult`.
@@ -124,13 +103,6 @@ pub(crate) fn list_prompts_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListPromptsResult> for old::ListPromptsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListPromptsResult, Stop> {
-        list_prompts_result_up(self, cx)
-    }
-}
-
 /// `Prompt` to `Prompt`.
 pub(crate) fn prompt_up(value: old::Prompt) -> new::Prompt {
     let old::Prompt { arguments, description, icons, meta, name, title, extra } = value;
@@ -146,20 +118,6 @@ pub(crate) fn prompt_up(value: old::Prompt) -> new::Prompt {
     }
 }
 
-impl crate::Upgrade<new::Prompt> for old::Prompt {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Prompt, Stop> {
-        Ok(prompt_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Prompt> for old::Prompt {
-    #[inline]
-    fn upgrade_exact(self) -> new::Prompt {
-        prompt_up(self)
-    }
-}
-
 /// `PromptArgument` to `PromptArgument`.
 pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgument {
     let old::PromptArgument { description, name, required, title, extra } = value;
@@ -172,20 +130,6 @@ pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgum
     }
 }
 
-impl crate::Upgrade<new::PromptArgument> for old::PromptArgument {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptArgument, Stop> {
-        Ok(prompt_argument_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptArgument> for old::PromptArgument {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptArgument {
-        prompt_argument_up(self)
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_up(value: old::PromptMessage) -> new::PromptMessage {
     let old::PromptMessage { content, role, extra } = value;
@@ -193,19 +137,5 @@ pub(crate) fn prompt_message_up(value: old::PromptMessage) -> new::PromptMessage
         content: content_block_up(content),
         role: role_up(role),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::PromptMessage> for old::PromptMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::PromptMessage, Stop> {
-        Ok(prompt_message_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::PromptMessage> for old::PromptMessage {
-    #[inline]
-    fn upgrade_exact(self) -> new::PromptMessage {
-        prompt_message_up(self)
     }
 }

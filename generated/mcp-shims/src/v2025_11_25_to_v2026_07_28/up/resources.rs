@@ -54,17 +54,6 @@ pub(crate) fn list_resource_templates_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListResourceTemplatesResult>
-for old::ListResourceTemplatesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ListResourceTemplatesResult, Stop> {
-        list_resource_templates_result_up(self, cx)
-    }
-}
-
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_up(
     value: old::ListResourcesResult,
@@ -96,13 +85,6 @@ pub(crate) fn list_resources_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListResourcesResult> for old::ListResourcesResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListResourcesResult, Stop> {
-        list_resources_result_up(self, cx)
-    }
-}
-
 /// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
 pub(crate) fn read_resource_request_params_up(
     value: old::ReadResourceRequestParams,
@@ -129,29 +111,12 @@ pub(crate) fn read_resource_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::ReadResourceRequestParams> for old::ReadResourceRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ReadResourceRequestParams, Stop> {
-        read_resource_request_params_up(self, cx)
-    }
-}
-
 /// `ReadResourceResult` to `ReadResourceOutcome`.
 pub(crate) fn read_resource_result_to_read_resource_outcome_up(
     value: old::ReadResourceResult,
     cx: &mut Context,
 ) -> Result<new::ReadResourceOutcome, Stop> {
     Ok(new::ReadResourceOutcome::ReadResource(read_resource_result_up(value, cx)?))
-}
-
-impl crate::Upgrade<new::ReadResourceOutcome> for old::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ReadResourceOutcome, Stop> {
-        read_resource_result_to_read_resource_outcome_up(self, cx)
-    }
 }
 
 /// `ReadResourceResult` to `ReadResourceResult`.
@@ -184,13 +149,6 @@ pub(crate) fn read_resource_result_up(
     })
 }
 
-impl crate::Upgrade<new::ReadResourceResult> for old::ReadResourceResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ReadResourceResult, Stop> {
-        read_resource_result_up(self, cx)
-    }
-}
-
 /// `Resource` to `Resource`.
 pub(crate) fn resource_up(value: old::Resource) -> new::Resource {
     let old::Resource {
@@ -216,20 +174,6 @@ pub(crate) fn resource_up(value: old::Resource) -> new::Resource {
         title,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::Resource> for old::Resource {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Resource, Stop> {
-        Ok(resource_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Resource> for old::Resource {
-    #[inline]
-    fn upgrade_exact(self) -> new::Resource {
-        resource_up(self)
     }
 }
 
@@ -261,20 +205,6 @@ pub(crate) fn resource_template_up(
     }
 }
 
-impl crate::Upgrade<new::ResourceTemplate> for old::ResourceTemplate {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ResourceTemplate, Stop> {
-        Ok(resource_template_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceTemplate> for old::ResourceTemplate {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceTemplate {
-        resource_template_up(self)
-    }
-}
-
 /// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
 pub(crate) fn resource_updated_notification_params_up(
     value: old::ResourceUpdatedNotificationParams,
@@ -301,15 +231,4 @@ pub(crate) fn resource_updated_notification_params_up(
         uri,
         extra,
     })
-}
-
-impl crate::Upgrade<new::ResourceUpdatedNotificationParams>
-for old::ResourceUpdatedNotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::ResourceUpdatedNotificationParams, Stop> {
-        resource_updated_notification_params_up(self, cx)
-    }
 }

@@ -5,7 +5,7 @@
 
 use mcp_2025_11_25 as old;
 use mcp_2026_07_28 as new;
-use mcp_convert::{Context, Stop};
+use mcp_convert::Context;
 
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_up(value: old::ListRootsResult) -> new::ListRootsResult {
@@ -17,20 +17,6 @@ pub(crate) fn list_roots_result_up(value: old::ListRootsResult) -> new::ListRoot
     }
 }
 
-impl crate::Upgrade<new::ListRootsResult> for old::ListRootsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListRootsResult, Stop> {
-        Ok(list_roots_result_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListRootsResult> for old::ListRootsResult {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListRootsResult {
-        list_roots_result_up(self)
-    }
-}
-
 /// `Root` to `Root`.
 pub(crate) fn root_up(value: old::Root) -> new::Root {
     let old::Root { meta, name, uri, extra } = value;
@@ -39,19 +25,5 @@ pub(crate) fn root_up(value: old::Root) -> new::Root {
         name,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::Root> for old::Root {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Root, Stop> {
-        Ok(root_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Root> for old::Root {
-    #[inline]
-    fn upgrade_exact(self) -> new::Root {
-        root_up(self)
     }
 }

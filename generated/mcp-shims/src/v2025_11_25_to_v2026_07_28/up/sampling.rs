@@ -30,13 +30,6 @@ pub(crate) fn create_message_outcome_up(
     }
 }
 
-impl crate::Upgrade<new::CreateMessageResult> for old::CreateMessageOutcome {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CreateMessageResult, Stop> {
-        create_message_outcome_up(self, cx)
-    }
-}
-
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_up(
     value: old::CreateMessageRequestParams,
@@ -77,17 +70,6 @@ pub(crate) fn create_message_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::CreateMessageRequestParams>
-for old::CreateMessageRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::CreateMessageRequestParams, Stop> {
-        create_message_request_params_up(self, cx)
-    }
-}
-
 /// `CreateMessageResult` to `CreateMessageResult`.
 pub(crate) fn create_message_result_up(
     value: old::CreateMessageResult,
@@ -104,13 +86,6 @@ pub(crate) fn create_message_result_up(
     })
 }
 
-impl crate::Upgrade<new::CreateMessageResult> for old::CreateMessageResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CreateMessageResult, Stop> {
-        create_message_result_up(self, cx)
-    }
-}
-
 /// `IncludeContext` to `IncludeContext`.
 pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeContext {
     match value {
@@ -120,38 +95,10 @@ pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeCont
     }
 }
 
-impl crate::Upgrade<new::IncludeContext> for old::IncludeContext {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::IncludeContext, Stop> {
-        Ok(include_context_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::IncludeContext> for old::IncludeContext {
-    #[inline]
-    fn upgrade_exact(self) -> new::IncludeContext {
-        include_context_up(self)
-    }
-}
-
 /// `ModelHint` to `ModelHint`.
 pub(crate) fn model_hint_up(value: old::ModelHint) -> new::ModelHint {
     let old::ModelHint { name, extra } = value;
     new::ModelHint { name, extra }
-}
-
-impl crate::Upgrade<new::ModelHint> for old::ModelHint {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelHint, Stop> {
-        Ok(model_hint_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelHint> for old::ModelHint {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelHint {
-        model_hint_up(self)
-    }
 }
 
 /// `ModelPreferences` to `ModelPreferences`.
@@ -171,20 +118,6 @@ pub(crate) fn model_preferences_up(
         intelligence_priority,
         speed_priority,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ModelPreferences> for old::ModelPreferences {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ModelPreferences, Stop> {
-        Ok(model_preferences_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ModelPreferences> for old::ModelPreferences {
-    #[inline]
-    fn upgrade_exact(self) -> new::ModelPreferences {
-        model_preferences_up(self)
     }
 }
 
@@ -219,13 +152,6 @@ pub(crate) fn sampling_content_up(
     }
 }
 
-impl crate::Upgrade<new::SamplingContent> for old::SamplingContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::SamplingContent, Stop> {
-        sampling_content_up(self, cx)
-    }
-}
-
 /// `SamplingMessage` to `SamplingMessage`.
 pub(crate) fn sampling_message_up(
     value: old::SamplingMessage,
@@ -238,13 +164,6 @@ pub(crate) fn sampling_message_up(
         role: role_up(role),
         extra,
     })
-}
-
-impl crate::Upgrade<new::SamplingMessage> for old::SamplingMessage {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::SamplingMessage, Stop> {
-        sampling_message_up(self, cx)
-    }
 }
 
 /// `SamplingMessageContentBlock` to `SamplingMessageContentBlock`.
@@ -275,17 +194,6 @@ pub(crate) fn sampling_message_content_block_up(
     }
 }
 
-impl crate::Upgrade<new::SamplingMessageContentBlock>
-for old::SamplingMessageContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(
-        self,
-        cx: &mut Context,
-    ) -> Result<new::SamplingMessageContentBlock, Stop> {
-        sampling_message_content_block_up(self, cx)
-    }
-}
-
 /// `ToolChoice` to `ToolChoice`.
 pub(crate) fn tool_choice_up(value: old::ToolChoice) -> new::ToolChoice {
     let old::ToolChoice { mode, extra } = value;
@@ -295,40 +203,12 @@ pub(crate) fn tool_choice_up(value: old::ToolChoice) -> new::ToolChoice {
     }
 }
 
-impl crate::Upgrade<new::ToolChoice> for old::ToolChoice {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ToolChoice, Stop> {
-        Ok(tool_choice_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolChoice> for old::ToolChoice {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolChoice {
-        tool_choice_up(self)
-    }
-}
-
 /// `ToolChoiceMode` to `ToolChoiceMode`.
 pub(crate) fn tool_choice_mode_up(value: old::ToolChoiceMode) -> new::ToolChoiceMode {
     match value {
         old::ToolChoiceMode::Auto => new::ToolChoiceMode::Auto,
         old::ToolChoiceMode::None => new::ToolChoiceMode::None,
         old::ToolChoiceMode::Required => new::ToolChoiceMode::Required,
-    }
-}
-
-impl crate::Upgrade<new::ToolChoiceMode> for old::ToolChoiceMode {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ToolChoiceMode, Stop> {
-        Ok(tool_choice_mode_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolChoiceMode> for old::ToolChoiceMode {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolChoiceMode {
-        tool_choice_mode_up(self)
     }
 }
 
@@ -360,13 +240,6 @@ pub(crate) fn tool_result_content_up(
     Ok(value)
 }
 
-impl crate::Upgrade<new::ToolResultContent> for old::ToolResultContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ToolResultContent, Stop> {
-        tool_result_content_up(self, cx)
-    }
-}
-
 /// `ToolUseContent` to `ToolUseContent`.
 pub(crate) fn tool_use_content_up(value: old::ToolUseContent) -> new::ToolUseContent {
     let old::ToolUseContent { id, input, meta, name, extra } = value;
@@ -376,19 +249,5 @@ pub(crate) fn tool_use_content_up(value: old::ToolUseContent) -> new::ToolUseCon
         input,
         name,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ToolUseContent> for old::ToolUseContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ToolUseContent, Stop> {
-        Ok(tool_use_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolUseContent> for old::ToolUseContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolUseContent {
-        tool_use_content_up(self)
     }
 }

@@ -21,20 +21,6 @@ pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
     }
 }
 
-impl crate::Upgrade<new::Annotations> for old::Annotations {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Annotations, Stop> {
-        Ok(annotations_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Annotations> for old::Annotations {
-    #[inline]
-    fn upgrade_exact(self) -> new::Annotations {
-        annotations_up(self)
-    }
-}
-
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_up(value: old::AudioContent) -> new::AudioContent {
     let old::AudioContent { annotations, data, meta, mime_type, extra } = value;
@@ -44,20 +30,6 @@ pub(crate) fn audio_content_up(value: old::AudioContent) -> new::AudioContent {
         data,
         mime_type,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::AudioContent> for old::AudioContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::AudioContent, Stop> {
-        Ok(audio_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::AudioContent> for old::AudioContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::AudioContent {
-        audio_content_up(self)
     }
 }
 
@@ -72,20 +44,6 @@ pub(crate) fn blob_resource_contents_up(
         mime_type,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::BlobResourceContents> for old::BlobResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::BlobResourceContents, Stop> {
-        Ok(blob_resource_contents_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::BlobResourceContents> for old::BlobResourceContents {
-    #[inline]
-    fn upgrade_exact(self) -> new::BlobResourceContents {
-        blob_resource_contents_up(self)
     }
 }
 
@@ -108,20 +66,6 @@ pub(crate) fn content_block_up(value: old::ContentBlock) -> new::ContentBlock {
     }
 }
 
-impl crate::Upgrade<new::ContentBlock> for old::ContentBlock {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ContentBlock, Stop> {
-        Ok(content_block_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ContentBlock> for old::ContentBlock {
-    #[inline]
-    fn upgrade_exact(self) -> new::ContentBlock {
-        content_block_up(self)
-    }
-}
-
 /// `EmbeddedResource` to `EmbeddedResource`.
 pub(crate) fn embedded_resource_up(
     value: old::EmbeddedResource,
@@ -132,20 +76,6 @@ pub(crate) fn embedded_resource_up(
         annotations: annotations.map(annotations_up),
         resource: text_or_blob_contents_up(resource),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::EmbeddedResource> for old::EmbeddedResource {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::EmbeddedResource, Stop> {
-        Ok(embedded_resource_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::EmbeddedResource> for old::EmbeddedResource {
-    #[inline]
-    fn upgrade_exact(self) -> new::EmbeddedResource {
-        embedded_resource_up(self)
     }
 }
 
@@ -161,39 +91,11 @@ pub(crate) fn icon_up(value: old::Icon) -> new::Icon {
     }
 }
 
-impl crate::Upgrade<new::Icon> for old::Icon {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Icon, Stop> {
-        Ok(icon_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Icon> for old::Icon {
-    #[inline]
-    fn upgrade_exact(self) -> new::Icon {
-        icon_up(self)
-    }
-}
-
 /// `IconTheme` to `IconTheme`.
 pub(crate) fn icon_theme_up(value: old::IconTheme) -> new::IconTheme {
     match value {
         old::IconTheme::Dark => new::IconTheme::Dark,
         old::IconTheme::Light => new::IconTheme::Light,
-    }
-}
-
-impl crate::Upgrade<new::IconTheme> for old::IconTheme {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::IconTheme, Stop> {
-        Ok(icon_theme_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::IconTheme> for old::IconTheme {
-    #[inline]
-    fn upgrade_exact(self) -> new::IconTheme {
-        icon_theme_up(self)
     }
 }
 
@@ -206,20 +108,6 @@ pub(crate) fn image_content_up(value: old::ImageContent) -> new::ImageContent {
         data,
         mime_type,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ImageContent> for old::ImageContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ImageContent, Stop> {
-        Ok(image_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ImageContent> for old::ImageContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::ImageContent {
-        image_content_up(self)
     }
 }
 
@@ -250,13 +138,6 @@ pub(crate) fn notification_params_up(
     })
 }
 
-impl crate::Upgrade<new::NotificationParams> for old::NotificationParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::NotificationParams, Stop> {
-        notification_params_up(self, cx)
-    }
-}
-
 /// `PaginatedRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn paginated_request_params_up(
     value: old::PaginatedRequestParams,
@@ -275,32 +156,11 @@ pub(crate) fn paginated_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::PaginatedRequestParams> for old::PaginatedRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::PaginatedRequestParams, Stop> {
-        paginated_request_params_up(self, cx)
-    }
-}
-
 /// `ProgressToken` to `ProgressToken`.
 pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
     match value {
         old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
         old::ProgressToken::String(value) => new::ProgressToken::String(value),
-    }
-}
-
-impl crate::Upgrade<new::ProgressToken> for old::ProgressToken {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ProgressToken, Stop> {
-        Ok(progress_token_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ProgressToken> for old::ProgressToken {
-    #[inline]
-    fn upgrade_exact(self) -> new::ProgressToken {
-        progress_token_up(self)
     }
 }
 
@@ -332,13 +192,6 @@ pub(crate) fn request_meta_object_up(
     })
 }
 
-impl crate::Upgrade<new::RequestMetaObject> for old::RequestMetaObject {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::RequestMetaObject, Stop> {
-        request_meta_object_up(self, cx)
-    }
-}
-
 /// `RequestMetaObject` to `Map`.
 pub(crate) fn request_meta_object_to_map_up(value: old::RequestMetaObject) -> Extra {
     let old::RequestMetaObject { progress_token, mut extra } = value;
@@ -354,20 +207,6 @@ pub(crate) fn request_params_up(
     new::ListRootsRequestParams {
         meta: meta.map(request_meta_object_to_map_up),
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ListRootsRequestParams> for old::RequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ListRootsRequestParams, Stop> {
-        Ok(request_params_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ListRootsRequestParams> for old::RequestParams {
-    #[inline]
-    fn upgrade_exact(self) -> new::ListRootsRequestParams {
-        request_params_up(self)
     }
 }
 
@@ -399,39 +238,11 @@ pub(crate) fn resource_link_up(value: old::ResourceLink) -> new::ResourceLink {
     }
 }
 
-impl crate::Upgrade<new::ResourceLink> for old::ResourceLink {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ResourceLink, Stop> {
-        Ok(resource_link_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ResourceLink> for old::ResourceLink {
-    #[inline]
-    fn upgrade_exact(self) -> new::ResourceLink {
-        resource_link_up(self)
-    }
-}
-
 /// `Role` to `Role`.
 pub(crate) fn role_up(value: old::Role) -> new::Role {
     match value {
         old::Role::Assistant => new::Role::Assistant,
         old::Role::User => new::Role::User,
-    }
-}
-
-impl crate::Upgrade<new::Role> for old::Role {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::Role, Stop> {
-        Ok(role_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::Role> for old::Role {
-    #[inline]
-    fn upgrade_exact(self) -> new::Role {
-        role_up(self)
     }
 }
 
@@ -443,20 +254,6 @@ pub(crate) fn text_content_up(value: old::TextContent) -> new::TextContent {
         annotations: annotations.map(annotations_up),
         text,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::TextContent> for old::TextContent {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::TextContent, Stop> {
-        Ok(text_content_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TextContent> for old::TextContent {
-    #[inline]
-    fn upgrade_exact(self) -> new::TextContent {
-        text_content_up(self)
     }
 }
 
@@ -474,20 +271,6 @@ pub(crate) fn text_or_blob_contents_up(
     }
 }
 
-impl crate::Upgrade<new::TextOrBlobContents> for old::TextOrBlobContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::TextOrBlobContents, Stop> {
-        Ok(text_or_blob_contents_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TextOrBlobContents> for old::TextOrBlobContents {
-    #[inline]
-    fn upgrade_exact(self) -> new::TextOrBlobContents {
-        text_or_blob_contents_up(self)
-    }
-}
-
 /// `TextResourceContents` to `TextResourceContents`.
 pub(crate) fn text_resource_contents_up(
     value: old::TextResourceContents,
@@ -499,20 +282,6 @@ pub(crate) fn text_resource_contents_up(
         text,
         uri,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::TextResourceContents> for old::TextResourceContents {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::TextResourceContents, Stop> {
-        Ok(text_resource_contents_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::TextResourceContents> for old::TextResourceContents {
-    #[inline]
-    fn upgrade_exact(self) -> new::TextResourceContents {
-        text_resource_contents_up(self)
     }
 }
 

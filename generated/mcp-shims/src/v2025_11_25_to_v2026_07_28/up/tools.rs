@@ -30,13 +30,6 @@ pub(crate) fn call_tool_outcome_up(
     }
 }
 
-impl crate::Upgrade<new::CallToolOutcome> for old::CallToolOutcome {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CallToolOutcome, Stop> {
-        call_tool_outcome_up(self, cx)
-    }
-}
-
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_up(
     value: old::CallToolRequestParams,
@@ -65,13 +58,6 @@ pub(crate) fn call_tool_request_params_up(
     })
 }
 
-impl crate::Upgrade<new::CallToolRequestParams> for old::CallToolRequestParams {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CallToolRequestParams, Stop> {
-        call_tool_request_params_up(self, cx)
-    }
-}
-
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_up(
     value: old::CallToolResult,
@@ -96,13 +82,6 @@ pub(crate) fn call_tool_result_up(
     };
     hooks::unwrap_structured(&mut value, &mut cx.under(&rules::STRUCTURED_WRAP))?;
     Ok(value)
-}
-
-impl crate::Upgrade<new::CallToolResult> for old::CallToolResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::CallToolResult, Stop> {
-        call_tool_result_up(self, cx)
-    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
@@ -148,13 +127,6 @@ pub(crate) fn list_tools_result_up(
     })
 }
 
-impl crate::Upgrade<new::ListToolsResult> for old::ListToolsResult {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::ListToolsResult, Stop> {
-        list_tools_result_up(self, cx)
-    }
-}
-
 /// `Tool` to `Tool`.
 pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, Stop> {
     let old::Tool {
@@ -185,13 +157,6 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     Ok(value)
 }
 
-impl crate::Upgrade<new::Tool> for old::Tool {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, cx: &mut Context) -> Result<new::Tool, Stop> {
-        tool_up(self, cx)
-    }
-}
-
 /// `ToolAnnotations` to `ToolAnnotations`.
 pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnotations {
     let old::ToolAnnotations {
@@ -209,19 +174,5 @@ pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnot
         read_only_hint,
         title,
         extra,
-    }
-}
-
-impl crate::Upgrade<new::ToolAnnotations> for old::ToolAnnotations {
-    const HOP: &'static str = super::HOP;
-    fn upgrade_in(self, _: &mut Context) -> Result<new::ToolAnnotations, Stop> {
-        Ok(tool_annotations_up(self))
-    }
-}
-
-impl crate::UpgradeExact<new::ToolAnnotations> for old::ToolAnnotations {
-    #[inline]
-    fn upgrade_exact(self) -> new::ToolAnnotations {
-        tool_annotations_up(self)
     }
 }
