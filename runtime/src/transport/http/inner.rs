@@ -171,6 +171,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         for lane in gone {
             lane.close();
         }
+        lane.count_against(self.unread_of(kept_for.clone()));
         if let Some(store) = &self.options.events {
             store.opened(&id, &kept_for);
             lane.keep_events(Arc::clone(&id), Arc::clone(store));

@@ -122,6 +122,8 @@ impl Route {
     /// Puts a text in, whether there is room or not; if nobody reads any more, it is for nobody. It is not put in if its
     /// reader has left too much unread.
     pub(crate) fn push(&self, mut item: Item) -> Result<(), Full> {
+        // What it took up while it was set aside is given back first.
+        item.unread = None;
         item.unread = self.admit(&item.text)?;
         self.put(item);
         Ok(())
@@ -205,6 +207,7 @@ impl Queue {
     }
 }
 
-fn cost(text: &Outgoing) -> usize {
+/// What a text takes up while nobody reads it.
+pub(crate) fn cost(text: &Outgoing) -> usize {
     text.body.len() + TEXT_BYTES
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use mcp_revisions::Limits;
-use mcp_revisions::http::{PeerAddress, Principal, Service};
+use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::server::{Call, Notice};
@@ -192,12 +192,13 @@ impl Handler for Telling {
 }
 
 impl Telling {
-    /// Tells the one session much more than waits for anybody.
+    /// Tells each session so much, a thousand bytes at a time.
     fn tell(&self, count: usize) {
-        let session = self.sessions.lock().unwrap()[0].clone();
         let params = Json::from(json!({"_meta": {"why": "x".repeat(1_000)}}));
-        for _ in 0..count {
-            let _ = session.notify("notifications/tools/list_changed", Some(&params));
+        for session in self.sessions.lock().unwrap().clone() {
+            for _ in 0..count {
+                let _ = session.notify("notifications/tools/list_changed", Some(&params));
+            }
         }
     }
 }
@@ -229,6 +230,49 @@ async fn what_a_session_is_told_while_its_stream_is_not_read_is_bounded_and_goes
     handler.tell(1);
     let frame = tokio::time::timeout(LONG, stream.frame()).await;
     assert!(frame.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn what_the_sessions_of_one_client_are_told_unread_counts_against_its_share() {
+    let handler = Telling::default();
+    let limits = Limits {
+        message_bytes: 32 << 10,
+        ..Limits::default()
+    };
+    let options = Options::new().with_unread_bytes(256 << 10).without_events();
+    let service = Service::with_options(telling().with_limits(limits), handler.clone(), options);
+    let [greedy, other] = ["greedy", "other"].map(|name| Principal(name.to_owned()));
+    let mut sessions = Vec::new();
+    for who in [&greedy, &greedy, &greedy, &greedy, &other] {
+        let opened = send_as(&service, who, initialize("2025-11-25")).await;
+        let id = opened.headers()["mcp-session-id"]
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let initialized = Post::of(&initialized).with("Mcp-Session-Id", &id);
+        send_as(&service, who, initialized).await;
+        sessions.push((who, id));
+    }
+    handler.tell(40);
+    let mut read = Vec::new();
+    for (who, id) in sessions {
+        let mut get = Post::of(&json!(0))
+            .with("Mcp-Session-Id", &id)
+            .request(Method::GET);
+        get.extensions_mut().insert(who.clone());
+        let mut stream = service.clone().oneshot(get).await.unwrap().into_body();
+        let mut bytes = 0;
+        while let Ok(Some(frame)) =
+            tokio::time::timeout(Duration::from_millis(200), stream.frame()).await
+        {
+            bytes += frame.unwrap().into_data().unwrap().len();
+        }
+        read.push(bytes);
+    }
+    let (others, greedys) = read.split_last().unwrap();
+    assert!(greedys.iter().sum::<usize>() < 70_000, "{read:?}");
+    assert!(*others > 35_000, "{read:?}");
 }
 
 #[tokio::test]

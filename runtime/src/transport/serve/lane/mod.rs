@@ -112,6 +112,12 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         self.state().streams.attach(route)
     }
 
+    /// Counts what the session is told while nobody reads its stream against this share.
+    #[cfg(feature = "http")]
+    pub(crate) fn count_against(&self, share: super::budget::Share) {
+        self.state().streams.count_against(share);
+    }
+
     /// Keeps the events of the session that was opened, so that its client can have them again.
     #[cfg(feature = "http")]
     pub(crate) fn keep_events(&self, session: Arc<str>, store: Arc<dyn EventStore>) {

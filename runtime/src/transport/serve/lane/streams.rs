@@ -10,10 +10,11 @@ use mcp_registry::{ProtocolHeader, ProtocolRule, Revision};
 use crate::protocol::Exchange;
 use crate::server::Outgoing;
 use crate::transport::serve::Facts;
+use crate::transport::serve::budget::Share;
 use crate::transport::serve::replay::EventId;
 #[cfg(feature = "http")]
 use crate::transport::serve::replay::{EventStore, KeptEvent};
-use crate::transport::serve::route::{Item, Route};
+use crate::transport::serve::route::{Item, Route, cost};
 
 /// How many texts a session keeps that belong to no exchange, while nobody reads its stream.
 const BACKLOG: usize = 64;
@@ -30,6 +31,8 @@ pub(super) struct Streams {
     /// Those that came while nobody read them.
     backlog: VecDeque<Item>,
     backlog_bytes: usize,
+    /// What those count against that wait for a reader, where that is counted.
+    share: Option<Share>,
     /// How many events of no exchange there were.
     at_large_events: u64,
     /// Where events are kept, once a session is open that can have them again.
@@ -98,6 +101,12 @@ impl Streams {
     pub(super) fn route(&self, exchange: Exchange) -> Option<Route> {
         let open = self.open.get(&exchange).map(|open| open.route.clone());
         open.or_else(|| self.at_large.clone())
+    }
+
+    /// Counts what waits for its reader against this share from now on.
+    #[cfg(feature = "http")]
+    pub(super) fn count_against(&mut self, share: Share) {
+        self.share = Some(share);
     }
 
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
@@ -185,7 +194,19 @@ impl Streams {
         }
     }
 
-    fn set_aside(&mut self, item: Item) {
+    fn set_aside(&mut self, mut item: Item) {
+        if let Some(share) = &self.share {
+            // The oldest of its own session go first; if others of its owner fill the share, this one is not kept.
+            item.unread = loop {
+                match share.take(cost(&item.text)) {
+                    Ok(unread) => break Some(unread),
+                    Err(_) => match self.backlog.pop_front() {
+                        Some(oldest) => self.backlog_bytes -= oldest.text.body.len(),
+                        None => return,
+                    },
+                }
+            };
+        }
         self.backlog_bytes += item.text.body.len();
         self.backlog.push_back(item);
         while (self.backlog.len() > BACKLOG || self.backlog_bytes > BACKLOG_BYTES)
