@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for file in files {
         let bytes = match read(file) {
             Err(error) => {
-                eprintln!("error: cannot read {file}: {error}");
+                crate::colour::print_error(format_args!("cannot read {file}: {error}"));
                 code = 3;
                 continue;
             }

@@ -3,7 +3,7 @@
 //! Each subcommand is a file of its own. Exit codes: 0 all is well, 1 something is not, 2 usage,
 //! 3 an input cannot be read, or the output not written; of `convert` and `transcript --as` also 4 lossy, of `convert` 5 needs state, 6 rejected.
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome { text, code }) => printed(&text, code),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            colour::print_error(&error);
             2.into()
         }
     }
@@ -98,7 +98,7 @@ fn shared(outcome: anyhow::Result<command::Outcome>) -> ExitCode {
     match outcome {
         Ok(command::Outcome { text, passed }) => printed(&text, u8::from(!passed)),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            colour::print_error(&error);
             command::failure_code(&error).into()
         }
     }
@@ -110,6 +110,7 @@ fn printed(text: &str, code: u8) -> ExitCode {
         return code.into();
     }
     let mut stdout = std::io::stdout();
+    let text = colour::harmless(text, stdout.is_terminal());
     match stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(file) => match File::create(file) {
             Ok(created) => Some(BufWriter::new(created)),
             Err(error) => {
-                eprintln!("error: cannot write {file}: {error}");
+                crate::colour::print_error(format_args!("cannot write {file}: {error}"));
                 return Ok(ended(3));
             }
         },
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut child = match start(&arguments.command) {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            crate::colour::print_error(&error);
             return Ok(ended(3));
         }
     };
@@ -168,7 +168,8 @@ fn write_down(heard: &Receiver<Event>, mut record: Option<impl Write>, mut watch
             }
         }
         if let Some(watch) = &mut watch {
-            eprint!("{}", watch.sees(direction, at, &line));
+            let seen = watch.sees(direction, at, &line);
+            eprint!("{}", crate::colour::harmless(&seen, true));
         }
     }
 }

@@ -184,7 +184,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             code: 0,
         }),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            crate::colour::print_error(&error);
             Ok(Outcome {
                 text: String::new(),
                 code: 1,

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let text = match read(file) {
         Ok(text) => text,
         Err(error) => {
-            eprintln!("error: cannot read {file}: {error}");
+            crate::colour::print_error(format_args!("cannot read {file}: {error}"));
             return Ok(Outcome {
                 text: String::new(),
                 code: 3,

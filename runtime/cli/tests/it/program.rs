@@ -90,3 +90,45 @@ fn lines_are_checked_one_by_one() {
         "{told}"
     );
 }
+
+/// What a file says is shown, and does nothing to the terminal: neither by its content nor by its name.
+#[test]
+fn a_file_does_not_control_the_terminal() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("\u{1b}]0;title\u{7}.json");
+    let method = r"\u001b[2J\u001b[8m\u009b1m\rnothing to see";
+    let request = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}}}}"#);
+    std::fs::write(&file, request).unwrap();
+    let file = file.to_str().unwrap();
+    for arguments in [
+        &["check", "--revision", "2025-11-25", file][..],
+        &["check", "--revision", "2025-11-25", &format!("{file}/none")],
+        &["transcript", file],
+    ] {
+        let output = run(arguments);
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8(told).unwrap();
+        let acts = told.contains(['\u{1b}', '\u{7}', '\r']);
+        assert!(!told.is_empty() && !acts, "{arguments:?}: {told:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_is_no_success() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(
+        folder.join("ok.json"),
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+    )
+    .unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .current_dir(folder)
+        .args(["check", "--revision", "2025-11-25", "ok.json"])
+        .stdout(full.unwrap())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(!output.stderr.is_empty());
+}
