@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -55,7 +56,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let mut replay = Replay::new(directory, after.as_deref())?;
     let workshop = compile.then(Workshop::set_up).transpose()?;
     let mut history = History::default();
-    println!("{}", history.heading(compile));
+    tell(&history.heading(compile));
     for (name, path) in schemas {
         let text = std::fs::read_to_string(&path)
             .map_err(|cause| mcp_schema::Error::io("read", &path, cause))?;
@@ -67,12 +68,17 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             Err(Refused::Unanswered(problems)) => Err(Fate::Refused(first(&problems))),
             Ok(step) => compiled(step, workshop.as_ref()),
         };
-        println!("{}", history.line(&name, made, ms));
+        tell(&history.line(&name, made, ms));
     }
     Ok(Outcome {
         passed: history.refused == 0,
         text: history.summary(),
     })
+}
+
+/// Prints a line at once; a reader that has seen enough, as `head` does, is no failure.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// Why a schema did not go through, in words.

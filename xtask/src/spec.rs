@@ -161,6 +161,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         }
         Command::Verify { upstream } => {
             let verified = spec::verify(&dir, upstream.as_deref())?;
+            // Whether rules match is what the generator finds out.
+            mcp_codegen::generate::generate(&Spec::read(&dir)?)?;
             Ok(Outcome::passed(verify_text(&verified)))
         }
         Command::Docs => docs(&Spec::read(&dir)?),

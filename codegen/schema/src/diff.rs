@@ -57,6 +57,7 @@ pub use explain::{Explanation, explain};
 pub use filter::Filter;
 pub(crate) use graph::{Graph, NodeId as Node, Rest, Shape};
 pub use history::{Channel, History, MethodLine, history};
+pub(crate) use judge::refused_by;
 pub use kind::Kind;
 pub(crate) use member::{Depth, Difference, Members};
 pub use path::{Part, WirePath, WirePlace, direction_id};

@@ -136,6 +136,17 @@ pub enum Error {
 impl Error {
     /// An [`Error::Io`].
     pub fn io(action: &'static str, path: impl AsRef<Path>, cause: std::io::Error) -> Self {
+        use std::io::{Error as Cause, ErrorKind};
+        let cause = match cause.kind() {
+            ErrorKind::NotFound if action == "read" => {
+                Cause::new(ErrorKind::NotFound, "there is no such file: check the path")
+            }
+            ErrorKind::InvalidData if action == "read" => Cause::new(
+                ErrorKind::InvalidData,
+                format!("{cause}: save the file as UTF-8"),
+            ),
+            _ => cause,
+        };
         Self::Io {
             path: path.as_ref().to_owned(),
             action,

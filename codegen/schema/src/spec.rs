@@ -17,6 +17,7 @@ pub(crate) mod errata;
 pub mod errors;
 mod facts;
 mod import;
+mod journal;
 pub mod json;
 pub mod methods;
 mod remove;

@@ -11,9 +11,6 @@ use super::ty::ident;
 use mcp_schema::model::Model;
 use mcp_schema::naming::taken::WIRE;
 
-/// From how many types on a file imports all of them.
-const MANY: usize = 40;
-
 /// The names at the start of the paths of some items.
 pub(crate) fn named(body: &File) -> BTreeSet<String> {
     let mut named = Named::default();
@@ -38,10 +35,6 @@ pub(super) fn imports(model: &Model, body: &File, area: Option<&str>) -> TokenSt
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
     let types = match types.len() {
         0 => quote!(),
-        // A list that nobody reads says no more than the whole.
-        many if many > MANY => quote!(
-            use crate::*;
-        ),
         _ => quote!(use crate::{#(#types),*};),
     };
     quote!(#wire #types)

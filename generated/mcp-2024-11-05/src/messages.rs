@@ -5,7 +5,20 @@
 
 use mcp_wire::{Extra, Integer, Json, Map, UnknownMessage};
 
-use crate::*;
+use crate::{
+    Annotations, AnyResult, CallToolRequest, CallToolResult, CancelledNotification,
+    CompleteRequest, CompleteResult, CreateMessageRequest, CreateMessageResult,
+    GetPromptRequest, GetPromptResult, InitializeRequest, InitializeResult,
+    InitializedNotification, ListPromptsRequest, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
+    ListResourcesResult, ListRootsRequest, ListRootsResult, ListToolsRequest,
+    ListToolsResult, LoggingMessageNotification, NotificationParams,
+    PaginatedRequestParams, PingRequest, ProgressNotification,
+    PromptListChangedNotification, ReadResourceRequest, ReadResourceResult, RequestId,
+    RequestMetaObject, RequestParams, ResourceListChangedNotification,
+    ResourceUpdatedNotification, RootsListChangedNotification, SetLevelRequest,
+    SubscribeRequest, ToolListChangedNotification, UnsubscribeRequest,
+};
 
 /// Shared base in the schema of everything that can carry `annotations`; never sent on its own.
 ///

@@ -5,7 +5,43 @@
 
 use mcp_wire::{Direction, MethodInfo, MethodKind, TypeInfo};
 
-use crate::*;
+use crate::{
+    Annotations, AnyResult, AudioContent, BlobResourceContents, CallToolRequest,
+    CallToolRequestParams, CallToolResult, CancelledNotification,
+    CancelledNotificationParams, ClientCapabilities, ClientCapabilitiesRoots,
+    ClientNotification, ClientRequest, ClientResult, CompleteRequest,
+    CompleteRequestParams, CompleteRequestParamsArgument, CompleteResult,
+    CompleteResultCompletion, CompletionReference, ContentBlock, CreateMessageRequest,
+    CreateMessageRequestParams, CreateMessageResult, Cursor, EmbeddedResource,
+    EmptyResult, ErrorObject, GetPromptRequest, GetPromptRequestParams, GetPromptResult,
+    ImageContent, Implementation, IncludeContext, InitializeRequest,
+    InitializeRequestParams, InitializeResult, InitializedNotification,
+    InitializedNotificationParams, JsonRpcBatchRequest, JsonRpcBatchRequestItem,
+    JsonRpcBatchResponse, JsonRpcBatchResponseItem, JsonRpcError, JsonRpcMessage,
+    JsonRpcNotification, JsonRpcNotificationParams, JsonRpcRequest, JsonRpcRequestParams,
+    JsonRpcResponse, ListPromptsRequest, ListPromptsRequestParams, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesRequestParams,
+    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesRequestParams,
+    ListResourcesResult, ListRootsRequest, ListRootsRequestParams, ListRootsResult,
+    ListToolsRequest, ListToolsRequestParams, ListToolsResult, LoggingLevel,
+    LoggingMessageNotification, LoggingMessageNotificationParams, ModelHint,
+    ModelPreferences, Notification, NotificationParams, PaginatedRequest,
+    PaginatedRequestParams, PaginatedResult, PingRequest, PingRequestParams,
+    ProgressNotification, ProgressNotificationParams, ProgressToken, Prompt,
+    PromptArgument, PromptListChangedNotification, PromptListChangedNotificationParams,
+    PromptMessage, PromptReference, ReadResourceRequest, ReadResourceRequestParams,
+    ReadResourceResult, Request, RequestId, RequestMetaObject, RequestParams, Resource,
+    ResourceContents, ResourceListChangedNotification,
+    ResourceListChangedNotificationParams, ResourceReference, ResourceTemplate,
+    ResourceUpdatedNotification, ResourceUpdatedNotificationParams, Role, Root,
+    RootsListChangedNotification, RootsListChangedNotificationParams, SamplingContent,
+    SamplingMessage, ServerCapabilities, ServerCapabilitiesPrompts,
+    ServerCapabilitiesResources, ServerCapabilitiesTools, ServerNotification,
+    ServerRequest, ServerResult, SetLevelRequest, SetLevelRequestParams,
+    SubscribeRequest, SubscribeRequestParams, TextContent, TextOrBlobContents,
+    TextResourceContents, Tool, ToolAnnotations, ToolListChangedNotification,
+    ToolListChangedNotificationParams, UnsubscribeRequest, UnsubscribeRequestParams,
+};
 
 /// Every method, by direction, kind and name.
 pub static METHODS: &[MethodInfo] = &[

@@ -5,7 +5,45 @@
 
 use mcp_wire::{Direction, MethodInfo, MethodKind, TypeInfo};
 
-use crate::*;
+use crate::{
+    Annotations, AnyResult, AudioContent, BaseMetadata, BlobResourceContents,
+    BooleanSchema, CallToolRequest, CallToolRequestParams, CallToolResult,
+    CancelledNotification, CancelledNotificationParams, ClientCapabilities,
+    ClientCapabilitiesRoots, ClientNotification, ClientRequest, ClientResult,
+    CompleteRequest, CompleteRequestParams, CompleteRequestParamsArgument,
+    CompleteRequestParamsContext, CompleteResult, CompleteResultCompletion,
+    CompletionReference, ContentBlock, CreateMessageRequest, CreateMessageRequestParams,
+    CreateMessageResult, Cursor, ElicitAction, ElicitRequest, ElicitRequestParams,
+    ElicitRequestParamsRequestedSchema, ElicitResult, ElicitValue, EmbeddedResource,
+    EmptyResult, EnumSchema, ErrorObject, GetPromptRequest, GetPromptRequestParams,
+    GetPromptResult, ImageContent, Implementation, IncludeContext, InitializeRequest,
+    InitializeRequestParams, InitializeResult, InitializedNotification,
+    InitializedNotificationParams, JsonRpcError, JsonRpcMessage, JsonRpcNotification,
+    JsonRpcNotificationParams, JsonRpcRequest, JsonRpcRequestParams, JsonRpcResponse,
+    ListPromptsRequest, ListPromptsRequestParams, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesRequestParams,
+    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesRequestParams,
+    ListResourcesResult, ListRootsRequest, ListRootsRequestParams, ListRootsResult,
+    ListToolsRequest, ListToolsRequestParams, ListToolsResult, LoggingLevel,
+    LoggingMessageNotification, LoggingMessageNotificationParams, ModelHint,
+    ModelPreferences, Notification, NotificationParams, NumberSchema, NumberSchemaType,
+    PaginatedRequest, PaginatedRequestParams, PaginatedResult, PingRequest,
+    PingRequestParams, PrimitiveSchemaDefinition, ProgressNotification,
+    ProgressNotificationParams, ProgressToken, Prompt, PromptArgument,
+    PromptListChangedNotification, PromptListChangedNotificationParams, PromptMessage,
+    PromptReference, ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult,
+    Request, RequestId, RequestMetaObject, RequestParams, Resource, ResourceContents,
+    ResourceLink, ResourceListChangedNotification, ResourceListChangedNotificationParams,
+    ResourceTemplate, ResourceTemplateReference, ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParams, Role, Root, RootsListChangedNotification,
+    RootsListChangedNotificationParams, SamplingContent, SamplingMessage,
+    ServerCapabilities, ServerCapabilitiesPrompts, ServerCapabilitiesResources,
+    ServerCapabilitiesTools, ServerNotification, ServerRequest, ServerResult,
+    SetLevelRequest, SetLevelRequestParams, StringSchema, StringSchemaFormat,
+    SubscribeRequest, SubscribeRequestParams, TextContent, TextOrBlobContents,
+    TextResourceContents, Tool, ToolAnnotations, ToolListChangedNotification,
+    ToolListChangedNotificationParams, UnsubscribeRequest, UnsubscribeRequestParams,
+};
 
 /// Every method, by direction, kind and name.
 pub static METHODS: &[MethodInfo] = &[

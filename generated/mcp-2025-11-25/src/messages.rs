@@ -5,7 +5,24 @@
 
 use mcp_wire::{Extra, Integer, Json, JsonObject, Map, UnknownMessage};
 
-use crate::*;
+use crate::{
+    AnyResult, CallToolRequest, CallToolResult, CancelTaskRequest, CancelTaskResult,
+    CancelledNotification, CompleteRequest, CompleteResult, CreateMessageRequest,
+    CreateMessageResult, ElicitRequest, ElicitRequestUrlParams, ElicitResult,
+    ElicitationCompleteNotification, GetPromptRequest, GetPromptResult,
+    GetTaskPayloadRequest, GetTaskPayloadResult, GetTaskRequest, GetTaskResult, Icon,
+    InitializeRequest, InitializeResult, InitializedNotification, ListPromptsRequest,
+    ListPromptsResult, ListResourceTemplatesRequest, ListResourceTemplatesResult,
+    ListResourcesRequest, ListResourcesResult, ListRootsRequest, ListRootsResult,
+    ListTasksRequest, ListTasksResult, ListToolsRequest, ListToolsResult,
+    LoggingMessageNotification, PaginatedRequestParams, PingRequest,
+    ProgressNotification, PromptListChangedNotification, ReadResourceRequest,
+    ReadResourceResult, RequestId, RequestMetaObject, ResourceListChangedNotification,
+    ResourceUpdatedNotification, RootsListChangedNotification, SetLevelRequest,
+    SubscribeRequest, TaskMetadata, TaskStatusNotification, TitledMultiSelectEnumSchema,
+    TitledSingleSelectEnumSchema, ToolListChangedNotification, UnsubscribeRequest,
+    UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
+};
 
 /// Shared base in the schema of things with an identifier and a display title; never sent on its own.
 ///

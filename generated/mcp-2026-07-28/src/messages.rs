@@ -5,7 +5,21 @@
 
 use mcp_wire::{Extra, Integer, Json, Map, UnknownMessage};
 
-use crate::*;
+use crate::{
+    AnyResult, CacheScope, CallToolOutcome, CallToolRequest, CallToolResult,
+    CancelledNotification, ClientCapabilities, CompleteRequest, CompleteResult,
+    DiscoverRequest, DiscoverResult, GetPromptOutcome, GetPromptRequest, GetPromptResult,
+    Icon, InputRequiredResult, InputResponses, JsonObject, ListPromptsRequest,
+    ListPromptsResult, ListResourceTemplatesRequest, ListResourceTemplatesResult,
+    ListResourcesRequest, ListResourcesResult, ListToolsRequest, ListToolsResult,
+    LoggingMessageNotification, MetaObject, PaginatedRequestParams, ProgressNotification,
+    PromptListChangedNotification, ReadResourceOutcome, ReadResourceRequest,
+    ReadResourceResult, RequestId, RequestMetaObject, ResourceListChangedNotification,
+    ResourceUpdatedNotification, ResultMetaObject, SubscriptionsAcknowledgedNotification,
+    SubscriptionsListenRequest, SubscriptionsListenResult, TitledMultiSelectEnumSchema,
+    TitledSingleSelectEnumSchema, ToolListChangedNotification,
+    UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
+};
 
 /// Shared base in the schema of things with an identifier and a display title; never sent on its own.
 ///

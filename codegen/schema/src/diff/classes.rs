@@ -4,7 +4,7 @@
 //! shapes contain themselves. Names and places play no part, so a definition
 //! that was renamed, inlined or extracted stays in its class.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::applied::is_applied;
 use super::graph::{Graph, NodeId, Rest, Shape};
@@ -48,29 +48,63 @@ fn settle(own: &[u32], parts: &[Parts]) -> Vec<u32> {
         let next = number(table.len());
         class[id] = *table.entry(parts[id].key(own[id], &class)).or_insert(next);
     }
-    // The rest is split until nothing splits any more.
-    let settled = number(table.len());
-    let mut count = 0;
-    for id in &rest {
-        class[*id] = settled + own[*id];
+    split(&mut class, own, parts, &rest, number(table.len()));
+    class
+}
+
+/// Splits the classes of the rest until nothing splits any more: what a node is made of is looked at again only where
+/// one of its parts has got another class. The classes up to `first` are given.
+fn split(class: &mut [u32], own: &[u32], parts: &[Parts], rest: &[usize], first: u32) {
+    let mut wholes: HashMap<usize, Vec<usize>> = HashMap::new();
+    for id in rest {
+        for part in &parts[*id].nodes {
+            wholes.entry(*part).or_default().push(*id);
+        }
     }
-    loop {
-        let mut table: HashMap<Vec<u32>, u32> = HashMap::with_capacity(rest.len());
-        let refined: Vec<u32> = (rest.iter())
-            .map(|id| {
-                let next = settled + number(table.len());
-                *table
-                    .entry(parts[*id].key(own[*id], &class))
-                    .or_insert(next)
-            })
-            .collect();
-        for (id, refined) in rest.iter().zip(refined) {
-            class[*id] = refined;
+    let mut begun: HashMap<u32, u32> = HashMap::new();
+    let mut next = first;
+    let mut members: HashMap<u32, usize> = HashMap::new();
+    for id in rest {
+        class[*id] = *begun.entry(own[*id]).or_insert_with(|| {
+            next += 1;
+            next - 1
+        });
+        *members.entry(class[*id]).or_default() += 1;
+    }
+    // What all members of a class are made of, but for those that are to be looked at.
+    let mut made_of: HashMap<u32, Vec<u32>> = HashMap::new();
+    let mut open: BTreeSet<usize> = rest.iter().copied().collect();
+    while !open.is_empty() {
+        let mut groups: BTreeMap<u32, BTreeMap<Vec<u32>, Vec<usize>>> = BTreeMap::new();
+        for id in &open {
+            let key = parts[*id].key(own[*id], class);
+            let group = groups.entry(class[*id]).or_default();
+            group.entry(key).or_default().push(*id);
         }
-        if table.len() == count {
-            return class;
+        open.clear();
+        for (old, by_key) in groups {
+            let looked_at: usize = by_key.values().map(Vec::len).sum();
+            let stays = match made_of.get(&old) {
+                Some(known) if members.get(&old).is_some_and(|all| *all > looked_at) => {
+                    known.clone()
+                }
+                _ => {
+                    let largest = by_key.iter().max_by_key(|(_, ids)| ids.len());
+                    largest.map(|(key, _)| key.clone()).unwrap_or_default()
+                }
+            };
+            for (key, ids) in by_key.into_iter().filter(|(key, _)| *key != stays) {
+                members.entry(old).and_modify(|all| *all -= ids.len());
+                members.insert(next, ids.len());
+                made_of.insert(next, key);
+                for id in ids {
+                    class[id] = next;
+                    open.extend(wholes.get(&id).into_iter().flatten());
+                }
+                next += 1;
+            }
+            made_of.insert(old, stays);
         }
-        count = table.len();
     }
 }
 

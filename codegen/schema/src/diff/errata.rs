@@ -3,7 +3,7 @@
 //! What is compared is the change, not how it is told. Where an erratum puts `_meta` into old params, a `_meta` that is
 //! demanded now shows as `became-required`, and without the erratum as `member-added-required`: old senders are refused either way.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Diff;
 use super::kind::Kind;
@@ -29,22 +29,28 @@ pub fn marked(diff: &mut Diff, raw: &Diff, old: &Side, new: &Side) {
 
 /// The changes of a comparison, to be looked up by place on the wire.
 struct Changes<'d> {
-    rows: Vec<(&'d Row, Vec<WirePlace>)>,
+    rows: Vec<&'d Row>,
+    /// Which rows stand at a place.
+    at: BTreeMap<WirePlace, Vec<usize>>,
 }
 
 impl<'d> Changes<'d> {
     fn of(diff: &'d Diff) -> Self {
-        let rows = diff.rows.iter();
-        Self {
-            rows: rows.map(|row| (row, places(&row.paths))).collect(),
+        let rows: Vec<&Row> = diff.rows.iter().collect();
+        let mut at: BTreeMap<WirePlace, Vec<usize>> = BTreeMap::new();
+        for (index, row) in rows.iter().enumerate() {
+            for place in places(&row.paths) {
+                at.entry(place).or_default().push(index);
+            }
         }
+        Self { rows, at }
     }
 
     /// Whether there is a change as grave where the row has its own: for what moved, at both ends.
     fn account_for(&self, row: &Row) -> bool {
         if row.paths.is_empty() {
             let mut others = self.rows.iter();
-            return others.any(|(other, _)| other.kind == row.kind && other.subject == row.subject);
+            return others.any(|other| other.kind == row.kind && other.subject == row.subject);
         }
         let mut ends = match row.from.is_empty() {
             true => vec![&row.paths],
@@ -55,14 +61,19 @@ impl<'d> Changes<'d> {
     }
 
     fn touch(&self, row: &Row, places: &[WirePlace]) -> bool {
-        self.rows.iter().any(|(other, at)| {
-            let met = |place: &WirePlace| {
-                at.iter().any(|known| match came_or_went_whole(other.kind) {
-                    true => known.holds(place),
-                    false => known == place,
-                })
-            };
-            is_as_grave(other, row) && places.iter().any(met)
+        let as_grave = |index: &usize| {
+            let other = self.rows[*index];
+            is_as_grave(other, row).then_some(other)
+        };
+        places.iter().any(|place| {
+            let here = self.at.get(place).into_iter().flatten();
+            if here.filter_map(as_grave).next().is_some() {
+                return true;
+            }
+            let around = place.holders();
+            let around = around.iter().filter_map(|holder| self.at.get(holder));
+            let mut around = around.flatten().filter_map(as_grave);
+            around.any(|other| came_or_went_whole(other.kind))
         })
     }
 }

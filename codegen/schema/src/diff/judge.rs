@@ -3,11 +3,11 @@
 //! The tests let an independent validator judge the same.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::applied::{is_hint, is_understood, named};
+use super::applied::{is_hint, is_understood, named, patterns};
 use super::graph::{Graph, NodeId, Rest, Shape, WireNode};
 use crate::schema::JsonType;
 
@@ -25,6 +25,27 @@ pub(super) fn valid(graph: &Graph, id: NodeId, value: &Value) -> bool {
 /// Whether a value is known not to be valid for a shape.
 pub(super) fn refused(graph: &Graph, id: NodeId, value: &Value) -> bool {
     judged(graph, id, value) == Some(false)
+}
+
+/// The limit that a value is known not to keep.
+pub(crate) fn refused_by<'l>(
+    limits: &'l BTreeMap<String, Value>,
+    value: &Value,
+) -> Option<(&'l str, &'l Value)> {
+    let mut all = limits.iter();
+    let (name, bound) = all.find(|(name, bound)| {
+        let limits = BTreeMap::from([((*name).clone(), (*bound).clone())]);
+        let mut graph = Graph::default();
+        for pattern in patterns(&limits) {
+            graph.patterns.read(&pattern);
+        }
+        let id = graph.push_raw(WireNode {
+            limits,
+            ..WireNode::default()
+        });
+        refused(&graph, id, value)
+    })?;
+    Some((name, bound))
 }
 
 fn judged(graph: &Graph, id: NodeId, value: &Value) -> Option<bool> {

@@ -160,7 +160,7 @@ pub struct WirePlace {
 }
 
 impl WirePlace {
-    /// Whether this is the other place or holds it; a message holds its params and its result.
+    /// Whether this is the other place or holds it; a message
     pub(crate) fn holds(&self, other: &Self) -> bool {
         if self.method != other.method {
             return false;
@@ -171,6 +171,29 @@ impl WirePlace {
         self.direction == other.direction
             && self.part == other.part
             && other.steps.starts_with(&self.steps)
+    }
+
+    /// All places that this one [is held by](Self::holds).
+    pub(crate) fn holders(&self) -> Vec<Self> {
+        let mut holders = Vec::new();
+        for at_choice in [false, true] {
+            holders.extend((0..=self.steps.len()).map(|count| Self {
+                steps: self.steps[..count].to_vec(),
+                at_choice,
+                ..self.clone()
+            }));
+            if self.method != "*" {
+                let directions = [Direction::ClientToServer, Direction::ServerToClient];
+                holders.extend(directions.map(|direction| Self {
+                    direction,
+                    method: self.method.clone(),
+                    part: Part::Message,
+                    steps: Vec::new(),
+                    at_choice,
+                }));
+            }
+        }
+        holders
     }
 }
 

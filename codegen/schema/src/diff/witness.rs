@@ -324,18 +324,19 @@ impl Maker<'_, '_> {
                 let item = self.build(inner_old, inner_new, rest, put, depth + 1)?;
                 Some(json!([item]))
             }
-            Step::Member(name) => {
+            Step::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
                 let mut base = self.base(old, new, depth)?;
-                let object = base.as_object_mut()?;
-                if rest.is_empty() && matches!(put, Put::Nothing) {
-                    object.remove(name);
-                } else {
-                    let value = self.build(inner_old, inner_new, rest, put, depth + 1)?;
-                    if rest.is_empty() && self.passes_over(old, new, name) {
-                        return None;
-                    }
-                    object.insert(name.clone(), value);
+                base.as_object_mut()?.remove(name);
+                Some(base)
+            }
+            Step::Member(name) => {
+                // What is inside comes first: most changes end here, and an object may have any number of members.
+                if rest.is_empty() && self.passes_over(old, new, name) {
+                    return None;
                 }
+                let value = self.build(inner_old, inner_new, rest, put, depth + 1)?;
+                let mut base = self.base(old, new, depth)?;
+                base.as_object_mut()?.insert(name.clone(), value);
                 Some(base)
             }
             Step::Each => {

@@ -134,6 +134,6 @@ pub(super) fn errata_file(scope: &Scope) -> String {
 /// An erratum that is still to be written.
 pub(super) fn erratum(at: &str, expect: &str, rest: &str) -> String {
     format!(
-        "[[erratum]]\nid = \"\"\nreason = \"\"\nsource = \"\"\nat = {at:?}\nexpect_json = '''{expect}'''\n{rest}\n"
+        "[[erratum]]\nid = \"\"\nreason = \"\"\nsource = \"\"\nat = {at:?}\nexpect-json = '''{expect}'''\n{rest}\n"
     )
 }

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::Error;
+use crate::naming::is_identifier;
 use crate::spec::rules::{RuleFile, RuleTexts};
 use constructors::Constructors;
 pub use constructors::Start;
@@ -154,13 +155,44 @@ impl Rules {
             let rules = file.parse()?;
             Ok(Source { file, rules })
         }
-        Ok(Self {
+        let rules = Self {
             names: source(texts, "names.toml")?,
             shapes: source(texts, "shapes.toml")?,
             unions: source(texts, "unions.toml")?,
             constructors: source(texts, constructors::FILE)?,
             used: RefCell::default(),
-        })
+        };
+        Error::check(rules.unnameable())?;
+        Ok(rules)
+    }
+
+    /// Names that Rust does not take.
+    fn unnameable(&self) -> Vec<Error> {
+        let names = &self.names;
+        let all = [
+            (&names.file, "type", &names.rules.types),
+            (&names.file, "member", &names.rules.members),
+            (
+                &self.constructors.file,
+                "word of",
+                &self.constructors.rules.word,
+            ),
+        ];
+        let mut errors = Vec::new();
+        for (file, what, rules) in all {
+            for (of, name) in rules {
+                if !is_identifier(name.get_ref()) {
+                    errors.push(file.error(
+                        name.span().start,
+                        format!("{what} `{of}`"),
+                        format!("`{}` is not a name that Rust takes", name.get_ref()),
+                        "",
+                        "give a name of letters, digits and `_` that does not begin with a digit and is not a keyword",
+                    ));
+                }
+            }
+        }
+        errors
     }
 
     /// The Rust name of a definition, where a rule gives one.

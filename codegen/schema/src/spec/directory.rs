@@ -1,23 +1,24 @@
 //! A spec directory in memory: what commands change in it, and how that is written back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use super::carried::{self, Carried};
 use super::carry;
 use super::facts::{Fact, held};
 use super::import::{self, ImportOptions, Imported, Upstream};
+use super::journal::Journal;
 use super::remove::{self, Removed, record};
 use super::{Files, Spec, collect, root_of};
 use crate::Error;
-use crate::files::write_file;
 
 /// The texts of a spec directory.
 #[derive(Clone, Debug)]
 pub struct Directory {
     root: String,
     pub(super) files: Files,
+    /// What stood on disk when it was read; none for one that was made in memory.
+    base: Option<Files>,
 }
 
 impl Directory {
@@ -26,13 +27,20 @@ impl Directory {
     /// # Errors
     /// What cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
+        Journal::complete(dir)?;
+        let files = Self::on_disk(dir)?;
         Ok(Self {
             root: root_of(dir),
-            files: match dir.exists() {
-                true => collect(dir)?,
-                false => Files::new(),
-            },
+            base: Some(files.clone()),
+            files,
         })
+    }
+
+    fn on_disk(dir: &Path) -> Result<Files, Error> {
+        match dir.exists() {
+            true => collect(dir),
+            false => Ok(Files::new()),
+        }
     }
 
     /// The same from memory: texts by their path below the spec directory, which failures print as `spec`.
@@ -41,6 +49,7 @@ impl Directory {
         Self {
             root: "spec".to_owned(),
             files,
+            base: None,
         }
     }
 
@@ -159,29 +168,46 @@ impl Directory {
 
     /// Bring a directory on disk into this state: write what differs, delete what is gone.
     ///
+    /// All of it or nothing: what is to be done is noted first, and a note that was left behind is carried out by
+    /// whoever reads the directory next.
+    ///
     /// # Errors
-    /// What cannot be written.
+    /// What cannot be written, and a directory that another command has changed since it was read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let stands = Self::read(dir)?.files;
-        for (name, text) in &self.files {
-            if stands.get(name) != Some(text) {
-                write_file(&dir.join(name), text.as_bytes())?;
-            }
+        let stands = Self::on_disk(dir)?;
+        if let Some(base) = &self.base
+            && let Some(name) = differing(base, &stands)
+        {
+            return Err(Error::File {
+                file: dir.join(name).display().to_string().into(),
+                problem: "another command has changed it meanwhile; nothing was written".into(),
+                detail: "".into(),
+                help: "run the command again".into(),
+            });
         }
-        let gone: BTreeSet<&String> = stands
-            .keys()
-            .filter(|name| !self.files.contains_key(*name))
+        let write: Files = (self.files.iter())
+            .filter(|(name, text)| stands.get(*name) != Some(text))
+            .map(|(name, text)| (name.clone(), text.clone()))
             .collect();
-        for name in &gone {
-            let path = dir.join(name);
-            fs::remove_file(&path).map_err(|cause| Error::io("delete", &path, cause))?;
-            // A folder with something of the user's in it stays.
-            if let Some(folder) = path.parent().filter(|folder| *folder != dir) {
-                let _ = fs::remove_dir(folder);
-            }
+        let delete: BTreeSet<String> = (stands.keys())
+            .filter(|name| !self.files.contains_key(*name))
+            .cloned()
+            .collect();
+        if write.is_empty() && delete.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let journal = Journal { write, delete };
+        journal.note(dir)?;
+        journal.carry_out(dir)
     }
+}
+
+/// The first file that is not the same in both.
+fn differing<'f>(base: &'f Files, stands: &'f Files) -> Option<&'f str> {
+    let names: BTreeSet<&String> = base.keys().chain(stands.keys()).collect();
+    let mut names = names.into_iter();
+    let found = names.find(|name| base.get(*name) != stands.get(*name));
+    found.map(String::as_str)
 }
 
 fn listed(facts: &[Fact]) -> String {

@@ -8,6 +8,13 @@ use serde_json::{Map, Number, Value};
 
 use crate::Error;
 
+/// What some editors put before a text.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// What is wrong with a text that begins with it.
+pub(crate) const MARKED: &str =
+    "the file begins with a byte order mark: save it as UTF-8 without one";
+
 /// Parse the text of `file`.
 ///
 /// # Errors
@@ -19,6 +26,14 @@ pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
             line: 1,
             column: 1,
             message: "the file is empty".into(),
+        });
+    }
+    if text.starts_with(BYTE_ORDER_MARK) {
+        return Err(Error::Json {
+            file: file.into(),
+            line: 1,
+            column: 1,
+            message: MARKED.into(),
         });
     }
     serde_json::from_str::<Strict>(text)

@@ -102,8 +102,14 @@ pub(super) fn remove(root: &str, files: &mut Files, id: &str) -> Result<Removed,
         }
         removed.unused.extend(taken_out(root, files, gone)?);
     }
-    let gone = needless(root, files)?;
-    removed.unused.extend(taken_out(root, files, gone)?);
+    // What is gone may have been all that another rule was there for.
+    loop {
+        let gone = needless(root, files)?;
+        if gone.is_empty() {
+            break;
+        }
+        removed.unused.extend(taken_out(root, files, gone)?);
+    }
     Ok(removed)
 }
 

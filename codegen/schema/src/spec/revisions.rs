@@ -8,6 +8,8 @@ use toml::Spanned;
 
 use super::rules::RuleFile;
 use crate::Error;
+use crate::naming::is_identifier;
+use crate::registry::names::module;
 
 /// How a revision settles which version is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -195,16 +197,15 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
         };
         let status = *row.status.get_ref();
         if !is_id(row.id()) {
-            let help = "letters, digits, `.`, `_` and `-`, beginning with a letter or digit";
             fail(
                 row.id.span().start,
-                "the id is no name for a directory".into(),
-                help,
+                "the id cannot name a revision".into(),
+                ID_HELP,
             );
         }
         if before
             .iter()
-            .any(|other| other.id().eq_ignore_ascii_case(row.id()))
+            .any(|other| module(other.id()).eq_ignore_ascii_case(&module(row.id())))
         {
             fail(row.id.span().start, "it is listed twice".into(), "");
         }
@@ -249,14 +250,51 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// A revision id is a directory of spec/ and part of a crate name.
+/// What an id of a revision may be.
+pub(crate) const ID_HELP: &str = "letters, digits, `.`, `_` and `-`, beginning with a letter or digit and ending with one, without `..`; not a keyword of Rust, nor a name that a folder of spec/, a crate or a feature of this workspace has";
+
+/// Names that something else has: folders of spec/, crates `mcp-NAME`, features of the facade, words of cargo.
+const RESERVED: &[&str] = &[
+    "bridge",
+    "client",
+    "codegen",
+    "convert",
+    "core",
+    "default",
+    "full",
+    "hooks",
+    "http",
+    "protocol",
+    "registry",
+    "rev",
+    "revisions",
+    "router",
+    "schema",
+    "schemars",
+    "server",
+    "service",
+    "shims",
+    "stdio",
+    "target",
+    "test",
+    "tests",
+    "tls",
+    "tracing",
+    "transport",
+    "wire",
+];
+
+/// A revision id is a directory of spec/, part of a crate name, a module and a feature.
 pub(crate) fn is_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let module = module(id);
     id.bytes().all(plain)
-        && id
-            .bytes()
-            .next()
-            .is_some_and(|first| first.is_ascii_alphanumeric())
+        && ends(id.bytes().next())
+        && ends(id.bytes().next_back())
+        && !id.contains("..")
+        && !RESERVED.contains(&module.to_lowercase().replace('_', "-").as_str())
+        && is_identifier(&module)
 }
 
 fn is_lower_hex(byte: u8) -> bool {

@@ -1,9 +1,11 @@
 //! Rule files: TOML whose every value can be traced to its line.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
 
+use super::json::{BYTE_ORDER_MARK, MARKED};
 use crate::Error;
 
 /// The text of one rule file and the name under which failures speak of it.
@@ -15,7 +17,21 @@ pub struct RuleFile {
     pub path: String,
     /// The whole text; empty for a file that is not there.
     pub text: String,
+    /// Where its lines begin, found when the first is asked for.
+    starts: Starts,
 }
+
+/// Where the lines after the first begin; says nothing that the text does not.
+#[derive(Clone, Debug, Default)]
+struct Starts(OnceLock<Vec<usize>>);
+
+impl PartialEq for Starts {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Starts {}
 
 impl RuleFile {
     /// A rule file from its path and text.
@@ -23,6 +39,7 @@ impl RuleFile {
         Self {
             path: path.into(),
             text: text.into(),
+            starts: Starts::default(),
         }
     }
 
@@ -31,6 +48,13 @@ impl RuleFile {
     /// # Errors
     /// [`Error::Toml`] with the line of what does not fit.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        if self.text.starts_with(BYTE_ORDER_MARK) {
+            return Err(Error::Toml {
+                file: self.path.as_str().into(),
+                line: 1,
+                message: MARKED.into(),
+            });
+        }
         toml::from_str(&self.text).map_err(|error| Error::Toml {
             file: self.path.as_str().into(),
             line: error.span().map_or(1, |span| self.line_of(span.start)),
@@ -41,11 +65,11 @@ impl RuleFile {
     /// The line, from 1, in which the byte at `offset` stands.
     #[must_use]
     pub fn line_of(&self, offset: usize) -> usize {
-        let end = offset.min(self.text.len());
-        1 + self.text.as_bytes()[..end]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count()
+        let starts = self.starts.0.get_or_init(|| {
+            let ends = self.text.match_indices('\n');
+            ends.map(|(at, _)| at + 1).collect()
+        });
+        1 + starts.partition_point(|start| *start <= offset)
     }
 
     /// An [`Error::Rule`] at a byte offset of this file; `rule` says which, as in ``erratum `id` ``.

@@ -214,7 +214,7 @@ pub(crate) const CHOICES: &[Change] = &[
             "the keyword `wibble`",
             "`wibble` says nothing of what is valid",
             "teach codegen/src/schema/parse.rs what it means",
-            "expect_json = '''\"base64\"'''\n    remove = true",
+            "expect-json = '''\"base64\"'''\n    remove = true",
         ]),
     ),
     (

@@ -8,7 +8,23 @@ use mcp_wire::{
     TagFound, Writer,
 };
 
-use crate::*;
+use crate::{
+    BaseMetadata, CacheableResult, CallToolResultResponse, ClientNotification,
+    ClientRequest, ClientResult, CompleteResultResponse, Cursor, DiscoverResultResponse,
+    ErrorObject, GetPromptResultResponse, HeaderMismatchError, HeaderMismatchErrorError,
+    Icons, InputResponseRequestParams, InternalError, InvalidParamsError,
+    InvalidRequestError, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification,
+    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, ListPromptsResultResponse,
+    ListResourceTemplatesResultResponse, ListResourcesResultResponse,
+    ListToolsResultResponse, MethodNotFoundError, MissingRequiredClientCapabilityError,
+    MissingRequiredClientCapabilityErrorError,
+    MissingRequiredClientCapabilityErrorErrorData, MultiSelectEnumSchema, Notification,
+    PaginatedRequest, PaginatedResult, ParseError, ReadResourceResultResponse, Request,
+    ResourceContents, ResourceRequestParams, ResultType, ServerNotification,
+    ServerResult, SingleSelectEnumSchema, SubscriptionsListenResultResponse,
+    UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError,
+    UnsupportedProtocolVersionErrorErrorData,
+};
 
 impl Decode for BaseMetadata {
     fn blank() -> Self {

@@ -6,8 +6,9 @@ use super::super::open::UNDECIDED;
 use super::super::plan::{
     Adoption, DroppedPlan, Filter, Held, Missing, Recast, SettledPlan, Source, Step,
 };
-use super::super::rules::{Action, Rule, SessionFact};
+use super::super::rules::{Action, Offer, Rule, SessionFact};
 use super::{End, Hop, Planner, Reject, Shape, hook, words};
+use crate::diff::refused_by;
 use crate::model::{Given, Member, Presence, Start, Ty};
 
 /// What an absent value becomes, as the rest of a sentence.
@@ -40,6 +41,7 @@ impl<'m> Planner<'m> {
             ([true, false], Some(offer)) => {
                 rules.uses(offer);
                 if offer.action.fills() {
+                    self.fills(place, offer, target);
                     let mut missing = missing(offer.rule, offer.action, target);
                     if let (Action::Empty, Ty::Named(name), Ok(step)) =
                         (offer.action, self.hop.from.resolve(&source.ty), &step)
@@ -213,7 +215,11 @@ impl<'m> Planner<'m> {
             };
         }
         let question = "what a member gets that the source does not name";
-        let offered = (self.hop.rules).offer(place, self.hop.way).is_some();
+        let offer = (self.hop.rules).offer(place, self.hop.way);
+        if let Some(offer) = &offer {
+            self.fills(place, offer, target);
+        }
+        let offered = offer.is_some();
         let missing = match self.rule(place, Action::fills, question) {
             Some((rule, action)) => missing(rule, action, target),
             None if offered => self.unfilled(target, place),
@@ -226,6 +232,27 @@ impl<'m> Planner<'m> {
             }
         };
         Source::Fill(missing)
+    }
+
+    /// A value that a rule gives to a member has to be one of the member.
+    fn fills(&mut self, place: &str, offer: &Offer<'_>, target: &Member) {
+        let value = match offer.action {
+            Action::Default(value) | Action::Implied(value) => value,
+            Action::Only(only) => &only.value,
+            _ => return,
+        };
+        let limits = &target.constraints.values;
+        let problem = if words::is_misfit(self.hop.to, &target.ty, value) {
+            format!("{value} is not {}", target.ty)
+        } else if let Some((name, bound)) = refused_by(limits, value) {
+            format!("{value} does not keep `{name}: {bound}`")
+        } else {
+            return;
+        };
+        let (rule, way) = (offer.rule, self.hop.way);
+        let problem = format!("{problem}, which {place} has to be on the way {way}");
+        let error = (self.hop.rules).error(offer.offset(), &rule.id, &problem, &rule.reason);
+        self.unfit.push(error);
     }
 
     /// What fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.

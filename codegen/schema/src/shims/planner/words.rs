@@ -131,6 +131,29 @@ pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value
     (scalar && fits(model, &member.ty, value)).then_some(value)
 }
 
+/// Whether a value is known not to be one of the type.
+pub(super) fn is_misfit(model: &Model, ty: &Ty, value: &Value) -> bool {
+    match model.resolve(ty) {
+        Ty::Runtime(..) => false,
+        Ty::Named(name) => match model.get(name).map(|def| &def.shape) {
+            Some(Shape::StringEnum(_)) => !fits(model, ty, value),
+            Some(Shape::Newtype(inner)) => is_misfit(model, inner, value),
+            Some(Shape::Union(_)) => false,
+            _ => !value.is_object(),
+        },
+        Ty::Nullable(inner) => !value.is_null() && is_misfit(model, inner, value),
+        Ty::Array(inner) => match value.as_array() {
+            Some(items) => items.iter().any(|item| is_misfit(model, inner, item)),
+            None => true,
+        },
+        Ty::Map(inner) => match value.as_object() {
+            Some(members) => members.values().any(|one| is_misfit(model, inner, one)),
+            None => true,
+        },
+        _ => !fits(model, ty, value),
+    }
+}
+
 /// Whether a value is one of the type; only said of types that hold no objects with names.
 pub(super) fn fits(model: &Model, ty: &Ty, value: &Value) -> bool {
     match model.resolve(ty) {

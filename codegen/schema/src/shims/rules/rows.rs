@@ -413,6 +413,16 @@ impl Action {
         matches!(self, Self::Before(_) | Self::After(_) | Self::Filter(_))
     }
 
+    /// The hand-written function that it names.
+    pub(super) fn function(&self) -> Option<&str> {
+        match self {
+            Self::Filter(path) | Self::Custom(path) | Self::Before(path) | Self::After(path) => {
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it says what becomes of a member that the target does not have.
     pub(crate) fn drops(&self) -> bool {
         matches!(

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::exemplified::Exemplified;
 use super::rows::{Action, Rows, Rule, error, placed};
 use crate::Error;
+use crate::naming::is_identifier;
+use crate::shims::open::UNDECIDED;
 use crate::shims::pair::Way;
 use crate::spec::rules::RuleFile;
 
@@ -41,6 +43,7 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
             errors.push(error(file, offset, &rule.id, SILENT, &rule.reason));
         }
     }
+    errors.extend(unnameable(file, rows));
     errors.extend(said_twice(file, rows));
     for (offset, rule) in placed(&rows.method) {
         let either = rule.action.is_some();
@@ -57,6 +60,39 @@ pub(super) fn faults(file: &RuleFile, rows: &Rows) -> Vec<Error> {
     }
     errors.sort_by_key(line);
     errors
+}
+
+/// Every id and every hook that cannot be a name in Rust: a constant stands for each rule, and a function for each hook.
+fn unnameable(file: &RuleFile, rows: &Rows) -> Vec<Error> {
+    let rules = placed(&rows.rule).map(|(offset, row)| (offset, &row.id, &row.reason));
+    let methods = placed(&rows.method).map(|(offset, row)| (offset, &row.id, &row.reason));
+    let errors = placed(&rows.error).map(|(offset, row)| (offset, &row.id, &row.reason));
+    let ids = rules.chain(methods).chain(errors);
+    let mut faults: Vec<Error> = ids
+        .filter(|(_, id, _)| !is_rule_id(id))
+        .map(|(offset, id, reason)| {
+            let problem = "the id is not a name: expected lower-case letters, digits and `-`, beginning with a letter";
+            error(file, offset, id, problem, reason)
+        })
+        .collect();
+    for (offset, rule) in placed(&rows.rule) {
+        let hooks = rule.actions().filter_map(Action::function);
+        for hook in hooks.filter(|hook| !hook.split("::").all(is_identifier)) {
+            let problem = format!(
+                "`{hook}` is not a function of the pair's module in runtime/hooks: expected a name such as `as_text`, or a path such as `tools::as_text`"
+            );
+            faults.push(error(file, offset, &rule.id, &problem, &rule.reason));
+        }
+    }
+    faults
+}
+
+/// Whether a constant can be named after an id, and no other id gives the same name.
+fn is_rule_id(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    id.starts_with(|first: char| first.is_ascii_lowercase())
+        && id.bytes().all(plain)
+        && id != UNDECIDED
 }
 
 /// Every id that a second row bears: what a rule is for is said in one place.

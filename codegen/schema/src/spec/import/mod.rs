@@ -98,7 +98,7 @@ pub(super) fn into(
     if !revisions::is_id(id) {
         return Err(usage(
             format!("`{id}` cannot name a revision"),
-            "letters, digits, `.`, `_` and `-`, beginning with a letter or digit",
+            revisions::ID_HELP,
         ));
     }
     let text = files.get(REVISIONS).map_or(HEADER, String::as_str);
