@@ -379,3 +379,31 @@ fn a_key_that_no_rule_file_has_is_refused_with_its_line() {
         bites(file, text, start);
     }
 }
+
+/// A name that no Rust can bear is refused where it stands, and nothing panics over it later.
+#[test]
+fn a_name_that_rust_does_not_take() {
+    for name in ["1a", "", "a b", "fn", "a-b"] {
+        bites(
+            "names.toml",
+            &format!("[members]\ncolour = \"{name}\"\n"),
+            &format!("spec/names.toml:2: member `colour`: `{name}` is not a name that Rust takes"),
+        );
+        bites(
+            "constructors.toml",
+            &format!("[word]\nkind = \"{name}\"\n"),
+            &format!("spec/constructors.toml:2: word of `kind`: `{name}` is not a name"),
+        );
+    }
+}
+
+/// Lines of a long file are found at once.
+#[test]
+fn a_hundred_thousand_rules_without_use_are_told_in_seconds() {
+    let rules: String = (0..100_000)
+        .map(|at| format!("Floor{at} = \"Parquet{at}\"\n"))
+        .collect();
+    let said = said(&[("names.toml", &format!("[types]\n{rules}"))]);
+    assert_eq!(said.len(), 100_000);
+    assert!(said[99_999].contains(":100001: type"), "{}", said[99_999]);
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use mcp_schema::Error;
-use mcp_schema::spec::{Era, ImportOptions, Spec, Status, import, verify};
+use mcp_schema::spec::{Directory, Era, ImportOptions, Spec, Status, Upstream, import, verify};
 
 /// A directory of its own for one test, gone with it.
 struct Scratch(PathBuf);
@@ -306,10 +306,7 @@ fn the_spec_of_this_workspace_holds() {
     let verified = verify(&dir, None).unwrap();
     assert_eq!(verified.revisions.last().map(String::as_str), Some("draft"));
     let spec = Spec::read(&dir).unwrap();
-    let (draft, newest) = (
-        spec.revision("draft").unwrap(),
-        spec.revision("2026-07-28").unwrap(),
-    );
+    let (draft, newest) = (spec.revision("draft").unwrap(), crate::twin::newest(&spec));
     assert_eq!(
         draft.schema == newest.schema,
         draft.raw == newest.raw,
@@ -326,4 +323,108 @@ fn the_spec_of_this_workspace_is_that_of_upstream() {
         return;
     }
     verify(&here.join("../spec"), Some(&upstream)).unwrap();
+}
+
+/// Revisions of a protocol are folders, crates, modules and features; some of these names are taken.
+#[test]
+fn an_id_that_is_the_name_of_something_else_is_refused() {
+    let scratch = Scratch::new();
+    let dir = scratch.spec();
+    let file = scratch.upstream("a", "A");
+    for id in [
+        "shims", "Shims", "registry", "wire", "fn", "default", "a/b", "..", "a..b", "a.", "",
+    ] {
+        let message = import(&dir, &file, &new(id, Status::Released)).unwrap_err();
+        assert!(
+            message.to_string().contains("cannot name a revision"),
+            "{id}: {message}"
+        );
+        assert!(!dir.exists(), "{id}: nothing is written");
+    }
+    import(&dir, &file, &new("2031-01-01", Status::Released)).unwrap();
+}
+
+/// What another command has done since a directory was read is neither undone nor overwritten.
+#[test]
+fn two_imports_at_once_do_not_delete_each_others_folders() {
+    let scratch = Scratch::new();
+    let dir = scratch.spec();
+    import(
+        &dir,
+        &scratch.upstream("a", "A"),
+        &new("a", Status::Released),
+    )
+    .unwrap();
+    let mut late = Directory::read(&dir).unwrap();
+    let upstream = Upstream::read(&scratch.upstream("b", "A")).unwrap();
+    late.import(&upstream, &new("b", Status::Released)).unwrap();
+    import(
+        &dir,
+        &scratch.upstream("c", "A"),
+        &new("c", Status::Released),
+    )
+    .unwrap();
+    let message = late.write(&dir).unwrap_err().to_string();
+    assert!(message.contains("another command"), "{message}");
+    assert!(message.contains("run the command again"), "{message}");
+    assert_eq!(scratch.ids(), ["a", "c"]);
+}
+
+/// A command that was interrupted in the middle is finished by the next one that reads the directory.
+#[test]
+fn an_interrupted_import_forgets_nothing() {
+    let scratch = Scratch::new();
+    let dir = scratch.spec();
+    import(
+        &dir,
+        &scratch.upstream("a", "A"),
+        &new("a", Status::Released),
+    )
+    .unwrap();
+    fs::write(
+        dir.join("a/errata.toml"),
+        "[[erratum]]\nid = \"e\"\nreason = \"r\"\nsource = \"s\"\nat = \"/$defs/A/type\"\nexpect = \"object\"\nreplace = \"string\"\n",
+    )
+    .unwrap();
+    let mut directory = Directory::read(&dir).unwrap();
+    let upstream = Upstream::read(&scratch.upstream("b", "A")).unwrap();
+    directory
+        .import(&upstream, &new("b", Status::Released))
+        .unwrap();
+    let whole = directory.files().clone();
+    // A file of the facade's where a folder has to be: the write stops half-way.
+    let in_the_way = dir.join("revisions.toml");
+    let list = fs::read_to_string(&in_the_way).unwrap();
+    fs::remove_file(&in_the_way).unwrap();
+    fs::create_dir(&in_the_way).unwrap();
+    let mut blind = Directory::from_files(whole.clone());
+    assert!(blind.write(&dir).is_err());
+    fs::remove_dir(&in_the_way).unwrap();
+    fs::write(&in_the_way, list).unwrap();
+    blind = Directory::read(&dir).unwrap();
+    assert_eq!(*blind.files(), whole);
+    assert_eq!(blind.carried("b").unwrap().unwrap().facts.len(), 1);
+}
+
+/// What cannot be read says what to do about it.
+#[test]
+fn a_file_that_cannot_be_read_says_what_to_do() {
+    let scratch = Scratch::new();
+    let dir = scratch.spec();
+    let file = scratch.upstream("a", "A");
+    let text = fs::read(&file).unwrap();
+    let said = |bytes: Option<Vec<u8>>| {
+        match bytes {
+            Some(bytes) => fs::write(&file, bytes).unwrap(),
+            None => fs::remove_file(&file).unwrap(),
+        }
+        let error = import(&dir, &file, &new("a", Status::Released)).unwrap_err();
+        error.to_string()
+    };
+    let marked = said(Some([b"\xef\xbb\xbf".as_slice(), &text].concat()));
+    assert!(marked.contains("save it as UTF-8 without one"), "{marked}");
+    let latin = said(Some([&text, b"\xe9".as_slice()].concat()));
+    assert!(latin.contains("save the file as UTF-8"), "{latin}");
+    let gone = said(None);
+    assert!(gone.contains("check the path"), "{gone}");
 }

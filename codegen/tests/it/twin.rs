@@ -17,23 +17,29 @@ pub(crate) fn newest(spec: &Spec) -> &mcp_schema::Revision {
 
 /// The directory in memory: the draft is taken out, and the newest release imported in its place.
 pub(crate) fn directory() -> Directory {
+    let spec = Directory::read(&spec_dir()).unwrap().spec().unwrap();
+    directory_of(&newest(&spec).id)
+}
+
+/// The same with that revision in the place of the draft.
+pub(crate) fn directory_of(id: &str) -> Directory {
     let mut directory = Directory::read(&spec_dir()).unwrap();
     let spec = directory.spec().unwrap();
-    let status = |wanted| move |row: &&mcp_schema::Revision| row.status == wanted;
-    let draft = spec.revisions.iter().find(status(Status::Draft)).unwrap();
-    let newest = newest(&spec);
+    let is_draft = |row: &&mcp_schema::Revision| row.status == Status::Draft;
+    let draft = spec.revisions.iter().find(is_draft).unwrap();
+    let twin = spec.revision(id).unwrap();
     let options = ImportOptions {
         revision: draft.id.clone(),
-        wire: Some(newest.wire.clone()),
-        era: Some(newest.era),
+        wire: Some(twin.wire.clone()),
+        era: Some(twin.era),
         status: Some(Status::Draft),
-        from: None,
+        from: Some(twin.id.clone()),
         after: None,
         source: Some(draft.source.clone()),
         reference: Some(draft.reference.clone()),
     };
     directory.remove(&draft.id).unwrap();
-    let schema = Upstream::of_text("newest", &newest.raw.to_string()).unwrap();
+    let schema = Upstream::of_text("twin", &twin.raw.to_string()).unwrap();
     directory.import(&schema, &options).unwrap();
     directory.confirm(&draft.id, &[], true).unwrap();
     directory

@@ -301,9 +301,20 @@ impl<'s> Builder<'s> {
 
     /// Gives an inline schema a name: the rule's, or the one of its place.
     fn hoist(&mut self, node: &Node, place: &str) -> Result<Ty, Unfit> {
+        let names = self.rules.inline_names(place);
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        self.hoist_as(node, place, &names)
+    }
+
+    /// As [`Self::hoist`]: by the first of these names that no schema has that says something else.
+    fn hoist_as(&mut self, node: &Node, place: &str, names: &[String]) -> Result<Ty, Unfit> {
         let own = hoisted_name(place);
-        let wanted = self.rules.inline_name(place).map(str::to_owned);
-        let doc_key = wanted.unwrap_or_else(|| own.clone());
+        let (wanted, others) = names.split_first().unzip();
+        if let Some(wanted) = wanted {
+            self.rules.uses_inline(place, wanted);
+        }
+        let others: &[String] = others.unwrap_or_default();
+        let doc_key = wanted.cloned().unwrap_or_else(|| own.clone());
         let name = rust_name(self.rules, &doc_key);
         // A definition of that name, not read yet, says what the name stands for.
         self.read_namesake(&name);
@@ -330,6 +341,9 @@ impl<'s> Builder<'s> {
         // What was named inside this one is forgotten, and named after the place.
         self.forget(hoisted);
         self.open.decisions.truncate(decided);
+        if !others.is_empty() {
+            return self.hoist_as(node, place, others);
+        }
         let given = self.names.free(&rust_name(self.rules, &own));
         let why = format!("is the name of a schema that says something else, at {taken_by}");
         let stub = format!("[[inline]]\nat = {place:?}\nname = \"\"\n");
@@ -400,8 +414,8 @@ impl<'s> Builder<'s> {
     }
 
     fn ruled(&self, node: &Node, place: &str) -> Option<Ty> {
-        // Where a schema is a reference, the rule of the definition holds.
-        if node.reference.is_some() {
+        // Where a schema is a reference and no more, the rule of the definition holds.
+        if node.reference.is_some() && node.misfit.is_none() {
             return None;
         }
         let bare = node.is_object() && !has_members(node);

@@ -202,11 +202,24 @@ impl Rules {
         Some(rule.get_ref())
     }
 
-    /// The definition-like name of an inline schema, where a rule gives one.
-    pub(crate) fn inline_name(&self, place: &str) -> Option<&str> {
-        let rule = find(&self.names.rules.inline, place, |rule| &rule.at)?;
-        self.mark("names.toml", rule.span().start);
-        Some(&rule.get_ref().name)
+    /// The definition-like names of an inline schema, where rules give any: the next one where the one before is that
+    /// of something else in a revision. The first is of use; [`Rules::uses_inline`] says that a later one is.
+    pub(crate) fn inline_names(&self, place: &str) -> Vec<&str> {
+        let rules = self.names.rules.inline.iter();
+        let rules = rules.filter(|rule| matches(&rule.get_ref().at, place));
+        rules.map(|rule| rule.get_ref().name.as_str()).collect()
+    }
+
+    /// A name for an inline schema was needed.
+    pub(crate) fn uses_inline(&self, place: &str, name: &str) {
+        let mut rules = self.names.rules.inline.iter();
+        let rule = rules.find(|rule| {
+            let Inline { at, name: given } = rule.get_ref();
+            given == name && matches(at, place)
+        });
+        if let Some(rule) = rule {
+            self.mark("names.toml", rule.span().start);
+        }
     }
 
     /// The hand-written type that stands for a definition.

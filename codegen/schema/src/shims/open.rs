@@ -57,16 +57,41 @@ impl Findings {
         self.0.entry(place.into()).or_default().insert(finding);
     }
 
-    /// One decision a place.
-    pub(super) fn decisions(self, pair: &Pair) -> Vec<Decision> {
+    /// One decision a place; its row has an id that no rule of the pair has.
+    pub(super) fn decisions(self, pair: &Pair, mut taken: BTreeSet<String>) -> Vec<Decision> {
         self.0
             .into_iter()
-            .map(|(place, findings)| decision(pair, place, &findings))
+            .map(|(place, findings)| {
+                let id = free(id_of(&place), &mut taken);
+                decision(pair, place, &findings, &id)
+            })
             .collect()
     }
 }
 
-fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>) -> Decision {
+/// The id of a rule about a place.
+fn id_of(place: &str) -> String {
+    let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
+    let plain = |letter: &char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-'
+    };
+    let id: String = id.chars().filter(plain).collect();
+    match id.starts_with(|first: char| first.is_ascii_lowercase()) {
+        true => id,
+        false => format!("at-{id}"),
+    }
+}
+
+/// An id, numbered where it is taken.
+fn free(id: String, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{id}-{number}"));
+    let mut ids = std::iter::once(id.clone()).chain(numbered);
+    let free = ids.find(|id| !taken.contains(id)).unwrap_or(id);
+    taken.insert(free.clone());
+    free
+}
+
+fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>, id: &str) -> Decision {
     let told = |text: fn(&Finding) -> &str| {
         let mut lines: Vec<String> = Vec::new();
         for finding in findings {
@@ -85,14 +110,13 @@ fn decision(pair: &Pair, place: String, findings: &BTreeSet<Finding>) -> Decisio
         question: Question::Change,
         open: told(|finding| &finding.open),
         answer: told(|finding| &finding.answer),
-        settle: settle(pair, &place, findings),
+        settle: settle(pair, &place, findings, id),
         place,
     }
 }
 
 /// The rows to write: those of another kind than `[[rule]]` take its place, since they settle what follows from them.
-fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
-    let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
+fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>, id: &str) -> Settle {
     let tail = "reason = \"\"\nsource = \"\"\n";
     let mut rule = BTreeMap::new();
     let mut rows: Vec<String> = Vec::new();
@@ -126,7 +150,7 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
                 let id = if findings.len() > 1 {
                     format!("{id}-of-{direction}")
                 } else {
-                    id.clone()
+                    id.to_owned()
                 };
                 let example = example("params", place, [Some(*missing)]);
                 format!(
@@ -152,6 +176,14 @@ fn settle(pair: &Pair, place: &str, findings: &BTreeSet<Finding>) -> Settle {
             file: pair.file(),
             stub: rows.join("\n"),
         };
+    }
+    // What an absent value becomes goes without saying on the way back.
+    let default = (rule.get(&Way::Up).copied())
+        .and_then(|action| action.strip_prefix("{ default = "))
+        .filter(|_| rule.get(&Way::Down).copied() == Some("\"drop\""));
+    let implied = default.map(|value| format!("{{ implied = {value}"));
+    if let Some(implied) = &implied {
+        rule.insert(Way::Down, implied);
     }
     let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = \"{place}\"\n");
     for (way, action) in &rule {

@@ -8,8 +8,8 @@ use toml::Spanned;
 
 use super::rules::RuleFile;
 use crate::Error;
+use crate::names::module;
 use crate::naming::is_identifier;
-use crate::registry::names::module;
 
 /// How a revision settles which version is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]

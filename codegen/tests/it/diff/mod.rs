@@ -86,9 +86,12 @@ fn only_row<'d>(diff: &'d Diff, kind: Kind, path: &str) -> &'d Row {
     })
 }
 
-/// The files of spec/ with a draft that is the newest release, to be changed.
+/// The release that the draft is in [`spec_files`].
+const TWIN: &str = "2026-07-28";
+
+/// The files of spec/ with a draft that is [`TWIN`], to be changed.
 fn spec_files() -> BTreeMap<String, String> {
-    let mut files = crate::twin::directory().files().clone();
+    let mut files = crate::twin::directory_of(TWIN).files().clone();
     // Diffs are told here without the conversions.
     files.retain(|name, _| !name.starts_with("shims/"));
     files
@@ -97,5 +100,5 @@ fn spec_files() -> BTreeMap<String, String> {
 /// The diff of the newest release to a draft that is the same.
 fn of_twins() -> Diff {
     let spec = crate::twin::spec();
-    between(&Sources::read(&spec).unwrap(), "2026-07-28", "draft", false).unwrap()
+    between(&Sources::read(&spec).unwrap(), newest(), "draft", false).unwrap()
 }

@@ -4,9 +4,9 @@ use mcp_schema::Spec;
 use mcp_schema::diff::{Diff, Kind, Sources, compare};
 use mcp_schema::render::brief::brief;
 
-use super::{only_row, spec_files};
+use super::{TWIN, only_row, spec_files};
 
-/// A spec whose `errors.toml` says something else of `draft`, which is 2026-07-28 otherwise.
+/// A spec whose `errors.toml` says something else of `draft`, which is the twin otherwise.
 fn with_errors(change: impl Fn(String) -> String) -> Diff {
     let mut files = spec_files();
     let errors = files.remove("errors.toml").unwrap();
@@ -14,7 +14,7 @@ fn with_errors(change: impl Fn(String) -> String) -> Diff {
     let spec = Spec::from_files(files).unwrap();
     let sources = Sources::read(&spec).unwrap();
     compare(
-        &sources.open("2026-07-28", false).unwrap(),
+        &sources.open(TWIN, false).unwrap(),
         &sources.open("draft", false).unwrap(),
     )
 }

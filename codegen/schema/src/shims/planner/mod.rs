@@ -102,7 +102,7 @@ pub fn plan(old: Side<'_>, new: Side<'_>, rules: &PairRules) -> Planned {
     let pair = Pair::new(old.id, new.id);
     let plan = PairPlan {
         alike: alike::unreached([old.model, new.model], [&up, &down]),
-        open: found.decisions(&pair),
+        open: found.decisions(&pair, rules.ids()),
         pair,
         up,
         down,

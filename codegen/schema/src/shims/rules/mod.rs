@@ -193,6 +193,14 @@ impl PairRules {
         known.then(|| self.method(name, sender)).flatten()
     }
 
+    /// The ids of all rows.
+    pub(super) fn ids(&self) -> BTreeSet<String> {
+        let rules = self.rules().map(|rule| &rule.id);
+        let methods = self.methods().map(|rule| &rule.id);
+        let errors = self.errors().map(|rule| &rule.id);
+        rules.chain(methods).chain(errors).cloned().collect()
+    }
+
     /// All rules, in the order of the file.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rows.rule.iter().map(Spanned::get_ref)
