@@ -1,10 +1,15 @@
 //! What the schemas say of members that the types keep as text: planned and read by one comparison.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::diff::{self, Kind, Sources};
+use mcp_schema::open::Open;
 use mcp_schema::shims::open::UNDECIDED;
+use mcp_schema::shims::rules::PairRules;
 use mcp_schema::shims::{Pair, PairPlan, cover};
+use mcp_schema::spec::Directory;
 use mcp_schema::spec::rules::RuleFile;
 use serde_json::{Value, json};
 
@@ -155,4 +160,155 @@ fn a_limit_of_a_number_is_asked_for_where_it_gets_tighter() {
             "{limit} {now}"
         );
     }
+}
+
+/// A constant is named after each rule, and a function of the pair's module after each hook.
+#[test]
+fn an_id_or_a_hook_that_is_no_name_is_refused_with_its_line() {
+    let read = |id: &str, hook: &str| {
+        let text = format!(
+            "\n[[rule]]\nid = {id:?}\nat = \"Tool.x\"\ndown = {{ custom = {hook:?} }}\nreason = \"r\"\nsource = \"s\"\nexample = [{{ type = \"Tool\", input = '{{}}', output = '{{}}' }}]\n"
+        );
+        let read = PairRules::read(RuleFile::new("spec/shims/a..b.toml", text));
+        read.map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(read("tool-x-2", "tools::as_text"), "");
+    for id in ["", "a.b", "a/b", "a b", "1a", "A", "a_b", "é", "undecided"] {
+        let said = read(id, "as_text");
+        assert!(said.starts_with("spec/shims/a..b.toml:2:"), "{id}: {said}");
+        assert!(said.contains("the id is not a name"), "{id}: {said}");
+    }
+    for hook in ["", "1a", "as text", "tools::", "fn", "a.b"] {
+        let said = read("tool-x", hook);
+        assert!(
+            said.starts_with("spec/shims/a..b.toml:2:"),
+            "{hook}: {said}"
+        );
+        assert!(said.contains("is not a function"), "{hook}: {said}");
+    }
+}
+
+/// A value that no receiver takes is not given to it.
+#[test]
+fn a_default_that_its_member_does_not_admit_is_refused() {
+    let spec = crate::twin::spec();
+    let models = Models::build(&spec).unwrap();
+    let pair = Pair::new("2025-11-25", "2026-07-28");
+    let file = spec.rules.get(&pair.file());
+    let with = |value: &str| {
+        let text = (file.text).replacen(
+            "up = { default = 0 }",
+            &format!("up = {{ default = {value} }}"),
+            1,
+        );
+        assert!(value == "0" || text != file.text);
+        let planned = models.plan_pair(&pair, RuleFile::new(file.path.as_str(), text));
+        planned.map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(with("0"), "");
+    let below = with("-5");
+    assert!(below.contains("-5 does not keep `minimum: 0`"), "{below}");
+    let text = with("\"soon\"");
+    assert!(text.contains("\"soon\" is not"), "{text}");
+}
+
+/// What is proposed works as it is written, once its reasons are given.
+#[test]
+fn a_proposed_row_settles_what_it_is_proposed_for() {
+    type Change = fn(&mut Value);
+    let changes: Vec<(&str, Change)> = vec![
+        ("a member that must be there, with a default", |defs| {
+            defs["Tool"]["properties"]["rank"] = json!({"type": "integer", "default": 3});
+            defs["Tool"]["required"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!("rank"));
+        }),
+        ("a member that may be there", |defs| {
+            defs["Tool"]["properties"]["rank"] = json!({"type": "integer"});
+        }),
+        ("two places of one name", |defs| {
+            defs["Tool"]["properties"]["rankOf"] = json!({"type": "integer"});
+            defs["Tool"]["properties"]["rank_of"] = json!({"type": "integer"});
+        }),
+        ("a member whose name is a number", |defs| {
+            defs["Tool"]["properties"]["1a"] = json!({"type": "string"});
+        }),
+        ("a value of an enum that is gone", |defs| {
+            defs["LoggingLevel"]["enum"]
+                .as_array_mut()
+                .unwrap()
+                .remove(0);
+        }),
+        ("a reference with more beside it", |defs| {
+            defs["Tool"]["properties"]["annotations"] =
+                json!({"$ref": "#/$defs/ToolAnnotations", "required": ["title"]});
+        }),
+        ("a keyword that nobody knows", |defs| {
+            defs["Tool"]["properties"]["title"]["x-alphabet"] = json!("latin");
+        }),
+        ("a union of two definitions that parts", |defs| {
+            let content = &mut defs["SamplingMessage"]["properties"]["content"]["anyOf"];
+            content.as_array_mut().unwrap().remove(0);
+        }),
+    ];
+    let mut stuck = Vec::new();
+    for (name, change) in changes {
+        let mut files = crate::twin::directory().files().clone();
+        let schema = files.get_mut("draft/schema.json").unwrap();
+        let mut value: Value = serde_json::from_str(schema).unwrap();
+        change(&mut value["$defs"]);
+        *schema = value.to_string();
+        let open = |files: &BTreeMap<String, String>| {
+            Open::of(&Directory::from_files(files.clone()).spec().unwrap())
+        };
+        let first = open(&files);
+        // One step further is another question, or none.
+        let asked = |open: &Open| -> BTreeSet<(String, String)> {
+            let all = open.decisions.iter();
+            all.map(|one| (format!("{} {}", one.scope, one.place), one.open.clone()))
+                .collect()
+        };
+        assert!(!first.decisions.is_empty(), "{name}");
+        let mut directory = Directory::from_files(files);
+        directory.scaffold(&first).unwrap();
+        files = directory.files().clone();
+        let mut number = 0;
+        for (file, text) in &mut files {
+            let lines = text.lines().map(|line| {
+                number += 1;
+                let value = match (file.as_str(), line.split(" = ").next().unwrap_or_default()) {
+                    ("docs.toml", _) => "Made up.".to_owned(),
+                    (_, "id" | "reason" | "source") => format!("made-up-{number}"),
+                    (_, "name") => format!("MadeUp{number}"),
+                    _ => format!("made_up_{number}"),
+                };
+                let filled = line
+                    .replace("input = ''", "input = '{}'")
+                    .replace("output = ''", "output = '{}'");
+                match filled.ends_with("= \"\"") || filled.contains(" = \"\" }") {
+                    true => filled.replacen("= \"\"", &format!("= {value:?}"), 1),
+                    false => filled,
+                }
+            });
+            *text = lines.map(|line| format!("{line}\n")).collect();
+        }
+        let second = open(&files);
+        let problems = second.problems.iter().map(ToString::to_string);
+        // The doc line of a name that stood in for a better one goes with it.
+        let problems: Vec<String> = problems
+            .filter(|problem| !problem.starts_with("spec/docs.toml"))
+            .collect();
+        if !problems.is_empty() {
+            stuck.push(format!("{name}: {problems:#?}"));
+        }
+        let still: Vec<_> = asked(&first)
+            .intersection(&asked(&second))
+            .cloned()
+            .collect();
+        if !still.is_empty() {
+            stuck.push(format!("{name}: {still:?}"));
+        }
+    }
+    assert!(stuck.is_empty(), "{}", stuck.join("\n"));
 }

@@ -72,9 +72,8 @@ impl Findings {
 /// The id of a rule about a place.
 fn id_of(place: &str) -> String {
     let id = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
-    let plain = |letter: &char| {
-        letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-'
-    };
+    let plain =
+        |letter: &char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-';
     let id: String = id.chars().filter(plain).collect();
     match id.starts_with(|first: char| first.is_ascii_lowercase()) {
         true => id,

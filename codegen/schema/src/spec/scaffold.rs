@@ -18,8 +18,7 @@ impl Directory {
     /// A rule file that is not TOML.
     pub fn scaffold(&mut self, open: &Open) -> Result<BTreeMap<String, usize>, Error> {
         let mut written = BTreeMap::new();
-        let rows = open.decisions.iter().filter(|decision| is_row(decision));
-        for decision in rows {
+        for decision in &open.decisions {
             let name = &decision.settle.file;
             let stub = decision.settle.stub.trim_end();
             let text = self.files.entry(name.clone()).or_default();
@@ -29,11 +28,21 @@ impl Directory {
             if let (true, Scope::Pair(pair)) = (text.is_empty(), &decision.scope) {
                 *text = format!("# Decisions between {} and {}.\n", pair.old, pair.new);
             }
-            let gap = if text.is_empty() { "" } else { "\n" };
-            text.push_str(&format!(
-                "{gap}# To decide: {}.\n{stub}\n",
-                decision.open.replace('\n', " ")
-            ));
+            let why = format!("# To decide: {}.\n", decision.open.replace('\n', " "));
+            // A line belongs into its table, which stands there once.
+            let table = stub.split_once('\n').filter(|_| !is_row(decision));
+            let place = table.and_then(|(header, line)| {
+                let at = format!("\n{text}").find(&format!("\n{header}\n"))?;
+                Some((at + header.len() + 1, line))
+            });
+            match place {
+                Some((_, line)) if text.contains(line) => continue,
+                Some((at, line)) => text.insert_str(at, &format!("{why}{line}\n")),
+                None => {
+                    let gap = if text.is_empty() { "" } else { "\n" };
+                    text.push_str(&format!("{gap}{why}{stub}\n"));
+                }
+            }
             *written.entry(name.clone()).or_default() += 1;
         }
         for (_, names) in &open.undocumented {
@@ -86,7 +95,9 @@ impl Directory {
     }
 }
 
-/// Whether its stub is a row, which can stand at the end of a file; another one has to be put where it belongs.
+/// Whether its stub is a row, which can stand at the end of a file; a line goes into its table.
 fn is_row(decision: &Decision) -> bool {
-    decision.settle.stub.starts_with("[[")
+    let mut lines = decision.settle.stub.lines();
+    let first = lines.find(|line| !line.starts_with('#'));
+    first.is_some_and(|line| line.starts_with("[["))
 }
