@@ -164,6 +164,20 @@ impl Context {
         }
     }
 
+    /// Leaves out a member that the other revision says once for a session, in its handshake: nothing is lost.
+    pub fn leave_to_session<T: Encode + Send + Sync + 'static>(
+        &mut self,
+        rule: &'static Rule,
+        name: &'static str,
+        value: Option<T>,
+    ) {
+        if let Some(value) = value {
+            let value: Arc<dyn Spell> = Arc::new(value);
+            let step = Step::Member(name);
+            self.record(rule, false, step, Change::InSession, Some(value));
+        }
+    }
+
     pub(crate) fn carry<T: Encode>(
         &mut self,
         (rule, lesser): (&'static Rule, bool),
@@ -182,9 +196,11 @@ impl Context {
         }
     }
 
-    /// A value, or nothing where it is what goes without saying.
+    /// A value, or nothing where it is what goes without saying; a number may be spelled in another way.
     pub fn unless_implied<T: Encode>(value: T, implied: &str) -> Option<T> {
-        (mcp_wire::to_string(&value) != implied).then_some(value)
+        let text = mcp_wire::to_string(&value);
+        let is_same = text == implied || same_number(&text, implied);
+        (!is_same).then_some(value)
     }
 
     /// A value that must be there, from the text of a rule.
@@ -322,12 +338,16 @@ impl Context {
         }
         let lost = self.losses.split_off(before);
         let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
+        let in_session = lost.iter().all(|loss| loss.change == Change::InSession);
         let members = lost.into_iter().filter_map(|loss| match loss.path.last() {
             Some(Step::Member(name)) => Some(((*name).to_owned(), loss.value?)),
             _ => None,
         });
-        let members = Members(members.collect());
-        self.lose_member(rule, name, Some(members));
+        let members = Some(Members(members.collect()));
+        match in_session {
+            true => self.leave_to_session(rule, name, members),
+            false => self.lose_member(rule, name, members),
+        }
         Ok(None)
     }
 
@@ -452,6 +472,17 @@ impl Context {
             Some(value),
         );
     }
+}
+
+/// The longest numbers that are compared by their value: a longer one may be rounded.
+const EXACT: usize = 15;
+
+fn same_number(one: &str, other: &str) -> bool {
+    let number = |text: &str| -> Option<f64> {
+        let plain = text.len() <= EXACT && !text.contains(['e', 'E']);
+        text.parse().ok().filter(|_| plain)
+    };
+    number(one).is_some_and(|one| number(other) == Some(one))
 }
 
 static CLAIM: Rule = Rule::CLAIM;

@@ -139,6 +139,8 @@ pub enum Change {
     Carried,
     /// It stands there in another shape, which the way back undoes by a mark in `_meta`.
     Reshaped,
+    /// It left the message: the other revision says it once for a session, in its handshake.
+    InSession,
 }
 
 impl Change {
@@ -151,6 +153,7 @@ impl Change {
             Self::Added => "added",
             Self::Carried => "carried",
             Self::Reshaped => "reshaped",
+            Self::InSession => "in-session",
         }
     }
 
@@ -159,7 +162,7 @@ impl Change {
     pub const fn is_loss(self) -> bool {
         match self {
             Self::Removed | Self::Replaced | Self::Added => true,
-            Self::Carried | Self::Reshaped => false,
+            Self::Carried | Self::Reshaped | Self::InSession => false,
         }
     }
 }

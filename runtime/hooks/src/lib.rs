@@ -15,6 +15,8 @@ mod marks;
 #[cfg(feature = "v2025-11-25")]
 mod schema;
 #[cfg(feature = "v2025-11-25")]
+mod spelled;
+#[cfg(feature = "v2025-11-25")]
 mod tasks;
 #[cfg(feature = "v2024-11-05")]
 pub mod v2024_11_05_to_v2025_03_26;

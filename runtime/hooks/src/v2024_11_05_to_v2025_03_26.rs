@@ -3,21 +3,25 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Ruled, Stop};
+use mcp_wire::words::Uri;
 
-/// Audio for 2024-11-05, which has none: its kind and size, so that the reader knows that something was said.
+/// What stands for the URI of audio that has none.
+const AUDIO: &str = "urn:mcp-revisions:audio";
+
+/// Audio for 2024-11-05, which has none: an embedded resource with the same bytes and their type.
 ///
-/// The text is for whom the audio was.
-pub fn audio_to_text(
+/// It is for whom the audio was.
+pub fn audio_to_blob(
     block: new::AudioContent,
     cx: &mut Ruled<'_>,
 ) -> Result<old::ContentBlock, Stop> {
-    // Four base64 digits are three bytes.
-    let bytes = block.data.trim_end_matches('=').len() * 3 / 4;
-    let mut text = old::TextContent::new(format!("[audio, {}, {bytes} bytes]", block.mime_type));
-    text.annotations = block.annotations.clone().map(annotations);
-    // The whole block is what was lost; the text stands in its place.
+    let mut contents = old::BlobResourceContents::new(Uri(AUDIO), block.data.clone());
+    contents.mime_type = Some(block.mime_type.clone());
+    let mut resource = old::EmbeddedResource::new(contents);
+    resource.annotations = block.annotations.clone().map(annotations);
+    // The whole block is what was lost; the resource stands in its place.
     cx.replace("", new::ContentBlock::Audio(block));
-    Ok(text.into())
+    Ok(resource.into())
 }
 
 fn annotations(annotations: new::Annotations) -> old::Annotations {

@@ -1,4 +1,4 @@
-//! Between 2025-03-26 and 2025-06-18: links, structured content, display names of tools.
+//! Between 2025-03-26 and 2025-06-18: links, structured content, display names of tools and resources.
 
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
@@ -137,4 +137,33 @@ pub fn title_to_annotations(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<
         }
     }
     Ok(())
+}
+
+/// The title of a resource becomes its name, which is what 2025-03-26 shows of it; a URI is what it is known by.
+pub fn resource_title_to_name(
+    resource: &mut new::Resource,
+    cx: &mut Ruled<'_>,
+) -> Result<(), Stop> {
+    title_to_name(&mut resource.title, &mut resource.name, cx);
+    Ok(())
+}
+
+/// [`resource_title_to_name`] for a template.
+pub fn template_title_to_name(
+    template: &mut new::ResourceTemplate,
+    cx: &mut Ruled<'_>,
+) -> Result<(), Stop> {
+    title_to_name(&mut template.title, &mut template.name, cx);
+    Ok(())
+}
+
+fn title_to_name(title: &mut Option<String>, name: &mut String, cx: &mut Ruled<'_>) {
+    if cx.policy() == Policy::Carry {
+        return;
+    }
+    let Some(title) = title.take() else { return };
+    cx.lose("/title", title.clone());
+    if *name != title {
+        cx.replace("/name", std::mem::replace(name, title));
+    }
 }

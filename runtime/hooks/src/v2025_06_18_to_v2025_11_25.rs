@@ -242,8 +242,28 @@ static WORDS: LazyLock<[Finder<'static>; 2]> =
 /// The dialect in which such a schema was written.
 const DRAFT_07: &str = "\"http://json-schema.org/draft-07/schema#\"";
 
+/// The dialect that 2025-11-25 takes for granted.
+const DRAFT_2020: &str = "\"https://json-schema.org/draft/2020-12/schema\"";
+
 /// Schemas that state no dialect, and that the one which 2025-11-25 takes for granted would read otherwise, state it.
 pub fn state_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+    let older = |schema: &JsonObject| stated(schema, DRAFT_07, is_suspect, is_draft_07);
+    state(tool, cx, older);
+    Ok(())
+}
+
+/// Schemas that state no dialect, and that the one which tools used before would read otherwise, state it.
+pub fn state_newer_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Stop> {
+    let newer = |schema: &JsonObject| stated(schema, DRAFT_2020, is_newer, is_draft_2020);
+    state(tool, cx, newer);
+    Ok(())
+}
+
+fn state(
+    tool: &mut new::Tool,
+    cx: &mut Ruled<'_>,
+    stated: impl Fn(&JsonObject) -> Option<JsonObject>,
+) {
     if let Some(schema) = stated(&tool.input_schema) {
         tool.input_schema = schema;
         cx.add("/inputSchema/$schema");
@@ -252,20 +272,56 @@ pub fn state_dialect(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<(), Sto
         tool.output_schema = Some(schema);
         cx.add("/outputSchema/$schema");
     }
-    Ok(())
 }
 
 /// The schema with its dialect; none if it has one, or reads the same without.
-fn stated(schema: &JsonObject) -> Option<JsonObject> {
-    if !is_suspect(schema.text().as_bytes()) || schema.get("$schema").is_some() {
+fn stated(
+    schema: &JsonObject,
+    dialect: &str,
+    may_be: fn(&[u8]) -> bool,
+    is_of: fn(&serde_json::Map<String, serde_json::Value>) -> bool,
+) -> Option<JsonObject> {
+    if !may_be(schema.text().as_bytes()) || schema.get("$schema").is_some() {
         return None;
     }
-    let value: serde_json::Value = schema.parse().ok()?;
-    if !crate::schema::any(&value, &is_draft_07) {
+    let value = crate::spelled::value(schema.as_json())?;
+    if !crate::schema::any(&value, &is_of) {
         return None;
     }
     let rest = schema.text().trim_start().strip_prefix('{')?;
-    JsonObject::from_text(&format!("{{\"$schema\":{DRAFT_07},{rest}")).ok()
+    JsonObject::from_text(&format!("{{\"$schema\":{dialect},{rest}")).ok()
+}
+
+/// Keywords that only the newer dialect has.
+const NEWER: [&str; 9] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "dependentRequired",
+    "dependentSchemas",
+    "maxContains",
+    "minContains",
+    "prefixItems",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// The words of [`NEWER`], and `$ref`, beside which the older dialect reads nothing.
+static NEWER_WORDS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
+    let word = |word: &str| Finder::new(&format!("\"{word}\"")).into_owned();
+    NEWER.into_iter().chain(["$ref"]).map(word).collect()
+});
+
+fn is_newer(text: &[u8]) -> bool {
+    NEWER_WORDS.iter().any(|word| word.find(text).is_some())
+}
+
+/// Whether a schema says something that the older dialect does not read.
+fn is_draft_2020(schema: &serde_json::Map<String, serde_json::Value>) -> bool {
+    // Words about a schema limit nothing, and definitions are found wherever they stand.
+    let limits =
+        |word: &str| !["$defs", "$ref", "definitions", "description", "title"].contains(&word);
+    let beside = schema.contains_key("$ref") && schema.keys().any(|word| limits(word));
+    beside || NEWER.iter().any(|word| schema.contains_key(*word))
 }
 
 /// Whether such a word stands in the text of a schema: nearly all are done with here, and never parsed.

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use mcp_registry::{Loss, Outcome, Policy};
 use mcp_schema::shims::open::UNDECIDED;
 
-use super::excused;
 use super::hops::Way;
 use super::put_back::put_back;
-use super::stray::{PASSED, Search};
-use super::world::World;
+use super::stray::Search;
+use super::world::{Implied, Said, World};
 use crate::sampler::Instance;
 use crate::text::{self, Value};
 use crate::tree::{Kind, Node, Standing, Value as Drawn, pointer};
+
+/// How often something was met, by the index of the pair and its name.
+pub type Counts = BTreeMap<(usize, String), usize>;
 
 /// What samples of one conversion have shown.
 #[derive(Debug, Default)]
@@ -25,14 +27,14 @@ pub struct Findings {
     pub lossy: usize,
     /// How often a conversion ended without a value, by the reason.
     pub stopped: BTreeMap<String, usize>,
-    /// How often a rule lost something.
-    pub lost: BTreeMap<&'static str, usize>,
-    /// How often each entry of the list of excuses was needed.
-    pub excused: Vec<usize>,
-    /// How often each entry of the list of stops was needed.
-    pub stops: Vec<usize>,
-    /// How often each entry of the list of members that travel on was needed.
-    pub passed: Vec<usize>,
+    /// How often a rule of a pair lost something.
+    pub lost: Counts,
+    /// How often an empty member of a pair that goes without saying was not told from none.
+    pub excused: Counts,
+    /// How often a rule of a pair stopped the way back.
+    pub stops: Counts,
+    /// How often a member of a pair travelled on.
+    pub passed: Counts,
     /// What did not hold.
     pub failures: Vec<String>,
 }
@@ -57,32 +59,24 @@ impl Findings {
         for (reason, count) in stopped {
             *self.stopped.entry(reason).or_default() += count;
         }
-        for (rule, count) in lost {
-            *self.lost.entry(rule).or_default() += count;
-        }
-        add(&mut self.excused, &excused);
-        add(&mut self.stops, &stops);
-        add(&mut self.passed, &passed);
+        add(&mut self.lost, lost);
+        add(&mut self.excused, excused);
+        add(&mut self.stops, stops);
+        add(&mut self.passed, passed);
         self.failures.extend(failures);
     }
 }
 
-fn add(all: &mut Vec<usize>, more: &[usize]) {
-    all.resize(all.len().max(more.len()), 0);
-    for (total, count) in all.iter_mut().zip(more) {
-        *total += count;
+fn add(all: &mut Counts, more: Counts) {
+    for (key, count) in more {
+        *all.entry(key).or_default() += count;
     }
 }
 
 /// Checks all laws on the samples of one conversion.
 #[must_use]
 pub fn check(world: &World<'_>, way: &Way, policy: Policy, instances: &[Instance]) -> Findings {
-    let mut findings = Findings {
-        excused: vec![0; excused::ALL.len()],
-        stops: vec![0; excused::STOPS.len()],
-        passed: vec![0; PASSED.len()],
-        ..Findings::default()
-    };
+    let mut findings = Findings::default();
     for instance in instances {
         findings.samples += 1;
         if let Err(problem) = check_one(world, way, policy, instance, &mut findings) {
@@ -124,17 +118,25 @@ fn check_one(
     };
     for loss in &losses {
         if loss.change.is_loss() {
-            *findings.lost.entry(loss.rule()).or_default() += 1;
+            let key = (way.pair, loss.rule().to_owned());
+            *findings.lost.entry(key).or_default() += 1;
         }
     }
-    named_by_rules(world, way, &losses)?;
+    let said = world.rules.get(way.pair).ok_or("no rules")?;
+    named_by_rules(said, way, &losses)?;
     let side = |id: &str| world.side(id).ok_or_else(|| format!("no side {id}"));
     let value = (side(way.to)?.judge.check(way.target.rust_name, &there))
         .map_err(|problem| format!("the target refuses it: {problem}\n  to: {there}"))?;
     if !way.up && policy == Policy::Strict {
-        let mut search = Search::new(side(way.to)?, side(way.from)?);
+        let mut search = Search::new(side(way.to)?, side(way.from)?, said);
         let stray = search.of(way.target.rust_name, &value);
-        add(&mut findings.passed, &search.passed);
+        let passed = search.passed.into_iter();
+        add(
+            &mut findings.passed,
+            passed
+                .map(|(name, count)| ((way.pair, name), count))
+                .collect(),
+        );
         if !stray.is_empty() {
             return Err(format!(
                 "members of the newer revision at {}\n  to: {there}",
@@ -156,14 +158,15 @@ fn check_one(
             return Ok(());
         }
         stopped => {
-            let excuse = match &stopped {
-                Outcome::NeedsState(needs) if policy == Policy::Strict => excused::STOPS
-                    .iter()
-                    .position(|stop| stop.rule == needs.rule),
+            let rule = match &stopped {
+                Outcome::NeedsState(needs) if policy == Policy::Strict => Some(needs.rule),
                 _ => None,
             };
-            let count = excuse.and_then(|excuse| findings.stops.get_mut(excuse));
-            *count.ok_or_else(|| format!("there is no way back: {stopped:?}{shown}"))? += 1;
+            let excused = rule.filter(|rule| said.stops.contains(*rule));
+            let rule =
+                excused.ok_or_else(|| format!("there is no way back: {stopped:?}{shown}"))?;
+            let key = (way.pair, rule.to_owned());
+            *findings.stops.entry(key).or_default() += 1;
             return Ok(());
         }
     };
@@ -171,7 +174,7 @@ fn check_one(
     let shown = format!("{shown}\n  back: {back}\n  losses: {}", listed(&losses));
     let before = text::parse(&instance.text).map_err(|at| format!("no JSON at {at}"))?;
     let whole = put_back(&back, &all).map_err(|problem| format!("{problem}{shown}"))?;
-    if !equal(way, policy, &before, &whole, findings) {
+    if !equal((way, said), &before, &whole, findings) {
         return Err(format!("it comes back as another value{shown}"));
     }
     for left_out in 0..all.len() {
@@ -212,23 +215,22 @@ fn reason(outcome: &Outcome<String>) -> Result<String, String> {
 }
 
 /// Every loss is of this hop, and of a rule that people can read.
-fn named_by_rules(world: &World<'_>, way: &Way, losses: &[Loss]) -> Result<(), String> {
-    let rules = world.rules.get(way.pair).ok_or("no rules")?;
+fn named_by_rules(said: &Said, way: &Way, losses: &[Loss]) -> Result<(), String> {
     for loss in losses {
         if loss.hop != way.name {
             return Err(format!("a loss of another hop: {loss}"));
         }
         let built_in = [mcp_convert::Rule::FOREIGN, mcp_convert::Rule::CLAIM].map(|rule| rule.id());
-        if !rules.contains(loss.rule()) && !built_in.contains(&loss.rule()) {
+        if !said.ids.contains(loss.rule()) && !built_in.contains(&loss.rule()) {
             return Err(format!("a loss of no rule: {loss}"));
         }
     }
     Ok(())
 }
 
+/// Whether two values are the same, but for what goes without saying.
 fn equal(
-    way: &Way,
-    policy: Policy,
+    (way, said): (&Way, &Said),
     before: &Value,
     after: &Value,
     findings: &mut Findings,
@@ -236,21 +238,37 @@ fn equal(
     if before == after {
         return true;
     }
-    for (index, excuse) in excused::ALL.iter().enumerate() {
-        if excuse.policy != policy || !(excuse.applies)(way) {
-            continue;
-        }
-        let (mut before, mut after) = (before.clone(), after.clone());
-        (excuse.level)(&mut before);
-        (excuse.level)(&mut after);
-        if before == after {
-            if let Some(count) = findings.excused.get_mut(index) {
-                *count += 1;
-            }
+    for implied in said.implied.iter().filter(|implied| implied.up == way.up) {
+        if levelled(before, implied) == levelled(after, implied) {
+            let key = (way.pair, implied.member.clone());
+            *findings.excused.entry(key).or_default() += 1;
             return true;
         }
     }
     false
+}
+
+/// The value without an empty member that is implied, or with the number that is implied as it is spelled there.
+fn levelled(value: &Value, implied: &Implied) -> Value {
+    let mut value = value.clone();
+    let Value::Object(members) = &mut value else {
+        return value;
+    };
+    match implied.value.as_f64() {
+        None => members
+            .retain(|(name, value)| *name != implied.member || *value != Value::Object(Vec::new())),
+        Some(number) => {
+            for (name, value) in members {
+                if let Value::Word(word) = value
+                    && *name == implied.member
+                    && word.parse() == Ok(number)
+                {
+                    *word = implied.value.to_string();
+                }
+            }
+        }
+    }
+    value
 }
 
 /// Unknown members, and keys of `_meta` that are nobody's, stand where they stood, unless a loss tells of their place.

@@ -11,8 +11,9 @@ use crate::text::{self, Value};
 /// A loss whose place is not in the text.
 pub fn put_back(text: &str, losses: &[&Loss]) -> Result<Value, String> {
     let mut value = text::parse(text).map_err(|at| format!("no JSON at {at}: {text}"))?;
-    // What the way back undoes by itself is not put back.
-    for loss in losses.iter().filter(|loss| loss.change.is_loss()) {
+    // What the way back undoes by itself is not put back; what a session says, it says of its own client.
+    let goes = |loss: &&&Loss| loss.change.is_loss() || loss.change == Change::InSession;
+    for loss in losses.iter().filter(goes) {
         put_one(&mut value, loss).map_err(|problem| format!("{loss}: {problem}"))?;
     }
     Ok(value)
@@ -20,6 +21,10 @@ pub fn put_back(text: &str, losses: &[&Loss]) -> Result<Value, String> {
 
 fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
     let pointer = loss.pointer();
+    let change = match loss.change {
+        Change::InSession => Change::Removed,
+        change => change,
+    };
     let lost = match loss.value() {
         Some(json) => Some(text::parse(json.text()).map_err(|at| format!("no JSON at {at}"))?),
         None => None,
@@ -30,7 +35,7 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
         .map(|step| unescaped(step).into_owned())
         .collect();
     let Some((last, path)) = steps.split_last() else {
-        return match (loss.change, lost) {
+        return match (change, lost) {
             (Change::Replaced, Some(lost)) => {
                 *whole = lost;
                 Ok(())
@@ -42,7 +47,7 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
     for step in path {
         place = child(place, step).ok_or_else(|| format!("nothing at `{step}`"))?;
     }
-    match (place, loss.change, lost) {
+    match (place, change, lost) {
         (Value::Object(members), change, lost) => {
             let found = members.iter().position(|(name, _)| name == last);
             match (change, found, lost) {

@@ -1,40 +1,12 @@
 //! Members of the newer revision in a value of the older one, found by the models alone.
 
+use std::collections::BTreeMap;
+
 use mcp_schema::model::{Model, Shape, Ty};
 use serde_json::Value;
 
-use super::world::Side;
+use super::world::{Said, Side};
 use crate::tree::pointer;
-
-/// Where an object of the older type may hold a member that only the newer revision names.
-#[derive(Debug)]
-pub struct Passed {
-    /// The older revision.
-    pub old: &'static str,
-    /// The member.
-    pub name: &'static str,
-    /// Why.
-    pub reason: &'static str,
-}
-
-/// All of them.
-pub static PASSED: &[Passed] = &[
-    Passed {
-        old: "2025-03-26",
-        name: "_meta",
-        reason: "objects are open, and its keys belong to whoever put them there",
-    },
-    Passed {
-        old: "2025-06-18",
-        name: "_meta",
-        reason: "of a sampling message: objects are open, and its keys belong to whoever put them there",
-    },
-    Passed {
-        old: "2025-11-25",
-        name: "extensions",
-        reason: "sets of capabilities are open, and an extension may be known to older peers too",
-    },
-];
 
 /// Texts of an author, in which any name may stand.
 const AUTHORED: &[&str] = &[
@@ -50,18 +22,20 @@ const AUTHORED: &[&str] = &[
 pub struct Search<'w, 'm> {
     old: &'w Side<'m>,
     new: &'w Side<'m>,
-    /// How often each entry of [`PASSED`] was used.
-    pub passed: Vec<usize>,
+    said: &'w Said,
+    /// How often each member was met that a rule lets travel on.
+    pub passed: BTreeMap<String, usize>,
 }
 
 impl<'w, 'm> Search<'w, 'm> {
-    /// A search for names of `new` in values of `old`.
+    /// A search for names of `new` in values of `old`, but for those that a rule lets travel on.
     #[must_use]
-    pub fn new(old: &'w Side<'m>, new: &'w Side<'m>) -> Self {
+    pub fn new(old: &'w Side<'m>, new: &'w Side<'m>, said: &'w Said) -> Self {
         Self {
             old,
             new,
-            passed: vec![0; PASSED.len()],
+            said,
+            passed: BTreeMap::new(),
         }
     }
 
@@ -157,12 +131,9 @@ impl<'w, 'm> Search<'w, 'm> {
         if !self.new.names.contains(key) {
             return;
         }
-        let entry = PASSED
-            .iter()
-            .position(|entry| entry.old == self.old.id && entry.name == key);
-        match entry.and_then(|entry| self.passed.get_mut(entry)) {
-            Some(count) => *count += 1,
-            None => found.push(pointer(path)),
+        match self.said.passed.contains(key) {
+            true => *self.passed.entry(key.to_owned()).or_default() += 1,
+            false => found.push(pointer(path)),
         }
     }
 }

@@ -7,7 +7,7 @@ use mcp_schema::Spec;
 use mcp_schema::model::{Model, Shape};
 use mcp_schema::shims::PairPlan;
 use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::rules::PairRules;
+use mcp_schema::shims::rules::{Action, PairRules};
 use mcp_schema::{Models, RevisionModel};
 
 use crate::judge::Judge;
@@ -25,6 +25,17 @@ pub struct Side<'m> {
     pub names: BTreeSet<&'m str>,
 }
 
+/// An empty object that nobody can tell from none, or a number that may be spelled in another way.
+#[derive(Debug, Clone)]
+pub struct Implied {
+    /// On which way it is left out or filled in.
+    pub up: bool,
+    /// The member.
+    pub member: String,
+    /// The value.
+    pub value: serde_json::Value,
+}
+
 /// All of them.
 #[derive(Debug)]
 pub struct World<'m> {
@@ -32,8 +43,23 @@ pub struct World<'m> {
     pub sides: Vec<Side<'m>>,
     /// One fewer.
     pub plans: Vec<PairPlan>,
-    /// The ids of the rules of each pair.
-    pub rules: Vec<BTreeSet<String>>,
+    /// What the rules of each pair say, for the laws.
+    pub rules: Vec<Said>,
+}
+
+/// What the rules of a pair say of the places where a law does not hold: that, and no list of its own, excuses them.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// The ids of all rules.
+    pub ids: BTreeSet<String>,
+    /// Those that lose something under the policy that carries, too: `carry = false`.
+    pub not_carried: BTreeSet<String>,
+    /// Those that drop on one way and stop on the other, so that there is no way back.
+    pub stops: BTreeSet<String>,
+    /// Members that travel on to the older revision, which does not name them: `down = "pass"`.
+    pub passed: BTreeSet<String>,
+    /// What goes without saying, `down = { implied = VALUE }`, and comes back as none or as it is spelled there.
+    pub implied: Vec<Implied>,
 }
 
 impl<'m> World<'m> {
@@ -64,7 +90,7 @@ impl<'m> World<'m> {
         let plans = models.plan_shims(spec).map_err(|error| error.to_string())?;
         let rules = plans
             .iter()
-            .map(|plan| rule_ids(spec, plan))
+            .map(|plan| said(spec, plan))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             sides,
@@ -90,10 +116,41 @@ fn names(model: &Model) -> BTreeSet<&str> {
         .collect()
 }
 
-fn rule_ids(spec: &Spec, plan: &PairPlan) -> Result<BTreeSet<String>, String> {
+fn said(spec: &Spec, plan: &PairPlan) -> Result<Said, String> {
     let rules = PairRules::of(&plan.pair, spec).map_err(|error| error.to_string())?;
-    let ids = rules.rules().map(|rule| rule.id.clone());
+    let mut said = Said::default();
     // What a draft leaves open is lost in the name of no rule, and said so; a release leaves nothing open.
-    let undecided = (!plan.open.is_empty()).then(|| UNDECIDED.to_owned());
-    Ok(ids.chain(undecided).collect())
+    if !plan.open.is_empty() {
+        said.ids.insert(UNDECIDED.to_owned());
+    }
+    for rule in rules.rules() {
+        let id = || rule.id.clone();
+        said.ids.insert(id());
+        if !rule.carry {
+            said.not_carried.insert(id());
+        }
+        let stops = |action: &Action| matches!(action, Action::NeedsState(_) | Action::Reject(_));
+        let drops = |action: &Action| *action == Action::Drop;
+        if let (Some(up), Some(down)) = (&rule.up, &rule.down)
+            && (drops(up) && stops(down) || stops(up) && drops(down))
+        {
+            said.stops.insert(id());
+        }
+        let members = rule.at.all().iter().filter_map(|at| at.split_once('.'));
+        let members = members.map(|(_, name)| name.to_owned());
+        match &rule.down {
+            Some(Action::Pass) => said.passed.extend(members),
+            Some(Action::Implied(value)) if value.is_object() || value.is_number() => {
+                // What every newer message has is made on the way up; else it is left out on the way down.
+                let up = value.is_object() && rule.up.is_some();
+                said.implied.extend(members.map(|member| Implied {
+                    up,
+                    member,
+                    value: value.clone(),
+                }));
+            }
+            _ => {}
+        }
+    }
+    Ok(said)
 }

@@ -7,11 +7,9 @@ use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::shims::open::UNDECIDED;
 use mcp_tests::sampler::Sampler;
-use mcp_tests::shims::excused;
 use mcp_tests::shims::hops::{self, Way};
 use mcp_tests::shims::laws::{self, Findings};
-use mcp_tests::shims::stray::PASSED;
-use mcp_tests::shims::world::World;
+use mcp_tests::shims::world::{Said, World};
 use mcp_tests::tree::{Kind, Node, Style, Value};
 use mcp_tests::{parallel, root};
 
@@ -20,105 +18,48 @@ const LEAST: usize = 200;
 
 #[test]
 fn what_is_lost_is_said_and_nothing_else_is_lost() {
-    let findings = check_all(Policy::Strict);
-    for (entry, count) in excused::STOPS.iter().zip(&findings.stops) {
-        assert!(
-            *count > 0,
-            "`{}` never stops the way back ({})",
-            entry.rule,
-            entry.reason
-        );
-    }
-    for (entry, count) in PASSED.iter().zip(&findings.passed) {
-        assert!(
-            *count > 0,
-            "`{}` of {} never travels on ({})",
-            entry.name,
-            entry.old,
-            entry.reason
-        );
+    let (findings, rules) = check_all(Policy::Strict);
+    for (pair, said) in rules.iter().enumerate() {
+        for rule in &said.stops {
+            let count = findings.stops.get(&(pair, rule.clone()));
+            assert!(count.is_some(), "`{rule}` never stops the way back");
+        }
+        for name in &said.passed {
+            let count = findings.passed.get(&(pair, name.clone()));
+            assert!(count.is_some(), "`{name}` never travels on: pair {pair}");
+        }
     }
 }
 
-/// What the carry policy cannot carry: the rules that change more than whether a member is named.
-const NOT_CARRIED: &[(&str, &str)] = &[
-    (
-        "audio-block",
-        "a block is no member: a client that does not know its type refuses the whole message",
-    ),
-    (
-        "resource-link-block",
-        "a block is no member: a client that does not know its type refuses the whole message",
-    ),
-    (
-        "sampling-split",
-        "several blocks in one message are a list where the older schema has one block",
-    ),
-    (
-        "sampling-join",
-        "several blocks in one result are a list where the older schema has one block",
-    ),
-    (
-        "elicitation-capability",
-        "a client that takes URLs alone must not look as if it took forms, under no policy",
-    ),
-    (
-        "enum-titled",
-        "`enumNames` are texts: what a choice of `oneOf` says beside its title has no place there",
-    ),
-    (
-        "cache-scope",
-        "who may keep a result is never taken from an older server, and so not carried to one",
-    ),
-    (
-        "ttl",
-        "how long a result may be kept is never taken from an older server, and so not carried to one",
-    ),
-    (
-        "protocol-version",
-        "a claim makes a request one of the newer revision to a server of both",
-    ),
-    (
-        "client-capabilities",
-        "what the handshake settled counts, under any policy",
-    ),
-    (
-        "client-info",
-        "what the handshake settled counts, under any policy",
-    ),
-    (
-        "subscription-id",
-        "it names a stream that an older peer does not have",
-    ),
-    (
-        "structured-content-text",
-        "a text is all that an old client shows, under any policy",
-    ),
-    (
-        "task-tools",
-        "a tool that cannot be called is hidden, under any policy",
-    ),
-];
-
+/// What is no plain member cannot be carried: the rule says so by `carry = false`, and why.
 #[test]
 fn carried_members_come_back_without_anything_put_back() {
-    let findings = check_all(Policy::Carry);
-    for rule in findings.lost.keys() {
+    let (findings, rules) = check_all(Policy::Carry);
+    for (pair, rule) in findings.lost.keys() {
+        let said = &rules[*pair].not_carried;
         // What a draft leaves open may be more than a member, and nobody has said yet what becomes of it.
         assert!(
-            *rule == UNDECIDED || NOT_CARRIED.iter().any(|(known, _)| known == rule),
-            "{rule} loses something under carry"
+            built_in(rule) || said.contains(rule),
+            "{rule} loses something under carry: give it `carry = false`, or carry it"
         );
     }
-    for (rule, reason) in NOT_CARRIED {
-        assert!(
-            findings.lost.contains_key(rule),
-            "{rule} is carried after all ({reason})"
-        );
+    for (pair, said) in rules.iter().enumerate() {
+        for rule in &said.not_carried {
+            let lost = findings.lost.contains_key(&(pair, rule.clone()));
+            assert!(
+                lost,
+                "{rule} is carried after all: take out `carry = false`"
+            );
+        }
     }
 }
 
-fn check_all(policy: Policy) -> Findings {
+/// Whether something is lost by no rule of a file: what is undecided, and a claim of another revision.
+fn built_in(rule: &str) -> bool {
+    rule == UNDECIDED || rule == mcp_convert::Rule::CLAIM.id()
+}
+
+fn check_all(policy: Policy) -> (Findings, Vec<Said>) {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let world = World::new(&spec, &models).unwrap();
@@ -159,17 +100,13 @@ fn check_all(policy: Policy) -> Findings {
         all.failures.len(),
         shown.join("\n")
     );
-    for (entry, count) in excused::ALL.iter().zip(&all.excused) {
-        let expected = entry.policy == policy;
-        assert_eq!(
-            *count > 0,
-            expected,
-            "excuse `{}` covers {count} values ({})",
-            entry.id,
-            entry.reason
-        );
+    for (pair, said) in world.rules.iter().enumerate() {
+        for implied in &said.implied {
+            let count = all.excused.get(&(pair, implied.member.clone()));
+            assert!(count.is_some(), "never met: {implied:?} of pair {pair}");
+        }
     }
-    all
+    (all, world.rules)
 }
 
 /// A failure with the ends of its long lines cut off.

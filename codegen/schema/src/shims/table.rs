@@ -157,6 +157,7 @@ fn shown_method(action: &MethodAction) -> String {
 fn shown(action: &Action) -> String {
     match action {
         Action::Drop => "drop".to_owned(),
+        Action::InSession => "in-session".to_owned(),
         Action::Pass => "pass".to_owned(),
         Action::Empty => "empty".to_owned(),
         Action::Filter(path) => format!("filter {path}"),

@@ -35,7 +35,7 @@ impl Emitter {
         let carries = |plan: &DroppedPlan| {
             let stops = matches!(
                 plan.action,
-                Action::Only(_) | Action::NeedsState(_) | Action::Reject(_)
+                Action::InSession | Action::Only(_) | Action::NeedsState(_) | Action::Reject(_)
             );
             plan.action == Action::Pass || plan.carried && !stops
         };
@@ -128,6 +128,7 @@ impl Emitter {
             false => quote!(cx.lose_member(#rule, #wire, #value);),
         };
         match action {
+            Action::InSession => quote!(cx.leave_to_session(#rule, #wire, #value);),
             Action::Implied(implied) => {
                 let text = implied.to_string();
                 drop(match optional {

@@ -9,7 +9,7 @@ use mcp_convert::Rule;
 /// `audio-block`
 pub(crate) static AUDIO_BLOCK: Rule = Rule::new(
         "audio-block",
-        "2024-11-05 has no audio; a text that says what stood there is better than a client that chokes, and it is for whom the audio was",
+        "2024-11-05 has no audio, but resources of any type: an embedded one holds the same bytes, says what they are, and is for whom the audio was",
     )
     .losing(LossKind::Semantic);
 
@@ -36,11 +36,11 @@ pub(crate) static PROGRESS_MESSAGE: Rule = Rule::new(
 /// `tool-annotations`
 pub(crate) static TOOL_ANNOTATIONS: Rule = Rule::new(
         "tool-annotations",
-        "2024-11-05 has no hints; a client that gates on `destructiveHint` sees its worst-case default. A display name among them is no hint, and none of an older server's unknown members is taken for one",
+        "2024-11-05 has no hints; a client that gates on `destructiveHint` sees its worst-case default. What reassures and is gone makes a client more careful, not less. A display name among them is no hint, and none of an older server's unknown members is taken for one",
     )
     .losing(LossKind::Safety)
     .lesser(LossKind::Cosmetic)
-    .trivial(&[], Some(&["title"]));
+    .trivial(&[], Some(&["idempotentHint", "readOnlyHint", "title"]));
 
 /// All of them.
 pub(crate) const ALL: &[&Rule] = &[

@@ -9,7 +9,7 @@ use mcp_convert::Rule;
 /// `completion-context`
 pub(crate) static COMPLETION_CONTEXT: Rule = Rule::new(
         "completion-context",
-        "the server completes without knowing the other arguments, and may suggest what does not fit them",
+        "the server completes without knowing the other arguments, and may suggest what does not fit them; a context that says nothing is none",
     )
     .losing(LossKind::Semantic);
 
@@ -61,6 +61,13 @@ pub(crate) static RESOURCE_LINK_BLOCK: Rule = Rule::new(
     )
     .losing(LossKind::Semantic);
 
+/// `resource-title`
+pub(crate) static RESOURCE_TITLE: Rule = Rule::new(
+        "resource-title",
+        "2025-03-26 shows a resource by its name, and knows it by its URI: the title is the better name",
+    )
+    .losing(LossKind::Cosmetic);
+
 /// `structured-content`
 pub(crate) static STRUCTURED_CONTENT: Rule = Rule::new(
         "structured-content",
@@ -75,6 +82,13 @@ pub(crate) static STRUCTURED_CONTENT_TEXT: Rule = Rule::new(
     )
     .losing(LossKind::Cosmetic)
     .lesser(LossKind::Cosmetic);
+
+/// `template-title`
+pub(crate) static TEMPLATE_TITLE: Rule = Rule::new(
+        "template-title",
+        "2025-03-26 shows a template by its name, and knows it by its URI template: the title is the better name",
+    )
+    .losing(LossKind::Cosmetic);
 
 /// `title`
 pub(crate) static TITLE: Rule = Rule::new(
@@ -100,8 +114,10 @@ pub(crate) const ALL: &[&Rule] = &[
     &OUTPUT_SCHEMA,
     &OUTPUT_SCHEMA_MARK,
     &RESOURCE_LINK_BLOCK,
+    &RESOURCE_TITLE,
     &STRUCTURED_CONTENT,
     &STRUCTURED_CONTENT_TEXT,
+    &TEMPLATE_TITLE,
     &TITLE,
     &TOOL_TITLE,
 ];

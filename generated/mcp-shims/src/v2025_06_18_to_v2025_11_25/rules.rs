@@ -122,6 +122,13 @@ pub(crate) static SAMPLING_CAPABILITY: Rule = Rule::new(
     )
     .losing(LossKind::Semantic);
 
+/// `sampling-context`
+pub(crate) static SAMPLING_CONTEXT: Rule = Rule::new(
+        "sampling-context",
+        "a server of 2025-06-18 may ask for context without the client's word, and the client may give none",
+    )
+    .losing(LossKind::Cosmetic);
+
 /// `sampling-join`
 pub(crate) static SAMPLING_JOIN: Rule = Rule::new(
         "sampling-join",
@@ -177,7 +184,7 @@ pub(crate) static SAMPLING_TOOLS: Rule = Rule::new(
 /// `schema-dialect`
 pub(crate) static SCHEMA_DIALECT: Rule = Rule::new(
         "schema-dialect",
-        "2025-11-25 reads a schema without `$schema` as one of 2020-12; tuples in `items` and `dependencies` were written for the dialect that tools used before, and say so now",
+        "2025-11-25 reads a schema without `$schema` as one of 2020-12; tuples in `items` and `dependencies` were written for the dialect that tools used before, and say so now. On the way down a schema says that it is one of 2020-12 where that older dialect would read a keyword otherwise, or not at all",
     )
     .losing(LossKind::Cosmetic);
 
@@ -210,9 +217,11 @@ pub(crate) static TASK_TOOLS: Rule = Rule::new(
 /// `tasks-capability`
 pub(crate) static TASKS_CAPABILITY: Rule = Rule::new(
         "tasks-capability",
-        "a peer of 2025-06-18 has no tasks",
+        "a peer of 2025-06-18 has no tasks; without `requests` no request can be run as one, and nothing is lost but the word",
     )
-    .losing(LossKind::Semantic);
+    .losing(LossKind::Semantic)
+    .lesser(LossKind::Cosmetic)
+    .trivial(&[], Some(&["cancel", "list"]));
 
 /// `tasks-unknown`
 pub(crate) static TASKS_UNKNOWN: Rule = Rule::new(
@@ -254,6 +263,7 @@ pub(crate) const ALL: &[&Rule] = &[
     &IMPLEMENTATION_DESCRIPTION,
     &IMPLEMENTATION_WEBSITE,
     &SAMPLING_CAPABILITY,
+    &SAMPLING_CONTEXT,
     &SAMPLING_JOIN,
     &SAMPLING_META,
     &SAMPLING_MIXTURE,

@@ -302,9 +302,11 @@ pub(crate) static TASK_TOOLS: Rule = Rule::new(
 /// `tasks-capability`
 pub(crate) static TASKS_CAPABILITY: Rule = Rule::new(
         "tasks-capability",
-        "tasks left the core protocol for an extension of another shape",
+        "tasks left the core protocol for an extension of another shape; without `requests` no request can be run as one, and nothing is lost but the word",
     )
-    .losing(LossKind::Semantic);
+    .losing(LossKind::Semantic)
+    .lesser(LossKind::Cosmetic)
+    .trivial(&[], Some(&["cancel", "list"]));
 
 /// `tasks-unknown`
 pub(crate) static TASKS_UNKNOWN: Rule = Rule::new(

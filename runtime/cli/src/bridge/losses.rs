@@ -91,7 +91,7 @@ impl Losses {
     pub(super) fn refuse(&self, losses: &[Loss]) -> Option<ErrorObject> {
         let loss = losses
             .iter()
-            .find(|loss| self.refused.contains(&loss.kind()))?;
+            .find(|loss| loss.change.is_loss() && self.refused.contains(&loss.kind()))?;
         let told = format!(
             "refused: {} at {} would be lost ({}, rule {})",
             loss.kind().as_str(),

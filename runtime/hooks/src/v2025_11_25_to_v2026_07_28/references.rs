@@ -10,12 +10,27 @@ use crate::schema::below;
 /// Where a schema moves to.
 pub(super) struct Schema {
     place: &'static str,
+    /// The keyword that gives a schema a base of its own.
+    id: &'static str,
 }
 
 impl Schema {
     /// To this place of the document that it becomes a part of.
     pub(super) const fn at(place: &'static str) -> Self {
-        Self { place }
+        Self { place, id: "$id" }
+    }
+
+    /// As the dialect has it that the schema states.
+    pub(super) fn of_dialect(self, dialect: Option<&Value>) -> Self {
+        let is_old = |dialect: &str| {
+            ["draft-03", "draft-04"]
+                .iter()
+                .any(|old| dialect.contains(old))
+        };
+        match dialect.and_then(Value::as_str).is_some_and(is_old) {
+            true => Self { id: "id", ..self },
+            false => self,
+        }
     }
 }
 
@@ -23,10 +38,10 @@ impl Schema {
 ///
 /// One with an `$id` of its own stays as it is, wherever it stands: its references are relative to that.
 pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
-    if has_own_base(&schema) {
+    if has_own_base(&schema, to.id) {
         return schema;
     }
-    for place in places(&schema) {
+    for place in places(&schema, to.id) {
         if let Some(Value::Object(members)) = schema.pointer_mut(&place) {
             redirect(members, to.place);
         }
@@ -35,14 +50,14 @@ pub(super) fn moved(mut schema: Value, to: &Schema) -> Value {
 }
 
 /// The places of all schemas in a schema that share its base: those that keywords hold, and those that are referred to.
-fn places(schema: &Value) -> BTreeSet<String> {
+fn places(schema: &Value, id: &str) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     let mut ahead = vec![String::new()];
     while let Some(place) = ahead.pop() {
         let Some(found) = schema.pointer(&place) else {
             continue;
         };
-        if (has_own_base(found) && !place.is_empty()) || !places.insert(place.clone()) {
+        if (has_own_base(found, id) && !place.is_empty()) || !places.insert(place.clone()) {
             continue;
         }
         let Value::Object(members) = found else {
@@ -63,8 +78,7 @@ const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 fn redirect(members: &mut Map<String, Value>, place: &str) {
     for keyword in REFERENCES {
         if let Some(Value::String(target)) = members.get_mut(keyword)
-            && let Some(rest) = target.strip_prefix('#')
-            && (rest.is_empty() || rest.starts_with('/'))
+            && let Some(rest) = below_root(target)
         {
             *target = format!("{place}{rest}");
         }
@@ -81,17 +95,27 @@ fn redirect(members: &mut Map<String, Value>, place: &str) {
     }
 }
 
+/// What stands behind the root in a reference to a place of the same document; an empty reference is the root.
+fn below_root(target: &str) -> Option<&str> {
+    match target {
+        "" => Some(""),
+        _ => target
+            .strip_prefix('#')
+            .filter(|rest| rest.is_empty() || rest.starts_with('/')),
+    }
+}
+
 /// The pointer in a reference to a place of the same document.
 fn pointer(target: &str) -> Option<String> {
-    let pointer = target.strip_prefix('#')?;
+    let pointer = below_root(target).or_else(|| target.strip_prefix('#'))?;
     let decoded = percent_decode_str(pointer).decode_utf8_lossy();
     (decoded.is_empty() || decoded.starts_with('/')).then(|| decoded.into_owned())
 }
 
-/// Whether references in a schema are relative to an `$id` of its own; one that is a mere fragment is a name.
-fn has_own_base(schema: &Value) -> bool {
+/// Whether references in a schema are relative to an id of its own; one that is a mere fragment is a name.
+fn has_own_base(schema: &Value, id: &str) -> bool {
     schema
-        .get("$id")
+        .get(id)
         .and_then(Value::as_str)
         .is_some_and(|id| !id.starts_with('#'))
 }

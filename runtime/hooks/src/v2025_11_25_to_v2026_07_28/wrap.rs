@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::references::{Schema, moved};
 use crate::marks::{RESULT, WRAPPED, mark, read_mark, unwrapped};
+use crate::spelled;
 
 /// Structured content that is no object becomes an object that holds it as `result`, and is marked.
 pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) -> Result<(), Stop> {
@@ -137,13 +138,15 @@ pub fn wrap_output_schema(tool: &mut new::Tool, cx: &mut Ruled<'_>) -> Result<()
     if takes == Takes::Objects {
         return Ok(());
     }
-    let Ok(inner) = schema.parse::<Value>() else {
-        // A schema that no JSON value can hold cannot be rewritten either.
+    let Some(inner) = spelled::value(schema.as_json()) else {
+        // A schema in which a name stands twice cannot be rewritten.
         cx.lose("/outputSchema", schema.clone());
         tool.output_schema = None;
         return Ok(());
     };
-    let Ok(wrapped) = JsonObject::from_value(&takes.wrap(inner)) else {
+    let wrapped =
+        spelled::json(&takes.wrap(inner)).and_then(|json| JsonObject::try_from(json).ok());
+    let Some(wrapped) = wrapped else {
         return Ok(());
     };
     // The mark holds the schema as it was: nothing has to be guessed on the way back.
@@ -207,11 +210,12 @@ impl Takes {
         let dialect = inner
             .as_object_mut()
             .and_then(|schema| schema.remove("$schema"));
+        let to = |place| Schema::at(place).of_dialect(dialect.as_ref());
         let mut whole = match self {
             Self::Objects => inner,
             Self::Others => json!({
                 "type": "object",
-                "properties": { RESULT: moved(inner, &Schema::at("#/properties/result")) },
+                "properties": { RESULT: moved(inner, &to("#/properties/result")) },
                 "required": [RESULT],
             }),
             // An object is still there as it was, anything else as `result`.
@@ -225,7 +229,7 @@ impl Takes {
                         "additionalProperties": false,
                     },
                 ],
-                "$defs": { "value": moved(inner, &Schema::at("#/$defs/value")) },
+                "$defs": { "value": moved(inner, &to("#/$defs/value")) },
             }),
         };
         if let (Some(dialect), Some(whole)) = (dialect, whole.as_object_mut()) {

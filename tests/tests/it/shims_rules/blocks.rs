@@ -3,12 +3,12 @@
 use super::*;
 
 #[test]
-fn audio_becomes_a_text_that_says_what_stood_there() {
+fn audio_becomes_a_resource_that_holds_the_same_bytes() {
     let text = r#"{"content":[{"type":"audio","data":"AAEC/+8=","mimeType":"audio/wav"}]}"#;
     let down = of_type("CallToolResult", V2025_03_26, V2024_11_05, text);
     says(
         &down,
-        r#"{"content":[{"type":"text","text":"[audio, audio/wav, 5 bytes]"}]}"#,
+        r#"{"content":[{"type":"resource","resource":{"uri":"urn:mcp-revisions:audio","mimeType":"audio/wav","blob":"AAEC/+8="}}]}"#,
         &[("audio-block", "/content/0", Semantic, Replaced)],
     );
     let lost = down.losses()[0].value().unwrap();

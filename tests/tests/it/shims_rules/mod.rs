@@ -5,7 +5,7 @@ use mcp_registry::{
     Adapter, Change, Context, Loss, LossKind, Outcome, Part, Policy, Revision, Session, Subject,
 };
 use mcp_tests::text;
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::{ErrorObject, Json, JsonObject};
 
 /// Converts a text of a type under the strict policy, without a session.
 fn of_type(name: &str, from: Revision, to: Revision, text: &str) -> Outcome<String> {
@@ -68,7 +68,7 @@ fn needs(outcome: &Outcome<String>, adapter: Adapter) {
     }
 }
 
-use Change::{Added, Carried, Removed, Replaced, Reshaped};
+use Change::{Added, Carried, InSession, Removed, Replaced, Reshaped};
 use LossKind::{Cosmetic, Interaction, Safety, Semantic};
 
 mod blocks;

@@ -440,7 +440,7 @@ fn no_empty_meta_is_left_behind() {
     says(
         &down,
         r#"{"content":[]}"#,
-        &[("server-info", "/_meta", Cosmetic, Removed)],
+        &[("server-info", "/_meta", Cosmetic, InSession)],
     );
 }
 
@@ -485,4 +485,24 @@ fn what_travels_unnamed_is_not_called_exact() {
         (shapes[0].pointer(), shapes[0].change),
         ("/title".to_owned(), Carried)
     );
+}
+
+#[test]
+fn capabilities_that_offer_nothing_more_are_no_grave_loss() {
+    for (capabilities, kind) in [
+        (r#"{"tasks":{}}"#, Cosmetic),
+        (r#"{"tasks":{"requests":{}}}"#, Semantic),
+        (r#"{"sampling":{"context":{}}}"#, Cosmetic),
+        (r#"{"sampling":{"tools":{}}}"#, Semantic),
+    ] {
+        let told = of_type("ClientCapabilities", V2025_11_25, V2025_06_18, capabilities);
+        assert_eq!(told.losses()[0].kind(), kind, "{told:?}");
+    }
+    for (capabilities, kind) in [
+        (r#"{"tasks":{}}"#, Cosmetic),
+        (r#"{"tasks":{"requests":{}}}"#, Semantic),
+    ] {
+        let told = of_type("ServerCapabilities", V2025_11_25, V2026_07_28, capabilities);
+        assert_eq!(told.losses()[0].kind(), kind, "{told:?}");
+    }
 }

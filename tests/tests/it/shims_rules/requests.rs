@@ -34,13 +34,13 @@ fn a_request_says_what_the_handshake_settled() {
                 "client-capabilities",
                 "/_meta/io.modelcontextprotocol~1clientCapabilities",
                 Cosmetic,
-                Removed,
+                InSession,
             ),
             (
                 "protocol-version",
                 "/_meta/io.modelcontextprotocol~1protocolVersion",
                 Cosmetic,
-                Removed,
+                InSession,
             ),
         ],
     );
@@ -153,4 +153,32 @@ fn progress_of_the_client_ends_and_that_of_the_server_goes_on() {
     };
     swallowed(&of(ClientToServer), "client-progress");
     says(&of(ServerToClient), text, &[]);
+}
+
+/// What the handshake says for the whole session is not lost with a request's claims.
+#[test]
+fn a_request_that_only_loses_its_claims_loses_nothing() {
+    let call = r#"{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}"#;
+    let subject = Subject::Method("tools/call", Part::Params, None);
+    let told = convert(subject, V2026_07_28, V2024_11_05, call, Context::default());
+    assert!(matches!(told, Outcome::Reversible(..)), "{told:?}");
+    assert_eq!(told.losses().len(), 3, "{told:?}");
+}
+
+#[test]
+fn what_says_nothing_or_is_spelled_otherwise_is_not_lost() {
+    let complete = r#"{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"v"},"context":{}}"#;
+    let subject = Subject::Method("completion/complete", Part::Params, None);
+    let told = convert(
+        subject,
+        V2025_06_18,
+        V2025_03_26,
+        complete,
+        Context::default(),
+    );
+    assert!(told.is_exact(), "{told:?}");
+    let tools = r#"{"resultType":"complete","ttlMs":0.0,"cacheScope":"private","tools":[]}"#;
+    let subject = Subject::Method("tools/list", Part::Result, None);
+    let told = convert(subject, V2026_07_28, V2025_11_25, tools, Context::default());
+    assert!(told.is_exact(), "{told:?}");
 }

@@ -73,7 +73,7 @@ fn the_name_of_the_server_goes_and_other_keys_of_meta_stay() {
     says(
         &down,
         r#"{"content":[],"_meta":{"com.example/key":[1.50]}}"#,
-        &[("server-info", place, Cosmetic, Removed)],
+        &[("server-info", place, Cosmetic, InSession)],
     );
     assert_eq!(
         down.losses()[0].value().unwrap().text(),

@@ -167,3 +167,51 @@ fn boolean_properties_become_objects_that_say_the_same() {
         ],
     );
 }
+
+/// The output schema of a tool of 2026-07-28, wrapped for 2025-11-25.
+fn wrapped(schema: &str) -> String {
+    let tool =
+        format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"outputSchema":{schema}}}"#);
+    let told = of_type("Tool", V2026_07_28, V2025_11_25, &tool);
+    let (Outcome::Exact(text) | Outcome::Reversible(text, _) | Outcome::Lossy(text, _)) = told
+    else {
+        panic!("{told:?}")
+    };
+    let tool: JsonObject = mcp_wire::from_str(&text).unwrap();
+    tool.get("outputSchema").unwrap().into_text()
+}
+
+#[test]
+fn a_schema_that_is_wrapped_still_means_itself_by_its_references() {
+    // An empty reference is the root, as `#` is.
+    let list = wrapped(r#"{"type":"array","items":{"anyOf":[{"type":"string"},{"$ref":""}]}}"#);
+    assert!(list.contains(r##""$ref":"#/properties/result""##), "{list}");
+    // In draft-04 `id` is what `$id` is later: references are relative to that, and stay.
+    let old = r##"{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://example.com/s","type":"array","items":{"$ref":"#/definitions/i"},"definitions":{"i":{}}}"##;
+    let old = wrapped(old);
+    assert!(old.contains(r##""$ref":"#/definitions/i""##), "{old}");
+    // Later it is a word like any other.
+    let new = r##"{"id":"http://example.com/s","type":"array","items":{"$ref":"#/$defs/i"},"$defs":{"i":{}}}"##;
+    let new = wrapped(new);
+    assert!(
+        new.contains(r##""$ref":"#/properties/result/$defs/i""##),
+        "{new}"
+    );
+}
+
+#[test]
+fn numbers_of_a_schema_that_is_wrapped_are_spelled_as_they_were() {
+    for number in ["18446744073709551616", "1e400", "1.0", "0.10"] {
+        let schema = wrapped(&format!(r#"{{"type":"number","maximum":{number}}}"#));
+        assert!(
+            schema.contains(&format!(r#""maximum":{number}"#)),
+            "{schema}"
+        );
+    }
+    let schema = wrapped(r#"{"type":"string","const":"\u00001"}"#);
+    let same = wrapped(r#"{"const":"\u00001","type":"string"}"#);
+    assert!(
+        text::same(&schema, &same) && schema.contains(r"\u00001"),
+        "{schema}"
+    );
+}

@@ -81,3 +81,64 @@ fn hints_about_harm_are_a_loss_of_safety() {
         &[("tool-annotations", "/annotations", Safety, Removed)],
     );
 }
+
+#[test]
+fn a_hint_that_reassures_guards_against_nothing() {
+    for (hints, kind) in [
+        (r#"{"readOnlyHint":true}"#, Cosmetic),
+        (r#"{"readOnlyHint":true,"destructiveHint":true}"#, Safety),
+    ] {
+        let tool =
+            format!(r#"{{"name":"t","inputSchema":{{"type":"object"}},"annotations":{hints}}}"#);
+        let told = of_type("Tool", V2025_03_26, V2024_11_05, &tool);
+        assert_eq!(told.losses()[0].kind(), kind, "{told:?}");
+    }
+}
+
+#[test]
+fn a_schema_of_2020_12_says_so_where_the_older_dialect_would_read_it_otherwise() {
+    for (schema, says) in [
+        (
+            r#"{"type":"object","properties":{"p":{"prefixItems":[{}]}}}"#,
+            true,
+        ),
+        (
+            r##"{"type":"object","properties":{"p":{"$ref":"#/$defs/q","minimum":1}},"$defs":{"q":{}}}"##,
+            true,
+        ),
+        (
+            r##"{"type":"object","properties":{"p":{"$ref":"#/$defs/q","description":"d"}},"$defs":{"q":{}}}"##,
+            false,
+        ),
+        (
+            r#"{"type":"object","properties":{"prefixItems":{"type":"string"}}}"#,
+            false,
+        ),
+        (
+            r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","prefixItems":[]}"#,
+            false,
+        ),
+    ] {
+        let tool = format!(r#"{{"name":"t","inputSchema":{schema}}}"#);
+        let down = of_type("Tool", V2025_11_25, V2025_06_18, &tool);
+        assert_eq!(!down.is_exact(), says, "{down:?}");
+        if says {
+            let (Outcome::Lossy(text, _) | Outcome::Reversible(text, _)) = &down else {
+                panic!("{down:?}")
+            };
+            assert!(text.contains("draft/2020-12/schema"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_resource_is_called_by_its_title_where_its_name_is_what_people_read() {
+    let resource = r#"{"name":"log.txt","title":"The log","uri":"file:///log.txt"}"#;
+    let down = of_type("Resource", V2025_06_18, V2025_03_26, resource);
+    let expected = r#"{"name":"The log","uri":"file:///log.txt"}"#;
+    let lost = [
+        ("resource-title", "/title", Cosmetic, Removed),
+        ("resource-title", "/name", Cosmetic, Replaced),
+    ];
+    says(&down, expected, &lost);
+}

@@ -85,8 +85,8 @@ pub struct Rule {
     /// The values that are lost with the lesser kind.
     #[serde(default)]
     pub trivial: Option<Trivial>,
-    /// Whether a member that is dropped travels as an unknown one under the policy that carries, and is taken back:
-    /// not where an older peer would take it for something else.
+    /// Whether nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
+    /// then, and is taken back. Not where an older peer would take it for something else, or where it is no member.
     #[serde(default = "yes")]
     pub carry: bool,
     /// What it comes to, on values: one at least of each way that it speaks of.
@@ -280,6 +280,8 @@ pub enum ErrorFate {
 pub enum Action {
     /// An optional member is left out, and recorded; carried under the other policy.
     Drop,
+    /// A member is left out, and not lost: the older revision says it once for a session, in its handshake.
+    InSession,
     /// A member travels as an unknown one under either policy: the older schema is open, and nothing is lost.
     Pass,
     /// A member that the source does not name is taken out of its unknown ones: it says the same there.
@@ -428,6 +430,7 @@ impl Action {
         matches!(
             self,
             Self::Drop
+                | Self::InSession
                 | Self::Pass
                 | Self::Implied(_)
                 | Self::Only(_)

@@ -52,7 +52,7 @@ pub(crate) fn content_block_down(
             Ok(old::ContentBlock::Image(image_content_down(value)))
         }
         new::ContentBlock::Audio(value) => {
-            hooks::audio_to_text(value, &mut cx.under(&rules::AUDIO_BLOCK))
+            hooks::audio_to_blob(value, &mut cx.under(&rules::AUDIO_BLOCK))
         }
         new::ContentBlock::Resource(value) => {
             Ok(old::ContentBlock::Resource(embedded_resource_down(value)))

@@ -17,7 +17,12 @@ pub(crate) fn complete_request_params_down(
     cx: &mut Context,
 ) -> Result<old::CompleteRequestParams, Stop> {
     let new::CompleteRequestParams { argument, context, meta, reference, mut extra } = value;
-    cx.drop_member(&rules::COMPLETION_CONTEXT, "context", context, &mut extra);
+    cx.drop_member(
+        &rules::COMPLETION_CONTEXT,
+        "context",
+        context.and_then(|value| Context::unless_implied(value, "{}")),
+        &mut extra,
+    );
     Ok(old::CompleteRequestParams {
         meta: meta.map(request_meta_object_down),
         argument: complete_request_params_argument_down(argument),

@@ -6,6 +6,7 @@
 use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
+use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 use super::super::rules;
 
@@ -104,6 +105,8 @@ pub(crate) fn resource_down(
     value: new::Resource,
     cx: &mut Context,
 ) -> Result<old::Resource, Stop> {
+    let mut value = value;
+    hooks::resource_title_to_name(&mut value, &mut cx.under(&rules::RESOURCE_TITLE))?;
     let new::Resource {
         annotations,
         description,
@@ -149,6 +152,8 @@ pub(crate) fn resource_template_down(
     value: new::ResourceTemplate,
     cx: &mut Context,
 ) -> Result<old::ResourceTemplate, Stop> {
+    let mut value = value;
+    hooks::template_title_to_name(&mut value, &mut cx.under(&rules::TEMPLATE_TITLE))?;
     let new::ResourceTemplate {
         annotations,
         description,

@@ -91,7 +91,7 @@ pub(crate) fn client_capabilities_sampling_to_json_object_down(
     cx: &mut Context,
 ) -> Result<JsonObject, Stop> {
     let new::ClientCapabilitiesSampling { context, tools, mut extra } = value;
-    cx.drop_member(&rules::SAMPLING_CAPABILITY, "context", context, &mut extra);
+    cx.drop_member(&rules::SAMPLING_CONTEXT, "context", context, &mut extra);
     cx.drop_member(&rules::SAMPLING_CAPABILITY, "tools", tools, &mut extra);
     Ok(Context::close(&extra))
 }

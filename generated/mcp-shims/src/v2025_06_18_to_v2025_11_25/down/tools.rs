@@ -83,6 +83,8 @@ pub(crate) fn list_tools_result_down(
 
 /// `Tool` to `Tool`.
 pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool, Stop> {
+    let mut value = value;
+    hooks::state_newer_dialect(&mut value, &mut cx.under(&rules::SCHEMA_DIALECT))?;
     let new::Tool {
         annotations,
         description,

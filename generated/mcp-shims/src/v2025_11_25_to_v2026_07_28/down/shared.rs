@@ -181,12 +181,12 @@ pub(crate) fn request_meta_object_down(
         protocol_version,
         extra,
     } = value;
-    cx.lose_member(
+    cx.leave_to_session(
         &rules::CLIENT_CAPABILITIES,
         "io.modelcontextprotocol/clientCapabilities",
         Some(client_capabilities),
     );
-    cx.lose_member(
+    cx.leave_to_session(
         &rules::CLIENT_INFO,
         "io.modelcontextprotocol/clientInfo",
         client_info,
@@ -194,7 +194,7 @@ pub(crate) fn request_meta_object_down(
     if log_level.is_some() {
         return Err(cx.needs(&rules::LOG_LEVEL_REQUEST, Adapter::LogLevel));
     }
-    cx.lose_member(
+    cx.leave_to_session(
         &rules::PROTOCOL_VERSION,
         "io.modelcontextprotocol/protocolVersion",
         Some(protocol_version),
@@ -238,12 +238,11 @@ pub(crate) fn result_meta_object_to_map_down(
     value: new::ResultMetaObject,
     cx: &mut Context,
 ) -> Result<Extra, Stop> {
-    let new::ResultMetaObject { server_info, mut extra } = value;
-    cx.drop_member(
+    let new::ResultMetaObject { server_info, extra } = value;
+    cx.leave_to_session(
         &rules::SERVER_INFO,
         "io.modelcontextprotocol/serverInfo",
         server_info,
-        &mut extra,
     );
     Ok(extra)
 }

@@ -307,7 +307,10 @@ pub(crate) fn map_to_result_meta_object_up(
 ) -> Result<new::ResultMetaObject, Stop> {
     let mut extra = value;
     Ok(new::ResultMetaObject {
-        server_info: cx.carried("io.modelcontextprotocol/serverInfo", &mut extra),
+        server_info: {
+            cx.foreign("io.modelcontextprotocol/serverInfo", &mut extra);
+            None
+        },
         extra,
     })
 }
