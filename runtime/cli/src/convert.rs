@@ -347,7 +347,7 @@ fn unreadable(error: &anyhow::Error, as_json: bool) -> Outcome {
             json!({ "status": "unreadable", "message": format!("{error:#}") })
         ),
         false => {
-            crate::colour::print_error(&error);
+            crate::colour::print_error(error);
             String::new()
         }
     };

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -99,6 +100,8 @@ pub(super) struct Servers {
     start: Start,
     room: Room,
     open: Arc<Mutex<Open>>,
+    /// Whether none is started any more: what comes while the bridge ends is for nobody.
+    is_closed: Arc<AtomicBool>,
 }
 
 /// A server that is used; it is not ended meanwhile.
@@ -129,6 +132,7 @@ impl Servers {
             start,
             room,
             open: Arc::new(Mutex::new(HashMap::from([(Key::One, place)]))),
+            is_closed: Arc::default(),
         }
     }
 
@@ -138,6 +142,7 @@ impl Servers {
             start,
             room,
             open: Arc::default(),
+            is_closed: Arc::default(),
         };
         let looked_after = servers.clone();
         tokio::spawn(async move {
@@ -189,6 +194,9 @@ impl Servers {
 
     fn place(&self, key: &Key, owner: Owner) -> Result<Arc<Place>, ErrorObject> {
         let mut open = self.open();
+        if self.is_closed.load(Ordering::Acquire) {
+            return Err(errors::internal("the bridge ends").error);
+        }
         // Over standard streams the end of the server is the end of the bridge.
         let stays = |place: &&Arc<Place>| *key == Key::One || !place.has_ended();
         if let Some(place) = open.get(key).filter(stays) {
@@ -233,7 +241,11 @@ impl Servers {
 
     /// Ends all of them, and waits until they have.
     pub(super) async fn close(self) {
-        let open = std::mem::take(&mut *self.open());
+        let open = {
+            let mut open = self.open();
+            self.is_closed.store(true, Ordering::Release);
+            std::mem::take(&mut *open)
+        };
         let mut ending = tokio::task::JoinSet::new();
         for place in open.into_values() {
             if let Some(upstream) = place.upstream.get() {
