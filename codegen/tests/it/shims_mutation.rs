@@ -29,8 +29,19 @@ fn rows(text: &str) -> Vec<Row> {
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     let row = |(start, end): (usize, usize)| {
         let body = &text[start..end];
-        // What follows a comment belongs to the next row.
-        let end = start + body.find("\n#").unwrap_or(body.len());
+        // The comments at its end belong to the next row.
+        let own = body
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !(line.is_empty() || line.starts_with('#')))
+            .last()
+            .map_or(0, |(index, _)| index);
+        let end = start
+            + body
+                .split_inclusive('\n')
+                .take(own + 1)
+                .map(str::len)
+                .sum::<usize>();
         let head = text[start..end]
             .lines()
             .take(3)
@@ -179,7 +190,7 @@ fn a_rule_that_says_too_little_is_an_error() {
             "its `input` is not JSON",
         ),
         (
-            "{ custom = \"audio_to_text\" }",
+            "{ custom = \"audio_to_blob\" }",
             "{ needs-state = \"hope\" }",
             "no adapter `hope`",
         ),

@@ -279,8 +279,8 @@ fn a_list_of_revisions_that_cannot_be_one_is_an_error() {
         format!("[[revision]]\nid = \"{id}\"\nera = \"handshake\"\nstatus = \"{status}\"\n")
     };
     for (text, expected) in [
-        (row("../up", "released"), "no name for a directory"),
-        (row("", "released"), "no name for a directory"),
+        (row("../up", "released"), "the id cannot name a revision"),
+        (row("", "released"), "the id cannot name a revision"),
         (
             format!("{}{}", row("one", "released"), row("one", "draft")),
             "listed twice",
