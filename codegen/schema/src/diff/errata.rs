@@ -70,6 +70,17 @@ impl<'d> Changes<'d> {
             if here.filter_map(as_grave).next().is_some() {
                 return true;
             }
+            // Where an erratum makes a union of a value, or takes one apart, the way to it gains or loses a choice.
+            let twin = place.other_spelling();
+            let mut there = self
+                .at
+                .get(&twin)
+                .into_iter()
+                .flatten()
+                .filter_map(as_grave);
+            if there.any(|other| other.kind == row.kind) {
+                return true;
+            }
             let around = place.holders();
             let around = around.iter().filter_map(|holder| self.at.get(holder));
             let mut around = around.flatten().filter_map(as_grave);

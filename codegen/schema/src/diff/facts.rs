@@ -273,6 +273,7 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
         used.map(|header| (header.name.to_lowercase(), header.clone()))
             .collect()
     };
+    let said = |header: &Header| (header.meaning.clone(), header.required, header.must);
     let (before, after) = (used(before), used(after));
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for name in names {
@@ -286,7 +287,7 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
                 Kind::HeaderRemoved,
                 both_ways(Verdict::DROPPED, Verdict::CHANGED),
             ),
-            (Some(o), Some(n)) if o.meaning != n.meaning || o.required != n.required => (
+            (Some(o), Some(n)) if said(o) != said(n) => (
                 Kind::HeaderChanged,
                 both_ways(Verdict::CHANGED, Verdict::CHANGED),
             ),
@@ -303,7 +304,7 @@ fn headers(before: &Facts, after: &Facts, rows: &mut Vec<Row>) {
             continue;
         };
         let view = |header: &Header| View {
-            required: header.required.then_some(true),
+            required: (header.required || header.must).then_some(true),
             ..View::words(&header.meaning)
         };
         let mut row = Row::new(kind, verdicts);

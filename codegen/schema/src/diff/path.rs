@@ -173,6 +173,14 @@ impl WirePlace {
             && other.steps.starts_with(&self.steps)
     }
 
+    /// The same place, by the choice of a union if this one is not, and without it if it is.
+    pub(crate) fn other_spelling(&self) -> Self {
+        Self {
+            at_choice: !self.at_choice,
+            ..self.clone()
+        }
+    }
+
     /// All places that this one [is held by](Self::holds).
     pub(crate) fn holders(&self) -> Vec<Self> {
         let mut holders = Vec::new();

@@ -30,6 +30,7 @@ struct Profile<'g> {
     /// Members with fixed values, as JSON.
     tags: BTreeMap<&'g str, BTreeSet<String>>,
     required: BTreeSet<&'g str>,
+    members: BTreeSet<&'g str>,
     name: Option<&'g str>,
 }
 
@@ -39,10 +40,12 @@ impl<'g> Profile<'g> {
             kind: kind(graph, id),
             tags: BTreeMap::new(),
             required: BTreeSet::new(),
+            members: BTreeSet::new(),
             name: graph.name(id),
         };
         if let Shape::Object { members, .. } = &graph.node(id).shape {
             for (name, member) in members {
+                profile.members.insert(name);
                 if member.required {
                     profile.required.insert(name);
                 }
@@ -79,12 +82,19 @@ impl<'g> Profile<'g> {
 
     /// How much of the required members two choices share, in thousandths.
     fn likeness(&self, other: &Self) -> usize {
-        let shared = self.required.intersection(&other.required).count();
-        let all = self.required.union(&other.required).count();
-        match all {
-            0 => 1000,
-            all => shared * 1000 / all,
-        }
+        share(&self.required, &other.required)
+    }
+
+    /// How much two choices share of all their members: what decides between some that a sign does not tell apart.
+    fn kinship(&self, other: &Self) -> usize {
+        share(&self.members, &other.members)
+    }
+}
+
+fn share(left: &BTreeSet<&str>, right: &BTreeSet<&str>) -> usize {
+    match left.union(right).count() {
+        0 => 1000,
+        all => left.intersection(right).count() * 1000 / all,
     }
 }
 
@@ -150,16 +160,17 @@ pub(crate) fn pair(
         },
     ];
     for sign in signs {
-        let mut candidates: Vec<(usize, usize, usize)> = Vec::new();
+        let mut candidates: Vec<(usize, usize, usize, usize)> = Vec::new();
         for o in &open_old {
             for n in &open_new {
                 if let Some(score) = sign(*o, *n) {
-                    candidates.push((1000 - score.min(1000), *o, *n));
+                    let kinship = olds[*o].kinship(&news[*n]);
+                    candidates.push((1000 - score.min(1000), 1000 - kinship, *o, *n));
                 }
             }
         }
         candidates.sort_unstable();
-        for (_, o, n) in candidates {
+        for (_, _, o, n) in candidates {
             if open_old.contains(&o) && open_new.contains(&n) {
                 open_old.retain(|other| *other != o);
                 open_new.retain(|other| *other != n);

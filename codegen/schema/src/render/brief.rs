@@ -181,7 +181,10 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         | Kind::MethodRechanneled
         | Kind::DefinitionRenamed => Vec::new(),
         Kind::HeaderRemoved => one(Head::Gone, "headers", subject, nothing()),
-        Kind::HeaderAdded | Kind::HeaderChanged if !row.verdicts.old_to_new.valid => {
+        Kind::HeaderAdded | Kind::HeaderChanged
+            if !row.verdicts.old_to_new.valid
+                || (is_required(&row.after) && !is_required(&row.before)) =>
+        {
             one(Head::ClientsMust, "headers", subject, nothing())
         }
         Kind::HeaderAdded => one(Head::May, "headers", subject, nothing()),
@@ -221,12 +224,19 @@ fn items(change: &Change<'_>) -> Vec<(Head, Item)> {
         Kind::Moved => {
             let from: Vec<&WirePath> = change.from().collect();
             let old = subject.split(" -> ").next().unwrap_or_default().to_owned();
-            one(
-                Head::Moved,
-                "",
-                old,
-                format!("from {} to {}", holder(&from), holder(&paths)),
-            )
+            let mut ends = [holder(&from), holder(&paths)];
+            if ends[0] == ends[1] {
+                // Within one exchange its parts tell the ends apart, or else the ways to the two places.
+                let parts = [&from, &paths].map(|paths| part(paths));
+                let place =
+                    |paths: &[&WirePath]| paths.first().map_or("$", |path| path.path()).to_owned();
+                ends = match parts[0] == parts[1] {
+                    false => [0, 1].map(|end| format!("the {} of {}", parts[end], ends[end])),
+                    true => [place(&from), format!("{} of {}", place(&paths), ends[1])],
+                };
+            }
+            let [here, there] = ends;
+            one(Head::Moved, "", old, format!("from {here} to {there}"))
         }
         Kind::MemberAddedRequired | Kind::BecameRequired => required(row, &paths),
         Kind::MemberAddedOptional => one(Head::May, "", name(row, &paths), within(&paths)),
@@ -322,13 +332,39 @@ fn within(paths: &[&WirePath]) -> String {
     let methods: BTreeSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
     match methods.len() {
         0 => String::new(),
-        1 if methods.contains("*") => "in every message".to_owned(),
+        1 if methods.contains("*") => match chosen(paths) {
+            Some(choice) => format!("in every {choice}"),
+            None => "in every message".to_owned(),
+        },
         count if count < MANY => {
             let names: Vec<&str> = methods.into_iter().collect();
             format!("in {}", names.join(" and "))
         }
         count => format!("in {count} {}", exchanges(paths)),
     }
+}
+
+/// The kind of message that all these places are in, where it is one: `error`.
+fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
+    let choice = |path: &&'p WirePath| match path.trail.steps() {
+        [PathStep::Choice(choice), _, ..] => Some(choice.as_str()),
+        _ => None,
+    };
+    let choices: BTreeSet<Option<&str>> = paths.iter().map(choice).collect();
+    match choices.len() {
+        1 => choices.into_iter().next().flatten(),
+        _ => None,
+    }
+}
+
+fn is_required(view: &Option<View>) -> bool {
+    view.as_ref()
+        .is_some_and(|view| view.required == Some(true))
+}
+
+/// The part of an exchange that a value stands in.
+fn part(paths: &[&WirePath]) -> &'static str {
+    paths.first().map_or("message", |path| path.part.id())
 }
 
 /// What carries a value: `initialize`, or `_meta of 8 requests`.

@@ -79,6 +79,9 @@ pub struct Header {
     /// Whether it is used; one that is not can still come from a peer of another revision.
     #[serde(default = "by_default")]
     pub used: bool,
+    /// Whether a client must send it, although a request without it may be taken.
+    #[serde(default)]
+    pub must: bool,
     /// Whether a request that has to carry it, and does not, is refused.
     #[serde(default)]
     pub required: bool,
@@ -291,16 +294,22 @@ impl ErrorRules {
                 revisions,
                 meaning,
                 used,
+                must,
                 required,
                 page,
             } = row.get_ref();
             let label = format!("header `{name}`");
-            if *required && !used {
-                check.fail(
-                    row.span().start,
-                    label.clone(),
-                    "it is required and not used".into(),
-                );
+            for (is_said, problem) in [
+                (*required && !used, "it is required and not used"),
+                (*must && !used, "it must be sent and is not used"),
+                (
+                    *must && *required,
+                    "it is required, which says that it must be sent",
+                ),
+            ] {
+                if is_said {
+                    check.fail(row.span().start, label.clone(), problem.into());
+                }
             }
             check.row(
                 row.span().start,

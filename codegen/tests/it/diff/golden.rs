@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use mcp_schema::diff::{Diff, Kind, Level, Transport, View, between};
+use mcp_schema::render::brief::brief;
 use mcp_schema::render::change_line;
 use mcp_schema::spec::Status;
 
@@ -55,6 +56,42 @@ fn the_summaries_are_as_reviewed() {
         }
     }
     assert!(found > 3, "{found} pairs were reviewed");
+}
+
+/// The lines of the summary of a diff.
+fn told(diff: &Diff) -> BTreeMap<&'static str, String> {
+    let lines = brief(diff).into_iter();
+    lines
+        .map(|line| (line.head, line.words(str::to_owned)))
+        .collect()
+}
+
+#[test]
+fn the_summary_tells_duties_as_duties_and_nothing_as_gone_that_stays() {
+    let sessions = told(&diff("2024-11-05", "2025-03-26"));
+    assert_eq!(
+        sessions["Clients must send"],
+        "headers Accept, Mcp-Session-Id"
+    );
+    assert!(sessions["May be there now"].starts_with("headers Last-Event-ID;"));
+    let version = told(&diff("2025-03-26", "2025-06-18"));
+    assert_eq!(version["Clients must send"], "headers MCP-Protocol-Version");
+    let enums = told(&diff("2025-06-18", "2025-11-25"));
+    assert!(!enums.contains_key("Gone"), "{enums:?}");
+    assert!(enums["Changed"].starts_with("id may be left out in every error;"));
+}
+
+#[test]
+fn what_moves_within_an_exchange_is_told_with_its_two_places() {
+    let old = super::schema("2025-11-25");
+    let mut new = old.clone();
+    let members = new["$defs"]["Tool"]["properties"].as_object_mut().unwrap();
+    let moved = members.remove("execution").unwrap();
+    new["$defs"]["ToolAnnotations"]["properties"]["execution"] = moved;
+    assert_eq!(
+        told(&super::diff_of(&old, &new))["Moved"],
+        "execution from $.tools[].execution to $.tools[].annotations.execution of sampling/createMessage and tools/list"
+    );
 }
 
 /// The counts of each pair, by its names.

@@ -176,6 +176,35 @@ fn a_change_that_is_there_without_errata_does_not_blame_them() {
         && row.level == Level::Breaking));
 }
 
+/// The new schema makes a union of a list of values, and the erratum takes it apart again: the way to the new value
+/// is spelled with a choice without the erratum, and without one with it.
+#[test]
+fn a_change_whose_path_an_erratum_spells_otherwise_is_not_blamed_on_it() {
+    let mut files = spec_files();
+    let mut schema: serde_json::Value = serde_json::from_str(&files["draft/schema.json"]).unwrap();
+    let level = &mut schema["$defs"]["LoggingLevel"];
+    let values = level["enum"].as_array_mut().unwrap();
+    values.insert(values.len() - 1, "trace".into());
+    let listed = serde_json::json!({ "type": "string", "enum": values });
+    *level = serde_json::json!({ "anyOf": [listed, { "type": "array", "items": {} }] });
+    files.insert("draft/schema.json".to_owned(), schema.to_string());
+    let words = listed["enum"].to_string();
+    let erratum = format!(
+        "\n[[erratum]]\nid = \"one-level\"\nreason = \"r\"\nsource = \"s\"\nat = \"/$defs/LoggingLevel\"\nexpect = {{ anyOf = [{{ type = \"string\", enum = {words} }}, {{ type = \"array\", items = {{}} }}] }}\nreplace = {{ type = \"string\", enum = {words} }}\n"
+    );
+    files
+        .get_mut("draft/errata.toml")
+        .unwrap()
+        .push_str(&erratum);
+    let spec = Spec::from_files(files).unwrap();
+    let diff = between(&Sources::read(&spec).unwrap(), TWIN, "draft", false).unwrap();
+    let added: Vec<_> = (diff.rows.iter())
+        .filter(|row| row.kind == Kind::EnumValueAdded)
+        .collect();
+    assert!(!added.is_empty(), "{:#?}", diff.rows);
+    assert!(added.iter().all(|row| row.errata.is_empty()), "{added:#?}");
+}
+
 #[test]
 fn a_baseline_sets_aside_what_it_knows_and_nothing_else() {
     let old = "2025-06-18";
