@@ -11,7 +11,7 @@ use mcp_schema::spec::Spec;
 use mcp_schema::{Error, Models, Problems};
 
 pub use alone::{Alone, WireSource, alone};
-pub use crates::{registry_crate, revision_crate, sections, shims_crate};
+pub use crates::{registry_crate, revision_crate, sections, shims_crate, type_crates};
 
 /// The folder of the generated crates, below the root of the workspace.
 pub const GENERATED: &str = "generated";
@@ -133,12 +133,11 @@ pub fn generate(spec: &Spec) -> Result<Generated, Problems> {
     let mut problems = models.refused();
     problems.extend(models.unused_docs());
     let mut crates = Vec::new();
-    let ids = models.revisions.iter().map(|of| of.revision.id.as_str());
-    let mut made: Vec<Result<Crate, Error>> = ids.map(|id| revision_crate(&models, id)).collect();
+    let (mut made, once) = type_crates(&models);
     match models.plan_shims(spec) {
         Ok(plans) => made.extend([
-            shims_crate(&models, &plans),
-            registry_crate(&models, &plans),
+            shims_crate(&models, &plans, &once),
+            registry_crate(&models, &plans, &once),
         ]),
         Err(error) => problems.push(error),
     }

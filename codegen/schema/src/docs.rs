@@ -195,6 +195,13 @@ pub struct TypeLines<'d> {
 }
 
 impl<'d> TypeDocs<'d> {
+    /// Returns the URL of a definition's reference page; `None` for an inline schema, or where there are no pages.
+    #[must_use]
+    pub fn link(&self, def: &TypeDef) -> Option<String> {
+        let anchor = def.definition.as_ref()?.to_lowercase();
+        (!self.reference.is_empty()).then(|| self.reference.replace("{anchor}", &anchor))
+    }
+
     /// The lines of a type.
     #[must_use]
     pub fn of(&'d self, def: &TypeDef) -> TypeLines<'d> {
@@ -205,13 +212,8 @@ impl<'d> TypeDocs<'d> {
             Some(line) => line.to_owned(),
             None => format!("`{key}`, which has no doc line yet."),
         };
-        if let Some(definition) = &def.definition
-            && !self.reference.is_empty()
-        {
-            let url = self
-                .reference
-                .replace("{anchor}", &definition.to_lowercase());
-            ty.push_str(&format!("\n\n[Reference]({url})"));
+        if let Some(link) = self.link(def) {
+            ty.push_str(&format!("\n\n[Reference]({link})"));
         }
         TypeLines {
             ty,

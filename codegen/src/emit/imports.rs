@@ -1,14 +1,13 @@
 //! The `use` lines of a file: what its tokens name, and no more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::visit::{self, Visit};
 use syn::{File, Macro, Path, UsePath};
 
 use super::ty::ident;
-use mcp_schema::model::Model;
 use mcp_schema::naming::taken::WIRE;
 
 /// The names at the start of the paths of some items.
@@ -18,26 +17,27 @@ pub(crate) fn named(body: &File) -> BTreeSet<String> {
     named.0
 }
 
-/// The imports for `body`; `area` is the file's own area, whose types need none.
-pub(super) fn imports(model: &Model, body: &File, area: Option<&str>) -> TokenStream {
-    let named = named(body);
+/// The imports for `body`: `home` is the module of a type that needs one, `is_type` whether a name is a type at all.
+pub(super) fn imports(
+    home: impl Fn(&str) -> Option<String>,
+    is_type: impl Fn(&str) -> bool,
+    body: &File,
+) -> TokenStream {
     let mut wire = Vec::new();
-    let mut types = Vec::new();
-    for name in &named {
-        let def = model.get(name);
-        match def {
-            Some(def) if area == Some(&def.area) => {}
-            Some(_) => types.push(ident(name)),
-            None if WIRE.contains(&name.as_str()) => wire.push(ident(name)),
-            None => {}
+    let mut types: BTreeMap<String, Vec<Ident>> = BTreeMap::new();
+    for name in named(body) {
+        if let Some(home) = home(&name) {
+            types.entry(home).or_default().push(ident(&name));
+        } else if !is_type(&name) && WIRE.contains(&name.as_str()) {
+            wire.push(ident(&name));
         }
     }
     let wire = (!wire.is_empty()).then(|| quote!(use mcp_wire::{#(#wire),*};));
-    let types = match types.len() {
-        0 => quote!(),
-        _ => quote!(use crate::{#(#types),*};),
-    };
-    quote!(#wire #types)
+    let types = types.into_iter().map(|(home, types)| {
+        let home: TokenStream = home.parse().unwrap_or_default();
+        quote!(use #home::{#(#types),*};)
+    });
+    quote!(#wire #(#types)*)
 }
 
 /// The names at the start of paths; those inside macros too.

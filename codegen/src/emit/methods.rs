@@ -1,6 +1,6 @@
 //! The method table of a revision, and what ties each method to its params and result.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,22 +9,17 @@ use super::ty::{ident, rust_type};
 use mcp_schema::model::{Direction, Method, MethodKind, Model, Shape, Ty};
 use mcp_schema::spec::methods::CapabilityPart;
 
-/// `impl Request` and `impl Notification` for each message type.
-pub(super) fn impls(model: &Model) -> TokenStream {
-    let mut seen = BTreeSet::new();
+/// `impl Request` and `impl Notification` for each message type, by its name.
+pub(super) fn ties(model: &Model) -> BTreeMap<String, TokenStream> {
     // `ping` goes both ways, but it is one type.
-    let methods = model
-        .methods
-        .iter()
-        .filter(|method| seen.insert(&method.message));
-    let impls = methods.map(|method| {
+    let ties = model.methods.iter().rev().map(|method| {
         let name = &method.name;
         let message = ident(&method.message);
         let params = match &method.params {
             Some(ty) => rust_type(ty),
             None => quote!(NoParams),
         };
-        match &method.result {
+        let tie = match &method.result {
             Some(result) => {
                 let result = rust_type(result);
                 quote! {
@@ -41,9 +36,10 @@ pub(super) fn impls(model: &Model) -> TokenStream {
                     type Params = #params;
                 }
             },
-        }
+        };
+        (method.message.clone(), tie)
     });
-    quote!(#(#impls)*)
+    ties.collect()
 }
 
 /// The static tables: methods and types.

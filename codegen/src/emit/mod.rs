@@ -1,13 +1,15 @@
 //! From a model to the files of a crate.
 //!
 //! One small generator per kind of item; this module puts their output into files by area.
-//! To add one: a module here, a call in `area_items` or `area_wire`, a golden in `tests/`.
+//! To add one: a module here, a call in `area_item` or `area_wire`, a golden in `tests/`.
 
 mod enums;
 mod fields;
 mod imports;
 mod items;
 mod methods;
+mod once;
+mod pieces;
 mod scaffold;
 mod services;
 mod structs;
@@ -26,6 +28,8 @@ use mcp_schema::docs::TypeDocs;
 use mcp_schema::model::{Model, Shape, Ty, TypeDef};
 
 pub(crate) use imports::named;
+pub use once::{Once, Set};
+pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::CrateFacts;
 pub(crate) use scaffold::template;
 use ty::rust_type;
@@ -33,62 +37,170 @@ use ty::rust_type;
 /// The files of a crate, by path below its root.
 pub type CrateFiles = BTreeMap<String, String>;
 
-/// Emits the crate of one revision.
+/// Emits the crate of one revision; types that it shares with others are re-exported from `mcp-shared`.
 ///
 /// # Errors
-/// Names that Rust does not take, with the rule that settles them, and failures of typify and syn.
+/// Tokens that do not parse, and templates that do not render.
 pub fn crate_files(
     model: &Model,
+    pieces: &Pieces,
+    once: &Once,
     docs: &TypeDocs,
     facts: &CrateFacts,
 ) -> Result<CrateFiles, Error> {
-    ty::check_names(model, &facts.source)?;
-    let items = items::items(model, docs)?;
-    let mut areas: BTreeMap<&str, Vec<&TypeDef>> = BTreeMap::new();
-    for def in model.types.values() {
-        areas.entry(&def.area).or_default().push(def);
-    }
+    let shared = once.of(&facts.revision);
+    let is_own = |name: &str| !shared.contains_key(name);
+    let own: BTreeSet<&str> = pieces
+        .keys()
+        .map(String::as_str)
+        .filter(|name| is_own(name))
+        .collect();
     let header = scaffold::header(facts);
-    let mut files = CrateFiles::new();
-    let mut add = |path: String, area: Option<&str>, about: &str, body: TokenStream| {
-        let body = format::parsed(body, &path)?;
-        let imports = imports::imports(model, &body, area);
-        let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
-        files.insert(path, format!("{header}{text}"));
-        Ok::<(), Error>(())
+    let root = |_: &str| "crate".to_owned();
+    let mut files = Sources {
+        header,
+        below: String::new(),
+        pieces,
+        own,
+        home: &root,
+        files: CrateFiles::new(),
     };
-    for (area, defs) in &areas {
-        let about = scaffold::about_area(area);
-        let body = area_items(model, defs, &items, docs)?;
-        add(format!("src/{area}.rs"), Some(area), &about, body)?;
-        let about = scaffold::about_wire(area);
-        let body = area_wire(defs);
-        add(format!("src/wire/{area}.rs"), None, &about, body)?;
-    }
-    let (impls, tables) = (methods::impls(model), methods::tables(model));
-    add(
-        "src/methods.rs".to_owned(),
-        None,
-        scaffold::ABOUT_METHODS,
-        quote!(#tables #impls),
-    )?;
-    add(
-        "src/services.rs".to_owned(),
-        None,
-        scaffold::ABOUT_SERVICES,
-        services::services(model, docs, facts),
-    )?;
-    let names: BTreeSet<&str> = areas.keys().copied().collect();
-    let path = "src/wire/mod.rs".to_owned();
-    let text = format::rust(scaffold::wire_modules(&names), &path)?;
-    files.insert(path, format!("{header}{text}"));
+    let areas = files.areas()?;
+    let mut ties = methods::ties(model);
+    ties.retain(|name, _| is_own(name));
+    let ties = ties.values();
+    let tables = methods::tables(model);
+    let about = scaffold::ABOUT_METHODS;
+    files.add("methods.rs", None, about, quote!(#tables #(#ties)*))?;
+    let body = services::services(model, docs, facts);
+    files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;
+    let mut files = files.files;
+    let has_shared = !shared.is_empty();
     files.insert(
         "src/lib.rs".to_owned(),
-        scaffold::lib(facts, model, &names)?,
+        scaffold::lib(facts, model, &areas, has_shared)?,
     );
-    files.insert("Cargo.toml".to_owned(), scaffold::manifest(facts)?);
+    files.insert(
+        "Cargo.toml".to_owned(),
+        scaffold::manifest(facts, has_shared)?,
+    );
     files.insert("README.md".to_owned(), scaffold::readme(facts, model)?);
     Ok(files)
+}
+
+/// Emits the crate of all types that several revisions share; `newest` gives what was emitted for a revision.
+///
+/// # Errors
+/// Tokens that do not parse, and templates that do not render.
+pub fn shared_files<'p>(
+    once: &Once,
+    command: &str,
+    of: impl Fn(&str) -> Option<&'p Pieces>,
+) -> Result<CrateFiles, Error> {
+    let header = scaffold::header_of(command, "spec/");
+    let mut all = CrateFiles::new();
+    for set in once.sets() {
+        let newest = set.revisions.last().copied().unwrap_or_default();
+        let Some(pieces) = of(newest) else { continue };
+        let homes = once.of(newest);
+        let home = |name: &str| match homes.get(name) {
+            Some(module) => format!("crate::{module}"),
+            None => "crate".to_owned(),
+        };
+        let mut files = Sources {
+            header: header.clone(),
+            below: format!("{}/", set.module),
+            pieces,
+            own: set.types.iter().map(String::as_str).collect(),
+            home: &home,
+            files: CrateFiles::new(),
+        };
+        let areas = files.areas()?;
+        let text = format::rust(scaffold::shared_modules(&set, &areas), &set.module)?;
+        files.files.insert(
+            format!("src/{}/mod.rs", set.module),
+            format!("{header}{text}"),
+        );
+        all.extend(files.files);
+    }
+    all.extend(scaffold::shared(once, command, &header)?);
+    Ok(all)
+}
+
+/// The source files of a crate, or of a module of it, with what each imports.
+struct Sources<'p> {
+    header: String,
+    /// The folder below `src/`, with a slash at its end; empty for the root.
+    below: String,
+    pieces: &'p Pieces,
+    /// The types that the files are of.
+    own: BTreeSet<&'p str>,
+    /// The module that has a type, as a path.
+    home: &'p dyn Fn(&str) -> String,
+    files: CrateFiles,
+}
+
+impl<'p> Sources<'p> {
+    fn add(
+        &mut self,
+        name: &str,
+        area: Option<&str>,
+        about: &str,
+        body: TokenStream,
+    ) -> Result<(), Error> {
+        let path = format!("src/{}{name}", self.below);
+        let body = format::parsed(body, &path)?;
+        // The types of a file need no import in it.
+        let here = |name: &str| {
+            let piece = self.pieces.get(name)?;
+            let is_here = area == Some(&piece.area) && self.own.contains(name);
+            (!is_here).then(|| (self.home)(name))
+        };
+        let imports = imports::imports(here, |name| self.pieces.contains_key(name), &body);
+        let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
+        self.files.insert(path, format!("{}{text}", self.header));
+        Ok(())
+    }
+
+    /// Adds the files of some types, and the module of those that read and write them; returns their names.
+    fn areas(&mut self) -> Result<BTreeSet<String>, Error> {
+        let mut areas: BTreeMap<&str, Vec<(&str, &Piece)>> = BTreeMap::new();
+        for name in &self.own {
+            if let Some(piece) = self.pieces.get(*name) {
+                areas.entry(&piece.area).or_default().push((name, piece));
+            }
+        }
+        for (area, pieces) in &areas {
+            let items = pieces.iter().map(|(_, piece)| &piece.item);
+            // A module of shared types has no table of methods beside it.
+            let ties = pieces.iter().filter(|_| !self.below.is_empty());
+            let ties = ties.filter_map(|(_, piece)| piece.tie.as_ref());
+            let body = quote!(#(#items)* #(#ties)*);
+            self.add(
+                &format!("{area}.rs"),
+                Some(area),
+                &scaffold::about_area(area),
+                body,
+            )?;
+            let wire = pieces.iter().map(|(_, piece)| &piece.wire);
+            let bridged = pieces.iter().filter(|(_, piece)| !piece.wire.is_empty());
+            let bridged: Vec<_> = bridged.map(|(name, _)| ty::ident(name)).collect();
+            let bridge =
+                (!bridged.is_empty()).then(|| quote!(mcp_wire::serde_bridge!(#(#bridged),*);));
+            let body = quote!(#(#wire)* #bridge);
+            self.add(
+                &format!("wire/{area}.rs"),
+                None,
+                &scaffold::about_wire(area),
+                body,
+            )?;
+        }
+        let areas: BTreeSet<String> = areas.keys().map(|area| (*area).to_owned()).collect();
+        let path = format!("src/{}wire/mod.rs", self.below);
+        let text = format::rust(scaffold::wire_modules(&areas), &path)?;
+        self.files.insert(path, format!("{}{text}", self.header));
+        Ok(areas)
+    }
 }
 
 /// The files of a crate that re-exports another one.
@@ -99,34 +211,30 @@ pub fn reexport_files(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles,
     scaffold::reexport(facts, of)
 }
 
-/// The types of an area, each with its constructor and conversions.
-fn area_items(
+/// A type, with its constructor and conversions.
+fn area_item(
     model: &Model,
-    defs: &[&TypeDef],
+    def: &TypeDef,
     items: &BTreeMap<String, Item>,
     docs: &TypeDocs,
-) -> Result<TokenStream, Error> {
-    let mut body = TokenStream::new();
-    for def in defs {
-        let item = items.get(&def.name);
-        body.extend(match &def.shape {
-            Shape::Object(object) => {
-                let constructor = structs::constructor(model, def, object);
-                quote!(#item #constructor)
-            }
-            Shape::Newtype(ty) => {
-                let (ways, _) = structs::newtype(def, ty);
-                quote!(#item #ways)
-            }
-            Shape::StringEnum(choices) => {
-                let ways = enums::ways(def, choices);
-                quote!(#item #ways)
-            }
-            Shape::Union(union) => unions::item(model, def, union, docs),
-            Shape::Alias(ty) => alias(def, ty, docs),
-        });
+) -> TokenStream {
+    let item = items.get(&def.name);
+    match &def.shape {
+        Shape::Object(object) => {
+            let constructor = structs::constructor(model, def, object);
+            quote!(#item #constructor)
+        }
+        Shape::Newtype(ty) => {
+            let (ways, _) = structs::newtype(def, ty);
+            quote!(#item #ways)
+        }
+        Shape::StringEnum(choices) => {
+            let ways = enums::ways(def, choices);
+            quote!(#item #ways)
+        }
+        Shape::Union(union) => unions::item(model, def, union, docs),
+        Shape::Alias(ty) => alias(def, ty, docs),
     }
-    Ok(body)
 }
 
 fn alias(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
@@ -145,22 +253,13 @@ fn alias(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
     }
 }
 
-/// Reading and writing of the types of an area.
-fn area_wire(defs: &[&TypeDef]) -> TokenStream {
-    let mut body = TokenStream::new();
-    let mut bridged = Vec::new();
-    for def in defs {
-        body.extend(match &def.shape {
-            Shape::Object(object) => structs::wire(def, object),
-            Shape::Newtype(ty) => structs::newtype(def, ty).1,
-            Shape::StringEnum(choices) => enums::wire(def, choices),
-            Shape::Union(union) => unions::wire(def, union),
-            Shape::Alias(_) => continue,
-        });
-        bridged.push(ty::ident(&def.name));
+/// Reading and writing of a type.
+fn area_wire(def: &TypeDef) -> TokenStream {
+    match &def.shape {
+        Shape::Object(object) => structs::wire(def, object),
+        Shape::Newtype(ty) => structs::newtype(def, ty).1,
+        Shape::StringEnum(choices) => enums::wire(def, choices),
+        Shape::Union(union) => unions::wire(def, union),
+        Shape::Alias(_) => TokenStream::new(),
     }
-    if !bridged.is_empty() {
-        body.extend(quote!(mcp_wire::serde_bridge!(#(#bridged),*);));
-    }
-    body
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{COMMAND, Crate};
-use crate::emit::{CrateFacts, crate_files};
+use crate::emit::{CrateFacts, Once, crate_files, pieces};
 use mcp_schema::decision::Scope;
 use mcp_schema::docs::{Docs, TypeDocs};
 use mcp_schema::model::{Built, Model};
@@ -105,8 +105,9 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         reference: "",
         prose: &prose,
     };
+    let pieces = pieces(&model, &docs, &facts.source)?;
     Ok(Crate {
-        files: crate_files(&model, &docs, &facts)?,
+        files: crate_files(&model, &pieces, &Once::default(), &docs, &facts)?,
         package: facts.package,
         revision: None,
         types: model.types.len(),

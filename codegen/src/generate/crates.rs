@@ -1,6 +1,6 @@
 //! The crates that are made of the models of all revisions: types, conversions, the registry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_schema::docs::TypeDocs;
 use mcp_schema::files::Section;
@@ -10,17 +10,81 @@ use mcp_schema::spec::errors::ErrorRules;
 use mcp_schema::{Error, Models, Revision, RevisionModel, Status};
 
 use super::{COMMAND, Crate};
-use crate::emit::{CrateFacts, crate_files, reexport_files};
+use crate::emit::{
+    CrateFacts, Once, Pieces, Set, crate_files, pieces, reexport_files, shared_files,
+};
 use crate::registry::features::{Link, features, rows};
-use crate::registry::{self, RegistryFacts, RegistryMethod, RegistryRevision, VERSION};
+use crate::registry::{self, Converted, RegistryFacts, RegistryMethod, RegistryRevision, VERSION};
 use crate::shims::{self, ShimFacts, ShimRevision};
 
-/// Emits the crate of one revision.
+/// Emits the crate of one revision by itself: no type of it is shared.
 ///
 /// # Errors
 /// An unknown revision, and whatever the emitters refuse.
 pub fn revision_crate(models: &Models<'_>, id: &str) -> Result<Crate, Error> {
     let of = models.get(id)?;
+    let pieces = pieces_of(models, of)?;
+    one_crate(models, of, &pieces, &Once::default())
+}
+
+/// Emits the crates of all revisions, and the one of the types that published ones share; returns which those are.
+#[must_use]
+pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
+    let mut errors = Vec::new();
+    let mut all = Vec::new();
+    for of in &models.revisions {
+        match pieces_of(models, of) {
+            Ok(pieces) => all.push((of, pieces)),
+            Err(error) => errors.push(Err(error)),
+        }
+    }
+    // A draft moves: what it has in common with a release is not fixed.
+    let firm = |(of, _): &&(&RevisionModel<'_>, Pieces)| of.revision.status != Status::Draft;
+    let firm: Vec<(&str, &str, &Pieces)> = (all.iter().filter(firm))
+        .map(|(of, pieces)| (of.revision.id.as_str(), of.revision.wire.as_str(), pieces))
+        .collect();
+    let once = Once::find(&firm);
+    let find = |id: &str| firm.iter().find(|(of, ..)| *of == id);
+    let shared = || {
+        Ok(Crate {
+            package: "mcp-shared".to_owned(),
+            revision: None,
+            types: once.sets().map(|set| set.types.len()).sum(),
+            methods: 0,
+            reexports: None,
+            decisions: Vec::new(),
+            files: shared_files(&once, COMMAND, |id| find(id).map(|(.., pieces)| *pieces))?,
+        })
+    };
+    let crates = all
+        .iter()
+        .map(|(of, pieces)| one_crate(models, of, pieces, &once));
+    errors.extend(crates);
+    errors.push(shared());
+    (errors, once)
+}
+
+fn docs_of<'d>(models: &'d Models<'_>, revision: &'d Revision) -> TypeDocs<'d> {
+    static NO_PROSE: BTreeMap<String, String> = BTreeMap::new();
+    TypeDocs {
+        docs: &models.docs,
+        revision: &revision.id,
+        reference: &revision.reference,
+        prose: &NO_PROSE,
+    }
+}
+
+fn pieces_of(models: &Models<'_>, of: &RevisionModel<'_>) -> Result<Pieces, Error> {
+    let source = facts_of(of.revision, &models.stated).source;
+    pieces(&of.model, &docs_of(models, of.revision), &source)
+}
+
+fn one_crate(
+    models: &Models<'_>,
+    of: &RevisionModel<'_>,
+    pieces: &Pieces,
+    once: &Once,
+) -> Result<Crate, Error> {
     let RevisionModel {
         revision,
         model,
@@ -28,31 +92,19 @@ pub fn revision_crate(models: &Models<'_>, id: &str) -> Result<Crate, Error> {
     } = of;
     let facts = facts_of(revision, &models.stated);
     // A draft that says what a released revision says is that revision.
-    if let Some(twin) = models.twin(of) {
-        let of = facts_of(twin.revision, &models.stated);
-        return Ok(Crate {
-            files: reexport_files(&facts, &of)?,
-            package: facts.package,
-            revision: Some(facts.revision),
-            types: model.types.len(),
-            methods: model.methods.len(),
-            reexports: Some(of.package),
-            decisions: decisions.clone(),
-        });
-    }
-    let docs = TypeDocs {
-        docs: &models.docs,
-        revision: &revision.id,
-        reference: &revision.reference,
-        prose: &BTreeMap::new(),
+    let twin = models.twin(of);
+    let twin = twin.map(|twin| facts_of(twin.revision, &models.stated));
+    let files = match &twin {
+        Some(twin) => reexport_files(&facts, twin)?,
+        None => crate_files(model, pieces, once, &docs_of(models, revision), &facts)?,
     };
     Ok(Crate {
-        files: crate_files(model, &docs, &facts)?,
+        files,
         package: facts.package,
         revision: Some(facts.revision),
         types: model.types.len(),
         methods: model.methods.len(),
-        reexports: None,
+        reexports: twin.map(|twin| twin.package),
         decisions: decisions.clone(),
     })
 }
@@ -61,7 +113,7 @@ pub fn revision_crate(models: &Models<'_>, id: &str) -> Result<Crate, Error> {
 ///
 /// # Errors
 /// Whatever the emitters refuse.
-pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan]) -> Result<Crate, Error> {
+pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan], once: &Once) -> Result<Crate, Error> {
     let conversions = plans
         .iter()
         .map(|plan| plan.up.len() + plan.down.len())
@@ -73,7 +125,7 @@ pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan]) -> Result<Crate, Err
         methods: plans.iter().map(|plan| plan.methods.len()).sum(),
         reexports: None,
         decisions: plans.iter().flat_map(|plan| plan.open.clone()).collect(),
-        files: shims::crate_files(plans, &shim_facts(models))?,
+        files: shims::crate_files(plans, &shim_facts(models, once))?,
     })
 }
 
@@ -81,25 +133,55 @@ pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan]) -> Result<Crate, Err
 ///
 /// # Errors
 /// A list without a release.
-pub fn registry_crate(models: &Models<'_>, plans: &[PairPlan]) -> Result<Crate, Error> {
-    let shim_facts = shim_facts(models);
+pub fn registry_crate(
+    models: &Models<'_>,
+    plans: &[PairPlan],
+    once: &Once,
+) -> Result<Crate, Error> {
+    let shim_facts = shim_facts(models, once);
     let used = shims::used(plans, &shim_facts);
     let chain = models.chain();
     let place = |id: &str| chain.iter().position(|other| other.revision.id == id);
     let revisions = models.revisions.iter().map(|of| {
         let twin = models.twin(of);
         let id = of.revision.id.as_str();
-        let types = used.get(id).into_iter().flatten();
         RegistryRevision {
             revision: of.revision,
             place: place(twin.map_or(id, |twin| &twin.revision.id)),
             twin: twin.is_some(),
-            types: types.map(|name| (*name).to_owned()).collect(),
         }
+    });
+    let mut converted: BTreeMap<Vec<usize>, BTreeSet<&str>> = BTreeMap::new();
+    for (at, of) in models.revisions.iter().enumerate() {
+        let id = of.revision.id.as_str();
+        let sets: Vec<Set<'_>> = once
+            .sets()
+            .filter(|set| set.revisions.contains(&id))
+            .collect();
+        for name in used.get(id).into_iter().flatten() {
+            let set = sets.iter().find(|set| set.types.contains(*name));
+            let has = |of: &RevisionModel<'_>| {
+                let id = of.revision.id.as_str();
+                place(id).is_some() && set.is_some_and(|set| set.revisions.contains(&id))
+            };
+            let all = models.revisions.iter().enumerate();
+            let revisions: Vec<usize> = all.filter(|(_, of)| has(of)).map(|(at, _)| at).collect();
+            let revisions = if revisions.is_empty() {
+                vec![at]
+            } else {
+                revisions
+            };
+            converted.entry(revisions).or_default().insert(*name);
+        }
+    }
+    let converted = converted.into_iter().map(|(revisions, types)| Converted {
+        revisions,
+        types: types.into_iter().map(str::to_owned).collect(),
     });
     let facts = RegistryFacts {
         command: COMMAND.to_owned(),
         revisions: revisions.collect(),
+        converted: converted.collect(),
         features: features(&links(models)),
         stated: &models.stated,
         methods: methods(models).collect(),
@@ -163,7 +245,7 @@ fn methods<'m>(models: &'m Models<'_>) -> impl Iterator<Item = RegistryMethod<'m
     })
 }
 
-fn shim_facts<'m>(models: &'m Models<'_>) -> ShimFacts<'m> {
+fn shim_facts<'m>(models: &'m Models<'_>, once: &'m Once) -> ShimFacts<'m> {
     let revisions = models.chain().into_iter().map(|of| ShimRevision {
         id: of.revision.id.clone(),
         model: &of.model,
@@ -172,6 +254,7 @@ fn shim_facts<'m>(models: &'m Models<'_>) -> ShimFacts<'m> {
         command: COMMAND.to_owned(),
         revisions: revisions.collect(),
         features: features(&links(models)),
+        once,
     }
 }
 

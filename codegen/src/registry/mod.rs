@@ -4,7 +4,7 @@ mod emit;
 pub mod features;
 mod methods;
 
-pub use emit::{RegistryFacts, RegistryRevision, crate_files};
+pub use emit::{Converted, RegistryFacts, RegistryRevision, crate_files};
 pub use methods::RegistryMethod;
 
 /// The version of every crate of the workspace, by which generated crates depend on each other.

@@ -1,6 +1,7 @@
 //! A draft beside the newest release: what is planned between the two, and whether peers are spoken to in it.
 
 use crate::twin::spec;
+use mcp_codegen::emit::Once;
 use mcp_codegen::generate::registry_crate;
 use mcp_schema::Models;
 use mcp_schema::Spec;
@@ -344,7 +345,7 @@ fn a_draft_is_negotiated_where_no_release_has_its_wire_string() {
         wire.clone_into(&mut spec.revisions.last_mut().unwrap().wire);
         let models = Models::build(&spec).unwrap();
         let plans = models.plan_shims(&spec).unwrap();
-        let registry = registry_crate(&models, &plans).unwrap();
+        let registry = registry_crate(&models, &plans, &Once::default()).unwrap();
         let (path, text) = (registry.files.iter())
             .find(|(_, text)| text.contains("pub const NEGOTIATED"))
             .unwrap();

@@ -29,11 +29,9 @@
 
 mod completion;
 mod lifecycle;
-mod logging;
 mod messages;
 mod prompts;
 mod resources;
-mod roots;
 mod sampling;
 mod shared;
 mod tools;
@@ -43,14 +41,14 @@ mod wire;
 
 pub use completion::*;
 pub use lifecycle::*;
-pub use logging::*;
 pub use messages::*;
 pub use prompts::*;
 pub use resources::*;
-pub use roots::*;
 pub use sampling::*;
 pub use shared::*;
 pub use tools::*;
+#[doc(inline)]
+pub use mcp_shared::v2024_11_05::*;
 pub use methods::{METHODS, TYPES};
 pub use services::{CallClient, CallServer, ClientHandlers, ServerHandlers};
 

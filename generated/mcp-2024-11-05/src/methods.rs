@@ -615,108 +615,16 @@ pub static TYPES: &[TypeInfo] = &[
     >("UnsubscribeRequestParams", "UnsubscribeRequestParams"),
 ];
 
-impl mcp_wire::Request for CompleteRequest {
-    const METHOD: &'static str = "completion/complete";
-    type Params = CompleteRequestParams;
-    type Result = CompleteResult;
-}
-
-impl mcp_wire::Request for InitializeRequest {
-    const METHOD: &'static str = "initialize";
-    type Params = InitializeRequestParams;
-    type Result = InitializeResult;
-}
-
-impl mcp_wire::Request for SetLevelRequest {
-    const METHOD: &'static str = "logging/setLevel";
-    type Params = SetLevelRequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for PingRequest {
-    const METHOD: &'static str = "ping";
-    type Params = PingRequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for GetPromptRequest {
-    const METHOD: &'static str = "prompts/get";
-    type Params = GetPromptRequestParams;
-    type Result = GetPromptResult;
-}
-
-impl mcp_wire::Request for ListPromptsRequest {
-    const METHOD: &'static str = "prompts/list";
-    type Params = ListPromptsRequestParams;
-    type Result = ListPromptsResult;
-}
-
-impl mcp_wire::Request for ListResourcesRequest {
-    const METHOD: &'static str = "resources/list";
-    type Params = ListResourcesRequestParams;
-    type Result = ListResourcesResult;
-}
-
-impl mcp_wire::Request for ReadResourceRequest {
-    const METHOD: &'static str = "resources/read";
-    type Params = ReadResourceRequestParams;
-    type Result = ReadResourceResult;
-}
-
-impl mcp_wire::Request for SubscribeRequest {
-    const METHOD: &'static str = "resources/subscribe";
-    type Params = SubscribeRequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for ListResourceTemplatesRequest {
-    const METHOD: &'static str = "resources/templates/list";
-    type Params = ListResourceTemplatesRequestParams;
-    type Result = ListResourceTemplatesResult;
-}
-
-impl mcp_wire::Request for UnsubscribeRequest {
-    const METHOD: &'static str = "resources/unsubscribe";
-    type Params = UnsubscribeRequestParams;
-    type Result = EmptyResult;
-}
-
 impl mcp_wire::Request for CallToolRequest {
     const METHOD: &'static str = "tools/call";
     type Params = CallToolRequestParams;
     type Result = CallToolResult;
 }
 
-impl mcp_wire::Request for ListToolsRequest {
-    const METHOD: &'static str = "tools/list";
-    type Params = ListToolsRequestParams;
-    type Result = ListToolsResult;
-}
-
-impl mcp_wire::Notification for CancelledNotification {
-    const METHOD: &'static str = "notifications/cancelled";
-    type Params = CancelledNotificationParams;
-}
-
-impl mcp_wire::Notification for InitializedNotification {
-    const METHOD: &'static str = "notifications/initialized";
-    type Params = InitializedNotificationParams;
-}
-
-impl mcp_wire::Notification for ProgressNotification {
-    const METHOD: &'static str = "notifications/progress";
-    type Params = ProgressNotificationParams;
-}
-
-impl mcp_wire::Notification for RootsListChangedNotification {
-    const METHOD: &'static str = "notifications/roots/list_changed";
-    type Params = RootsListChangedNotificationParams;
-}
-
-impl mcp_wire::Request for ListRootsRequest {
-    const METHOD: &'static str = "roots/list";
-    type Params = ListRootsRequestParams;
-    type Result = ListRootsResult;
+impl mcp_wire::Request for CompleteRequest {
+    const METHOD: &'static str = "completion/complete";
+    type Params = CompleteRequestParams;
+    type Result = CompleteResult;
 }
 
 impl mcp_wire::Request for CreateMessageRequest {
@@ -725,27 +633,37 @@ impl mcp_wire::Request for CreateMessageRequest {
     type Result = CreateMessageResult;
 }
 
-impl mcp_wire::Notification for LoggingMessageNotification {
-    const METHOD: &'static str = "notifications/message";
-    type Params = LoggingMessageNotificationParams;
+impl mcp_wire::Request for GetPromptRequest {
+    const METHOD: &'static str = "prompts/get";
+    type Params = GetPromptRequestParams;
+    type Result = GetPromptResult;
 }
 
-impl mcp_wire::Notification for PromptListChangedNotification {
-    const METHOD: &'static str = "notifications/prompts/list_changed";
-    type Params = PromptListChangedNotificationParams;
+impl mcp_wire::Request for InitializeRequest {
+    const METHOD: &'static str = "initialize";
+    type Params = InitializeRequestParams;
+    type Result = InitializeResult;
 }
 
-impl mcp_wire::Notification for ResourceListChangedNotification {
-    const METHOD: &'static str = "notifications/resources/list_changed";
-    type Params = ResourceListChangedNotificationParams;
+impl mcp_wire::Request for ListResourceTemplatesRequest {
+    const METHOD: &'static str = "resources/templates/list";
+    type Params = ListResourceTemplatesRequestParams;
+    type Result = ListResourceTemplatesResult;
 }
 
-impl mcp_wire::Notification for ResourceUpdatedNotification {
-    const METHOD: &'static str = "notifications/resources/updated";
-    type Params = ResourceUpdatedNotificationParams;
+impl mcp_wire::Request for ListResourcesRequest {
+    const METHOD: &'static str = "resources/list";
+    type Params = ListResourcesRequestParams;
+    type Result = ListResourcesResult;
 }
 
-impl mcp_wire::Notification for ToolListChangedNotification {
-    const METHOD: &'static str = "notifications/tools/list_changed";
-    type Params = ToolListChangedNotificationParams;
+impl mcp_wire::Request for ListToolsRequest {
+    const METHOD: &'static str = "tools/list";
+    type Params = ListToolsRequestParams;
+    type Result = ListToolsResult;
+}
+
+impl mcp_wire::Notification for ProgressNotification {
+    const METHOD: &'static str = "notifications/progress";
+    type Params = ProgressNotificationParams;
 }

@@ -5,7 +5,7 @@
 
 use mcp_wire::{Extra, Json, JsonObject, Map};
 
-use crate::{ContentBlock, RequestMetaObject};
+use crate::{CallToolRequestParams, ContentBlock, ListToolsRequestParams};
 
 /// Client's request to run one of the server's tools.
 ///
@@ -26,46 +26,6 @@ impl CallToolRequest {
             params: params.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Which tool `tools/call` runs, and with what input.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallToolRequestParams {
-    /// Input for the tool, which must satisfy its `inputSchema`; absent means none.
-    pub arguments: Option<JsonObject>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Tool to run, by the `name` that `tools/list` gave.
-    pub name: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CallToolRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            arguments: None,
-            meta: None,
-            name: name.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `arguments`.
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: impl Into<JsonObject>) -> Self {
-        self.arguments = Some(arguments.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 }
 
@@ -133,39 +93,6 @@ impl ListToolsRequest {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<ListToolsRequestParams>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Parameters of `tools/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListToolsRequestParams {
-    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
-    pub cursor: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListToolsRequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `cursor`.
-    #[must_use]
-    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
-        self.cursor = Some(cursor.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 }
@@ -243,59 +170,6 @@ impl Tool {
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
-        self
-    }
-}
-
-/// Sent by a server when `tools/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `toolsListChanged`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2024-11-05)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ToolListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ToolListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ToolListChangedNotification {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<ToolListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Optional parameters of `notifications/tools/list_changed`: nothing but `_meta`, the new list has to be requested.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ToolListChangedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ToolListChangedNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 }

@@ -3,9 +3,11 @@
 
 //! Types of completion.
 
-use mcp_wire::{Extra, Integer, Json, Map};
+use mcp_wire::{Extra, Map};
 
-use crate::RequestMetaObject;
+use crate::{
+    CompleteRequestParamsArgument, PromptReference, RequestMetaObject, ResourceReference,
+};
 
 /// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
 ///
@@ -65,104 +67,6 @@ impl CompleteRequestParams {
     }
 }
 
-/// Argument for which a client wants suggestions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteRequestParamsArgument {
-    /// Prompt argument or URI template variable to complete.
-    pub name: String,
-    /// Text entered so far, which suggestions should match.
-    pub value: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteRequestParamsArgument {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(
-        name: impl Into<String>,
-        value: mcp_wire::words::Value<impl Into<String>>,
-    ) -> Self {
-        Self {
-            name: name.into(),
-            value: value.0.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Server's answer to `completion/complete`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteResult {
-    /// Suggestions for the argument, with how many there are in all.
-    pub completion: CompleteResultCompletion,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteResult {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
-        Self {
-            completion: completion.into(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
-/// Suggestions for one argument, cut to at most 100.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteResultCompletion {
-    /// Whether the server has suggestions that `values` leaves out; may be set without `total`.
-    pub has_more: Option<bool>,
-    /// Count of all suggestions, which may be above the length of `values`; absent when the server does not know or tell.
-    pub total: Option<Integer>,
-    /// Suggestions to offer the user, at most 100.
-    pub values: Vec<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteResultCompletion {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(values: Vec<String>) -> Self {
-        Self {
-            has_more: None,
-            total: None,
-            values,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `hasMore`.
-    #[must_use]
-    pub fn with_has_more(mut self, has_more: bool) -> Self {
-        self.has_more = Some(has_more);
-        self
-    }
-
-    /// Sets `total`.
-    #[must_use]
-    pub fn with_total(mut self, total: impl Into<Integer>) -> Self {
-        self.total = Some(total.into());
-        self
-    }
-}
-
 /// What an argument belongs to whose value is being completed: a prompt or a resource template.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CompletionReference {
@@ -181,49 +85,5 @@ impl From<PromptReference> for CompletionReference {
 impl From<ResourceReference> for CompletionReference {
     fn from(value: ResourceReference) -> Self {
         Self::Resource(value)
-    }
-}
-
-/// Points to a prompt in `completion/complete`, to say whose argument is being completed.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptReference {
-    /// Identifier of the prompt, as `prompts/list` gives it.
-    pub name: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptReference {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceTemplateReference` since 2025-06-18.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceReference {
-    /// Template whose variable is being completed, exactly as the server listed it, or a plain URI.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceReference {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            extra: Map::new(),
-        }
     }
 }

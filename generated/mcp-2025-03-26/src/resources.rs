@@ -5,7 +5,7 @@
 
 use mcp_wire::{Extra, Integer, Json, Map};
 
-use crate::{Annotations, RequestMetaObject, TextOrBlobContents};
+use crate::{Annotations, ListResourceTemplatesRequestParams, ListResourcesRequestParams};
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
 ///
@@ -32,39 +32,6 @@ impl ListResourceTemplatesRequest {
         params: impl Into<ListResourceTemplatesRequestParams>,
     ) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Parameters of `resources/templates/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListResourceTemplatesRequestParams {
-    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
-    pub cursor: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListResourceTemplatesRequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `cursor`.
-    #[must_use]
-    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
-        self.cursor = Some(cursor.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 }
@@ -137,39 +104,6 @@ impl ListResourcesRequest {
     }
 }
 
-/// Parameters of `resources/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListResourcesRequestParams {
-    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
-    pub cursor: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListResourcesRequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `cursor`.
-    #[must_use]
-    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
-        self.cursor = Some(cursor.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
 /// One page of the server's resources, in answer to `resources/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -208,90 +142,6 @@ impl ListResourcesResult {
     #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
-        self
-    }
-}
-
-/// Sent by the client to fetch the contents of one resource by its URI.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceRequest {
-    /// What the message carries; see the type of the method.
-    pub params: ReadResourceRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceRequest {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(params: impl Into<ReadResourceRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Parameters of `resources/read`, which name the resource to fetch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Address of the resource, of any scheme, listed or built from a template; only the server knows what it stands for.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// Contents of the resource, in the server's answer to `resources/read`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceResult {
-    /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
-    pub contents: Vec<TextOrBlobContents>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceResult {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(contents: Vec<TextOrBlobContents>) -> Self {
-        Self {
-            contents,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 }
@@ -364,59 +214,6 @@ impl Resource {
     }
 }
 
-/// Sent by a server when `resources/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `resourcesListChanged`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ResourceListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<ResourceListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceListChangedNotification {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<ResourceListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Optional parameters of `notifications/resources/list_changed`: nothing but `_meta`, the new list has to be requested.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ResourceListChangedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceListChangedNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
 /// A family of resources with parameters in the address, listed by a server in its answer to `resources/templates/list`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -471,162 +268,6 @@ impl ResourceTemplate {
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
-        self
-    }
-}
-
-/// Sent by a server when a resource the client subscribed to has new content; the client reads it again if it still cares.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceUpdatedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: ResourceUpdatedNotificationParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceUpdatedNotification {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(params: impl Into<ResourceUpdatedNotificationParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Parameters of `notifications/resources/updated`: which resource changed, without its new content.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceUpdatedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Resource to read again; may lie below the address in the subscription rather than equal it.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceUpdatedNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
-/// `resources/subscribe`: a client asks for `notifications/resources/updated` about one resource; replaced by `subscriptions/listen` in 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubscribeRequest {
-    /// What the message carries; see the type of the method.
-    pub params: SubscribeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl SubscribeRequest {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(params: impl Into<SubscribeRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Parameters of `resources/subscribe`, which takes one resource at a time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SubscribeRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Resource to watch; any scheme is allowed, and the server alone decides what it means.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl SubscribeRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// `resources/unsubscribe`: a client ends an earlier `resources/subscribe`; since 2026-07-28 it ends its `subscriptions/listen` stream instead.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnsubscribeRequest {
-    /// What the message carries; see the type of the method.
-    pub params: UnsubscribeRequestParams,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl UnsubscribeRequest {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(params: impl Into<UnsubscribeRequestParams>) -> Self {
-        Self {
-            params: params.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Parameters of `resources/unsubscribe`, which takes one resource at a time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnsubscribeRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Resource no longer to be watched, as it was given to `resources/subscribe`.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl UnsubscribeRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 }

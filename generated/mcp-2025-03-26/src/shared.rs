@@ -3,7 +3,9 @@
 
 //! Types that several areas use.
 
-use mcp_wire::{Extra, Integer, Json, Map, Number};
+use mcp_wire::{Extra, Map, Number};
+
+use crate::{Role, TextOrBlobContents};
 
 /// Hints from the sender about who an item is for and how much it matters; the client may ignore them.
 ///
@@ -36,32 +38,6 @@ impl Annotations {
     #[must_use]
     pub fn with_priority(mut self, priority: impl Into<Number>) -> Self {
         self.priority = Some(priority.into());
-        self
-    }
-}
-
-/// Base of every successful answer; sent bare where a method has nothing to return but success.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct AnyResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl AnyResult {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 }
@@ -100,44 +76,6 @@ impl AudioContent {
     #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
-        self
-    }
-}
-
-/// Binary contents of a resource, sent by the server in a `resources/read` result or an embedded resource.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct BlobResourceContents {
-    /// Raw bytes in base64.
-    pub blob: String,
-    /// Media type of the decoded `blob`; absent when the server does not know it.
-    pub mime_type: Option<String>,
-    /// Identifies the resource that these contents belong to.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl BlobResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
-        blob: impl Into<String>,
-    ) -> Self {
-        Self {
-            blob: blob.into(),
-            mime_type: None,
-            uri: uri.0.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `mimeType`.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
         self
     }
 }
@@ -211,11 +149,6 @@ impl EmbeddedResource {
     }
 }
 
-/// Result that only confirms success, such as the answer to a legacy `ping`; it has no members of its own.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-pub type EmptyResult = AnyResult;
-
 /// Picture carried inline in a prompt message, tool result or sampling message.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -254,167 +187,6 @@ impl ImageContent {
     }
 }
 
-/// Members that the parameters of any notification may have, whatever its method.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct NotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl NotificationParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
-/// Parameters of requests whose results come in pages, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PaginatedRequestParams {
-    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
-    pub cursor: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PaginatedRequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `cursor`.
-    #[must_use]
-    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
-        self.cursor = Some(cursor.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// String or integer a requester picks to receive progress reports under; unique among its active requests.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub enum ProgressToken {
-    /// A whole number.
-    Integer(Integer),
-    /// A string.
-    String(String),
-}
-
-impl From<Integer> for ProgressToken {
-    fn from(value: Integer) -> Self {
-        Self::Integer(value)
-    }
-}
-
-impl From<String> for ProgressToken {
-    fn from(value: String) -> Self {
-        Self::String(value)
-    }
-}
-
-/// Metadata a sender attaches to a request in `params._meta`; since 2026-07-28 it also states the client's revision, identity and capabilities.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RequestMetaObject {
-    /// Asks for `notifications/progress` that repeat this token; unique among requests in flight, absent means none wanted, and the receiver may still send none.
-    pub progress_token: Option<ProgressToken>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl RequestMetaObject {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `progressToken`.
-    #[must_use]
-    pub fn with_progress_token(
-        mut self,
-        progress_token: impl Into<ProgressToken>,
-    ) -> Self {
-        self.progress_token = Some(progress_token.into());
-        self
-    }
-}
-
-/// Base of the `params` of every request: just the `_meta` slot that each method's own parameters come with.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl RequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// Side of a conversation, `user` or `assistant`: who speaks in a message, or whom annotated content is meant for.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// `assistant`
-    Assistant,
-    /// `user`
-    User,
-}
-
-impl Role {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::Assistant, Self::User];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Assistant => "assistant",
-            Self::User => "user",
-        }
-    }
-}
-
-impl std::fmt::Display for Role {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// Content block of plain text, in tool results, prompts and sampling messages.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
@@ -443,65 +215,6 @@ impl TextContent {
     #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
-        self
-    }
-}
-
-/// The contents of a resource: text, or bytes in base64.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TextOrBlobContents {
-    /// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
-    Text(TextResourceContents),
-    /// Binary contents of a resource, sent by the server in a `resources/read` result or an embedded resource.
-    Blob(BlobResourceContents),
-}
-
-impl From<TextResourceContents> for TextOrBlobContents {
-    fn from(value: TextResourceContents) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<BlobResourceContents> for TextOrBlobContents {
-    fn from(value: BlobResourceContents) -> Self {
-        Self::Blob(value)
-    }
-}
-
-/// Content of a resource that is text, in answers to `resources/read` and in embedded resources; binary data goes into `BlobResourceContents`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-03-26)
-#[derive(Debug, Clone, PartialEq)]
-pub struct TextResourceContents {
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
-    /// The content itself; never used for data that is not text.
-    pub text: String,
-    /// Address of the resource, or part of one, that the content belongs to.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl TextResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
-        text: impl Into<String>,
-    ) -> Self {
-        Self {
-            mime_type: None,
-            text: text.into(),
-            uri: uri.0.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `mimeType`.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
         self
     }
 }

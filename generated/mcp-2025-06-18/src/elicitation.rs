@@ -5,82 +5,9 @@
 
 use mcp_wire::{Extra, Integer, Json, Map, Number};
 
-use crate::RequestMetaObject;
-
-/// Yes-or-no field in an elicitation form.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#booleanschema)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct BooleanSchema {
-    /// Whether the field starts out as yes; absent means nothing is preset.
-    pub default: Option<bool>,
-    /// Help text that explains the form field to the user.
-    pub description: Option<String>,
-    /// Label that the client shows for the form field.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl BooleanSchema {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `default`.
-    #[must_use]
-    pub fn with_default(mut self, default: bool) -> Self {
-        self.default = Some(default);
-        self
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
-/// What the user did with a question: answered it, refused it, or closed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ElicitAction {
-    /// `accept`
-    Accept,
-    /// `cancel`
-    Cancel,
-    /// `decline`
-    Decline,
-}
-
-impl ElicitAction {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::Accept, Self::Cancel, Self::Decline];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Cancel => "cancel",
-            Self::Decline => "decline",
-        }
-    }
-}
-
-impl std::fmt::Display for ElicitAction {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+use crate::{
+    BooleanSchema, ElicitAction, NumberSchemaType, RequestMetaObject, StringSchemaFormat,
+};
 
 /// Server's request that the client get input from its user.
 ///
@@ -355,34 +282,6 @@ impl NumberSchema {
     }
 }
 
-/// Whether a number field takes fractions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum NumberSchemaType {
-    /// `integer`
-    Integer,
-    /// `number`
-    Number,
-}
-
-impl NumberSchemaType {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 2] = [Self::Integer, Self::Number];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Integer => "integer",
-            Self::Number => "number",
-        }
-    }
-}
-
-impl std::fmt::Display for NumberSchemaType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
 /// One field of an elicitation form: a string, a number, a boolean or a choice from a list, never a nested object.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#primitiveschemadefinition)
@@ -481,39 +380,5 @@ impl StringSchema {
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
-    }
-}
-
-/// The form that the text of a field must have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StringSchemaFormat {
-    /// `date`
-    Date,
-    /// `date-time`
-    DateTime,
-    /// `email`
-    Email,
-    /// `uri`
-    Uri,
-}
-
-impl StringSchemaFormat {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 4] = [Self::Date, Self::DateTime, Self::Email, Self::Uri];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::DateTime => "date-time",
-            Self::Email => "email",
-            Self::Uri => "uri",
-        }
-    }
-}
-
-impl std::fmt::Display for StringSchemaFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
     }
 }

@@ -30,7 +30,6 @@
 mod completion;
 mod elicitation;
 mod lifecycle;
-mod logging;
 mod messages;
 mod prompts;
 mod resources;
@@ -45,7 +44,6 @@ mod wire;
 pub use completion::*;
 pub use elicitation::*;
 pub use lifecycle::*;
-pub use logging::*;
 pub use messages::*;
 pub use prompts::*;
 pub use resources::*;
@@ -53,6 +51,8 @@ pub use roots::*;
 pub use sampling::*;
 pub use shared::*;
 pub use tools::*;
+#[doc(inline)]
+pub use mcp_shared::v2025_06_18::*;
 pub use methods::{METHODS, TYPES};
 pub use services::{CallClient, CallServer, ClientHandlers, ServerHandlers};
 

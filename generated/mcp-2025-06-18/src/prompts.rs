@@ -5,7 +5,9 @@
 
 use mcp_wire::{Extra, Json, Map};
 
-use crate::{ContentBlock, RequestMetaObject, Role};
+use crate::{
+    ContentBlock, GetPromptRequestParams, ListPromptsRequestParams, PromptArgument, Role,
+};
 
 /// Client's request for the messages of one prompt, filled in with the given arguments.
 ///
@@ -26,46 +28,6 @@ impl GetPromptRequest {
             params: params.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Which prompt `prompts/get` fetches, and what to fill in.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GetPromptRequestParams {
-    /// Strings to fill in, keyed by the names of the prompt's arguments; absent means none.
-    pub arguments: Option<Map<String>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Prompt to fetch, by the `name` that `prompts/list` gave.
-    pub name: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl GetPromptRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            arguments: None,
-            meta: None,
-            name: name.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `arguments`.
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
-        self.arguments = Some(arguments);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
     }
 }
 
@@ -133,39 +95,6 @@ impl ListPromptsRequest {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<ListPromptsRequestParams>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Parameters of `prompts/list`, which choose the page to return.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListPromptsRequestParams {
-    /// Opaque position copied from the `nextCursor` of an earlier page; absent asks for the first page.
-    pub cursor: Option<String>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListPromptsRequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `cursor`.
-    #[must_use]
-    pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
-        self.cursor = Some(cursor.into());
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
         self
     }
 }
@@ -270,111 +199,6 @@ impl Prompt {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
-        self
-    }
-}
-
-/// One value that a prompt's template takes, declared by the server in `Prompt`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#promptargument)
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptArgument {
-    /// What to enter for this argument, as help for people; absent when the server gives none.
-    pub description: Option<String>,
-    /// Key under which `prompts/get` passes the value.
-    pub name: String,
-    /// Whether `prompts/get` fails without this argument; absent means it is optional.
-    pub required: Option<bool>,
-    /// Display name for people; when absent, `name` is shown.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptArgument {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            description: None,
-            name: name.into(),
-            required: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `required`.
-    #[must_use]
-    pub fn with_required(mut self, required: bool) -> Self {
-        self.required = Some(required);
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
-/// Sent by the server, unasked, when its set of prompts has changed and `prompts/list` is worth calling again.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#promptlistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PromptListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<PromptListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptListChangedNotification {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<PromptListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Parameters of `notifications/prompts/list_changed`; none are defined beyond `_meta`, and further keys are allowed.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PromptListChangedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptListChangedNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 }

@@ -3,9 +3,9 @@
 
 //! Types of roots.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::Extra;
 
-use crate::RequestMetaObject;
+use crate::ListRootsRequestParams;
 
 /// Server's question which files and directories it may work in, from 2026-07-28 only put through `InputRequests`; deprecated since that revision.
 ///
@@ -29,157 +29,6 @@ impl ListRootsRequest {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<ListRootsRequestParams>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Parameters of `roots/list`; none are defined beyond `_meta`.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ListRootsRequestParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<RequestMetaObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListRootsRequestParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#listrootsresult)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListRootsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Files and directories the client opens to the server; may be empty.
-    pub roots: Vec<Root>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListRootsResult {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(roots: Vec<Root>) -> Self {
-        Self {
-            meta: None,
-            roots,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
-/// A file or directory a client opens to the server, listed in the answer to `roots/list`; roots are deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#root)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Root {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Label for people; absent means only the address is available.
-    pub name: Option<String>,
-    /// Where the root is; only `file://` addresses are allowed so far.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Root {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            name: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// Sets `name`.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-}
-
-/// Sent by a client when it adds, drops or alters a root, so that the server asks `roots/list` again; removed in 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#rootslistchangednotification)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RootsListChangedNotification {
-    /// What the message carries; see the type of the method.
-    pub params: Option<RootsListChangedNotificationParams>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl RootsListChangedNotification {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(
-        mut self,
-        params: impl Into<RootsListChangedNotificationParams>,
-    ) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Optional parameters of `notifications/roots/list_changed`: nothing but `_meta`, the new list has to be requested.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RootsListChangedNotificationParams {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl RootsListChangedNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 }

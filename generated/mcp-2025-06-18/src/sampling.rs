@@ -5,7 +5,10 @@
 
 use mcp_wire::{Extra, Integer, Json, JsonObject, Map, Number};
 
-use crate::{AudioContent, ImageContent, RequestMetaObject, Role, TextContent};
+use crate::{
+    AudioContent, ImageContent, IncludeContext, ModelPreferences, RequestMetaObject,
+    Role, TextContent,
+};
 
 /// Server's request to have the client's model write a message, with the user's consent; deprecated since 2026-07-28.
 ///
@@ -176,119 +179,6 @@ impl CreateMessageResult {
     #[must_use]
     pub fn with_stop_reason(mut self, stop_reason: impl Into<String>) -> Self {
         self.stop_reason = Some(stop_reason.into());
-        self
-    }
-}
-
-/// How much of the servers' context a client adds to a sampling request; all but `none` are deprecated since 2025-11-25.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IncludeContext {
-    /// `allServers`
-    AllServers,
-    /// `none`
-    None,
-    /// `thisServer`
-    ThisServer,
-}
-
-impl IncludeContext {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::AllServers, Self::None, Self::ThisServer];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AllServers => "allServers",
-            Self::None => "none",
-            Self::ThisServer => "thisServer",
-        }
-    }
-}
-
-impl std::fmt::Display for IncludeContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// A server's wish for some model or model family, given in `ModelPreferences`; keys other than `name` are open. Deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#modelhint)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ModelHint {
-    /// Model name or part of one, matched as a substring; the client may also map it to a comparable model of another vendor.
-    pub name: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ModelHint {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `name`.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-}
-
-/// A server's advice on the model for `sampling/createMessage`, which the client may weigh or ignore; deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-06-18/schema#modelpreferences)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ModelPreferences {
-    /// Weight of low cost in the choice, from 0 (irrelevant) to 1 (decisive); absent states no preference.
-    pub cost_priority: Option<Number>,
-    /// Wished-for models in order, the first match winning; they should outrank the numeric weights, and absence leaves those alone to decide.
-    pub hints: Option<Vec<ModelHint>>,
-    /// Weight of capability in the choice, from 0 (irrelevant) to 1 (decisive); absent states no preference.
-    pub intelligence_priority: Option<Number>,
-    /// Weight of low latency in the choice, from 0 (irrelevant) to 1 (decisive); absent states no preference.
-    pub speed_priority: Option<Number>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ModelPreferences {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `costPriority`.
-    #[must_use]
-    pub fn with_cost_priority(mut self, cost_priority: impl Into<Number>) -> Self {
-        self.cost_priority = Some(cost_priority.into());
-        self
-    }
-
-    /// Sets `hints`.
-    #[must_use]
-    pub fn with_hints(mut self, hints: Vec<ModelHint>) -> Self {
-        self.hints = Some(hints);
-        self
-    }
-
-    /// Sets `intelligencePriority`.
-    #[must_use]
-    pub fn with_intelligence_priority(
-        mut self,
-        intelligence_priority: impl Into<Number>,
-    ) -> Self {
-        self.intelligence_priority = Some(intelligence_priority.into());
-        self
-    }
-
-    /// Sets `speedPriority`.
-    #[must_use]
-    pub fn with_speed_priority(mut self, speed_priority: impl Into<Number>) -> Self {
-        self.speed_priority = Some(speed_priority.into());
         self
     }
 }

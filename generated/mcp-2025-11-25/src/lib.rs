@@ -55,6 +55,8 @@ pub use sampling::*;
 pub use shared::*;
 pub use tasks::*;
 pub use tools::*;
+#[doc(inline)]
+pub use mcp_shared::v2025_11_25::*;
 pub use methods::{METHODS, TYPES};
 pub use services::{CallClient, CallServer, ClientHandlers, ServerHandlers};
 

@@ -5,7 +5,11 @@
 
 use mcp_wire::{Extra, Json, JsonObject, Map, Number};
 
-use crate::{Icon, NotificationParams, ProgressToken, RequestMetaObject, RequestParams};
+use crate::{
+    ClientCapabilitiesRoots, Implementation, NotificationParams, ProgressToken,
+    RequestId, RequestMetaObject, RequestParams, ServerCapabilitiesPrompts,
+    ServerCapabilitiesResources, ServerCapabilitiesTools,
+};
 
 /// Sign that the sender gives up one of its own requests and will not use the answer; tasks are stopped with `tasks/cancel` instead.
 ///
@@ -174,30 +178,6 @@ impl ClientCapabilitiesElicitation {
     }
 }
 
-/// How far the client's offer to answer `roots/list` goes.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ClientCapabilitiesRoots {
-    /// Whether the client sends `notifications/roots/list_changed` when its roots change; absent promises nothing.
-    pub list_changed: Option<bool>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ClientCapabilitiesRoots {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `listChanged`.
-    #[must_use]
-    pub fn with_list_changed(mut self, list_changed: bool) -> Self {
-        self.list_changed = Some(list_changed);
-        self
-    }
-}
-
 /// What the client accepts in `sampling/createMessage` beyond plain messages; sampling is deprecated since 2026-07-28.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ClientCapabilitiesSampling {
@@ -359,74 +339,6 @@ impl ClientCapabilitiesTasksRequestsSampling {
     #[must_use]
     pub fn with_create_message(mut self, create_message: impl Into<JsonObject>) -> Self {
         self.create_message = Some(create_message.into());
-        self
-    }
-}
-
-/// Software that speaks as client or server, as it names itself.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#implementation)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Implementation {
-    /// What the software does, in words for people; absent when it does not say.
-    pub description: Option<String>,
-    /// Pictures to show for it, in several sizes or formats; a client picks one.
-    pub icons: Option<Vec<Icon>>,
-    /// Identifier for programs, also shown to users where no `title` is given.
-    pub name: String,
-    /// Text to show users; absent means `name` is shown.
-    pub title: Option<String>,
-    /// Release of the software, in its own numbering; not a protocol revision.
-    pub version: String,
-    /// Web page about the software, for people to visit.
-    pub website_url: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Implementation {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(
-        name: impl Into<String>,
-        version: mcp_wire::words::Version<impl Into<String>>,
-    ) -> Self {
-        Self {
-            description: None,
-            icons: None,
-            name: name.into(),
-            title: None,
-            version: version.0.into(),
-            website_url: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `icons`.
-    #[must_use]
-    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
-        self.icons = Some(icons);
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Sets `websiteUrl`.
-    #[must_use]
-    pub fn with_website_url(mut self, website_url: impl Into<String>) -> Self {
-        self.website_url = Some(website_url.into());
         self
     }
 }
@@ -691,9 +603,6 @@ impl ProgressNotificationParams {
     }
 }
 
-#[doc(inline)]
-pub use mcp_wire::RequestId;
-
 /// Features a server announces in answer to `initialize` (`server/discover` since 2026-07-28); an open set, an absent key means not offered.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#servercapabilities)
@@ -776,63 +685,6 @@ impl ServerCapabilities {
     #[must_use]
     pub fn with_tools(mut self, tools: impl Into<ServerCapabilitiesTools>) -> Self {
         self.tools = Some(tools.into());
-        self
-    }
-}
-
-/// Details of the `prompts` capability of a server.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ServerCapabilitiesPrompts {
-    /// Whether the server can send `notifications/prompts/list_changed`; absent means `false`.
-    pub list_changed: Option<bool>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ServerCapabilitiesPrompts {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `listChanged`.
-    #[must_use]
-    pub fn with_list_changed(mut self, list_changed: bool) -> Self {
-        self.list_changed = Some(list_changed);
-        self
-    }
-}
-
-/// Details of the `resources` capability of a server.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ServerCapabilitiesResources {
-    /// Whether the server can send `notifications/resources/list_changed`; absent means `false`.
-    pub list_changed: Option<bool>,
-    /// Whether clients can ask for `notifications/resources/updated` about single resources; absent means `false`.
-    pub subscribe: Option<bool>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ServerCapabilitiesResources {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `listChanged`.
-    #[must_use]
-    pub fn with_list_changed(mut self, list_changed: bool) -> Self {
-        self.list_changed = Some(list_changed);
-        self
-    }
-
-    /// Sets `subscribe`.
-    #[must_use]
-    pub fn with_subscribe(mut self, subscribe: bool) -> Self {
-        self.subscribe = Some(subscribe);
         self
     }
 }
@@ -929,30 +781,6 @@ impl ServerCapabilitiesTasksRequestsTools {
     #[must_use]
     pub fn with_call(mut self, call: impl Into<JsonObject>) -> Self {
         self.call = Some(call.into());
-        self
-    }
-}
-
-/// Details of the `tools` capability of a server.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ServerCapabilitiesTools {
-    /// Whether the server can send `notifications/tools/list_changed`; absent means `false`.
-    pub list_changed: Option<bool>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ServerCapabilitiesTools {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `listChanged`.
-    #[must_use]
-    pub fn with_list_changed(mut self, list_changed: bool) -> Self {
-        self.list_changed = Some(list_changed);
         self
     }
 }

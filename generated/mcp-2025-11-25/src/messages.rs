@@ -3,58 +3,25 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Integer, Json, JsonObject, Map, UnknownMessage};
+use mcp_wire::{Extra, JsonObject, Map, UnknownMessage};
 
 use crate::{
     AnyResult, CallToolRequest, CallToolResult, CancelTaskRequest, CancelTaskResult,
     CancelledNotification, CompleteRequest, CompleteResult, CreateMessageRequest,
     CreateMessageResult, ElicitRequest, ElicitRequestUrlParams, ElicitResult,
     ElicitationCompleteNotification, GetPromptRequest, GetPromptResult,
-    GetTaskPayloadRequest, GetTaskPayloadResult, GetTaskRequest, GetTaskResult, Icon,
-    InitializeRequest, InitializeResult, InitializedNotification, ListPromptsRequest,
-    ListPromptsResult, ListResourceTemplatesRequest, ListResourceTemplatesResult,
-    ListResourcesRequest, ListResourcesResult, ListRootsRequest, ListRootsResult,
-    ListTasksRequest, ListTasksResult, ListToolsRequest, ListToolsResult,
-    LoggingMessageNotification, PaginatedRequestParams, PingRequest,
-    ProgressNotification, PromptListChangedNotification, ReadResourceRequest,
-    ReadResourceResult, RequestId, RequestMetaObject, ResourceListChangedNotification,
-    ResourceUpdatedNotification, RootsListChangedNotification, SetLevelRequest,
-    SubscribeRequest, TaskMetadata, TaskStatusNotification, TitledMultiSelectEnumSchema,
-    TitledSingleSelectEnumSchema, ToolListChangedNotification, UnsubscribeRequest,
-    UntitledMultiSelectEnumSchema, UntitledSingleSelectEnumSchema,
+    GetTaskPayloadRequest, GetTaskPayloadResult, GetTaskRequest, GetTaskResult,
+    InitializeRequest, InitializeResult, InitializedNotification, JsonRpcErrorResponse,
+    ListPromptsRequest, ListPromptsResult, ListResourceTemplatesRequest,
+    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
+    ListRootsRequest, ListRootsResult, ListTasksRequest, ListTasksResult,
+    ListToolsRequest, ListToolsResult, LoggingMessageNotification,
+    PaginatedRequestParams, PingRequest, ProgressNotification,
+    PromptListChangedNotification, ReadResourceRequest, ReadResourceResult, RequestId,
+    RequestMetaObject, ResourceListChangedNotification, ResourceUpdatedNotification,
+    RootsListChangedNotification, SetLevelRequest, SubscribeRequest, TaskMetadata,
+    TaskStatusNotification, ToolListChangedNotification, UnsubscribeRequest,
 };
-
-/// Shared base in the schema of things with an identifier and a display title; never sent on its own.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#basemetadata)
-#[derive(Debug, Clone, PartialEq)]
-pub struct BaseMetadata {
-    /// Identifier for programs, also shown to users where no `title` is given.
-    pub name: String,
-    /// Text to show users; absent means `name` is shown, except that a tool's `annotations.title` goes first.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl BaseMetadata {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
 
 /// Any notification that a client may send to a server.
 ///
@@ -321,123 +288,6 @@ impl From<ElicitResult> for ClientResult {
     }
 }
 
-/// Opaque place in a paged list: a result's `nextCursor`, sent back unchanged to get the page after it.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#cursor)
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Cursor(pub String);
-
-impl From<String> for Cursor {
-    fn from(value: String) -> Self {
-        Self(value)
-    }
-}
-
-impl From<Cursor> for String {
-    fn from(value: Cursor) -> Self {
-        value.0
-    }
-}
-
-impl From<&str> for Cursor {
-    fn from(value: &str) -> Self {
-        Self(value.to_owned())
-    }
-}
-
-/// JSON-RPC error object, which stands in place of `result` when a request fails.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#error)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ErrorObject {
-    /// Number by which programs tell failures apart, from JSON-RPC (such as -32602) or from MCP's own range.
-    pub code: Integer,
-    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
-    pub data: Option<Json>,
-    /// What went wrong, in one short sentence for people.
-    pub message: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ErrorObject {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
-        Self {
-            code: code.into(),
-            data: None,
-            message: message.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
-
-/// Shared base in the schema of things that can carry `icons`; never sent on its own.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#icons)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Icons {
-    /// Pictures to show for it, in several sizes or formats; a client picks one.
-    pub icons: Option<Vec<Icon>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Icons {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `icons`.
-    #[must_use]
-    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
-        self.icons = Some(icons);
-        self
-    }
-}
-
-/// Envelope either side sends in place of a result when a request failed.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcerrorresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcErrorResponse {
-    /// What went wrong, as a code, a message and optional detail.
-    pub error: ErrorObject,
-    /// Repeats the `id` of the failed request; absent when that could not be read from the message.
-    pub id: Option<RequestId>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcErrorResponse {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(error: impl Into<ErrorObject>) -> Self {
-        Self {
-            error: error.into(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `id`.
-    #[must_use]
-    pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
-        self.id = Some(id.into());
-        self
-    }
-}
-
 /// Whatever one read from the transport may yield: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#jsonrpcmessage)
@@ -592,29 +442,6 @@ impl JsonRpcResultResponse {
     }
 }
 
-/// Field of an elicitation form from which the user may pick several options, with separate display titles or without.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#multiselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
-pub enum MultiSelectEnumSchema {
-    /// Elicitation form field where the user picks any number of options, each shown by its bare value.
-    Untitled(UntitledMultiSelectEnumSchema),
-    /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
-    Titled(TitledMultiSelectEnumSchema),
-}
-
-impl From<UntitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
-    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
-        Self::Untitled(value)
-    }
-}
-
-impl From<TitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
-    fn from(value: TitledMultiSelectEnumSchema) -> Self {
-        Self::Titled(value)
-    }
-}
-
 /// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#notification)
@@ -682,41 +509,6 @@ impl PaginatedRequest {
     }
 }
 
-/// Common shape of results that come in pages, such as that of `tools/list`; the last page has no `nextCursor`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#paginatedresult)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct PaginatedResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Where the next page starts; absent on the last page. Opaque: hand it back as it is.
-    pub next_cursor: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PaginatedResult {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// Sets `nextCursor`.
-    #[must_use]
-    pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
-        self.next_cursor = Some(next_cursor.into());
-        self
-    }
-}
-
 /// Ties a message to a task; either side puts it into `_meta` under the key `io.modelcontextprotocol/related-task`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#relatedtaskmetadata)
@@ -767,48 +559,6 @@ impl Request {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Base of `TextResourceContents` and `BlobResourceContents`: where a piece of resource content came from and how to interpret it.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#resourcecontents)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceContents {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
-    /// Address of the resource, or part of one, that the content belongs to.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            mime_type: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// Sets `mimeType`.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
         self
     }
 }
@@ -1115,29 +865,6 @@ impl From<ListTasksResult> for ServerResult {
 impl From<CompleteResult> for ServerResult {
     fn from(value: CompleteResult) -> Self {
         Self::Complete(value)
-    }
-}
-
-/// Elicitation form field where the user picks exactly one option, with or without display texts for the options.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#singleselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
-pub enum SingleSelectEnumSchema {
-    /// Elicitation form field where the user picks one option, each shown by its bare value.
-    Untitled(UntitledSingleSelectEnumSchema),
-    /// Elicitation form field where the user picks one option, each shown by a text of its own.
-    Titled(TitledSingleSelectEnumSchema),
-}
-
-impl From<UntitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
-    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
-        Self::Untitled(value)
-    }
-}
-
-impl From<TitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
-    fn from(value: TitledSingleSelectEnumSchema) -> Self {
-        Self::Titled(value)
     }
 }
 

@@ -933,70 +933,10 @@ pub static TYPES: &[TypeInfo] = &[
     >("URLElicitationRequiredErrorErrorData", "UrlElicitationRequiredErrorErrorData"),
 ];
 
-impl mcp_wire::Request for CompleteRequest {
-    const METHOD: &'static str = "completion/complete";
-    type Params = CompleteRequestParams;
-    type Result = CompleteResult;
-}
-
-impl mcp_wire::Request for InitializeRequest {
-    const METHOD: &'static str = "initialize";
-    type Params = InitializeRequestParams;
-    type Result = InitializeResult;
-}
-
-impl mcp_wire::Request for SetLevelRequest {
-    const METHOD: &'static str = "logging/setLevel";
-    type Params = SetLevelRequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for PingRequest {
-    const METHOD: &'static str = "ping";
-    type Params = RequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for GetPromptRequest {
-    const METHOD: &'static str = "prompts/get";
-    type Params = GetPromptRequestParams;
-    type Result = GetPromptResult;
-}
-
-impl mcp_wire::Request for ListPromptsRequest {
-    const METHOD: &'static str = "prompts/list";
-    type Params = PaginatedRequestParams;
-    type Result = ListPromptsResult;
-}
-
-impl mcp_wire::Request for ListResourcesRequest {
-    const METHOD: &'static str = "resources/list";
-    type Params = PaginatedRequestParams;
-    type Result = ListResourcesResult;
-}
-
-impl mcp_wire::Request for ReadResourceRequest {
-    const METHOD: &'static str = "resources/read";
-    type Params = ReadResourceRequestParams;
-    type Result = ReadResourceResult;
-}
-
-impl mcp_wire::Request for SubscribeRequest {
-    const METHOD: &'static str = "resources/subscribe";
-    type Params = SubscribeRequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for ListResourceTemplatesRequest {
-    const METHOD: &'static str = "resources/templates/list";
-    type Params = PaginatedRequestParams;
-    type Result = ListResourceTemplatesResult;
-}
-
-impl mcp_wire::Request for UnsubscribeRequest {
-    const METHOD: &'static str = "resources/unsubscribe";
-    type Params = UnsubscribeRequestParams;
-    type Result = EmptyResult;
+impl mcp_wire::Request for CallToolRequest {
+    const METHOD: &'static str = "tools/call";
+    type Params = CallToolRequestParams;
+    type Result = CallToolOutcome;
 }
 
 impl mcp_wire::Request for CancelTaskRequest {
@@ -1005,71 +945,15 @@ impl mcp_wire::Request for CancelTaskRequest {
     type Result = CancelTaskResult;
 }
 
-impl mcp_wire::Request for GetTaskRequest {
-    const METHOD: &'static str = "tasks/get";
-    type Params = GetTaskRequestParams;
-    type Result = GetTaskResult;
-}
-
-impl mcp_wire::Request for ListTasksRequest {
-    const METHOD: &'static str = "tasks/list";
-    type Params = PaginatedRequestParams;
-    type Result = ListTasksResult;
-}
-
-impl mcp_wire::Request for GetTaskPayloadRequest {
-    const METHOD: &'static str = "tasks/result";
-    type Params = GetTaskPayloadRequestParams;
-    type Result = GetTaskPayloadResult;
-}
-
-impl mcp_wire::Request for CallToolRequest {
-    const METHOD: &'static str = "tools/call";
-    type Params = CallToolRequestParams;
-    type Result = CallToolOutcome;
-}
-
-impl mcp_wire::Request for ListToolsRequest {
-    const METHOD: &'static str = "tools/list";
-    type Params = PaginatedRequestParams;
-    type Result = ListToolsResult;
-}
-
 impl mcp_wire::Notification for CancelledNotification {
     const METHOD: &'static str = "notifications/cancelled";
     type Params = CancelledNotificationParams;
 }
 
-impl mcp_wire::Notification for InitializedNotification {
-    const METHOD: &'static str = "notifications/initialized";
-    type Params = NotificationParams;
-}
-
-impl mcp_wire::Notification for ProgressNotification {
-    const METHOD: &'static str = "notifications/progress";
-    type Params = ProgressNotificationParams;
-}
-
-impl mcp_wire::Notification for RootsListChangedNotification {
-    const METHOD: &'static str = "notifications/roots/list_changed";
-    type Params = NotificationParams;
-}
-
-impl mcp_wire::Notification for TaskStatusNotification {
-    const METHOD: &'static str = "notifications/tasks/status";
-    type Params = TaskStatusNotificationParams;
-}
-
-impl mcp_wire::Request for ElicitRequest {
-    const METHOD: &'static str = "elicitation/create";
-    type Params = ElicitRequestParams;
-    type Result = ElicitOutcome;
-}
-
-impl mcp_wire::Request for ListRootsRequest {
-    const METHOD: &'static str = "roots/list";
-    type Params = RequestParams;
-    type Result = ListRootsResult;
+impl mcp_wire::Request for CompleteRequest {
+    const METHOD: &'static str = "completion/complete";
+    type Params = CompleteRequestParams;
+    type Result = CompleteResult;
 }
 
 impl mcp_wire::Request for CreateMessageRequest {
@@ -1078,9 +962,80 @@ impl mcp_wire::Request for CreateMessageRequest {
     type Result = CreateMessageOutcome;
 }
 
+impl mcp_wire::Request for ElicitRequest {
+    const METHOD: &'static str = "elicitation/create";
+    type Params = ElicitRequestParams;
+    type Result = ElicitOutcome;
+}
+
 impl mcp_wire::Notification for ElicitationCompleteNotification {
     const METHOD: &'static str = "notifications/elicitation/complete";
     type Params = ElicitationCompleteNotificationParams;
+}
+
+impl mcp_wire::Request for GetPromptRequest {
+    const METHOD: &'static str = "prompts/get";
+    type Params = GetPromptRequestParams;
+    type Result = GetPromptResult;
+}
+
+impl mcp_wire::Request for GetTaskPayloadRequest {
+    const METHOD: &'static str = "tasks/result";
+    type Params = GetTaskPayloadRequestParams;
+    type Result = GetTaskPayloadResult;
+}
+
+impl mcp_wire::Request for GetTaskRequest {
+    const METHOD: &'static str = "tasks/get";
+    type Params = GetTaskRequestParams;
+    type Result = GetTaskResult;
+}
+
+impl mcp_wire::Request for InitializeRequest {
+    const METHOD: &'static str = "initialize";
+    type Params = InitializeRequestParams;
+    type Result = InitializeResult;
+}
+
+impl mcp_wire::Notification for InitializedNotification {
+    const METHOD: &'static str = "notifications/initialized";
+    type Params = NotificationParams;
+}
+
+impl mcp_wire::Request for ListPromptsRequest {
+    const METHOD: &'static str = "prompts/list";
+    type Params = PaginatedRequestParams;
+    type Result = ListPromptsResult;
+}
+
+impl mcp_wire::Request for ListResourceTemplatesRequest {
+    const METHOD: &'static str = "resources/templates/list";
+    type Params = PaginatedRequestParams;
+    type Result = ListResourceTemplatesResult;
+}
+
+impl mcp_wire::Request for ListResourcesRequest {
+    const METHOD: &'static str = "resources/list";
+    type Params = PaginatedRequestParams;
+    type Result = ListResourcesResult;
+}
+
+impl mcp_wire::Request for ListRootsRequest {
+    const METHOD: &'static str = "roots/list";
+    type Params = RequestParams;
+    type Result = ListRootsResult;
+}
+
+impl mcp_wire::Request for ListTasksRequest {
+    const METHOD: &'static str = "tasks/list";
+    type Params = PaginatedRequestParams;
+    type Result = ListTasksResult;
+}
+
+impl mcp_wire::Request for ListToolsRequest {
+    const METHOD: &'static str = "tools/list";
+    type Params = PaginatedRequestParams;
+    type Result = ListToolsResult;
 }
 
 impl mcp_wire::Notification for LoggingMessageNotification {
@@ -1088,9 +1043,26 @@ impl mcp_wire::Notification for LoggingMessageNotification {
     type Params = LoggingMessageNotificationParams;
 }
 
+impl mcp_wire::Request for PingRequest {
+    const METHOD: &'static str = "ping";
+    type Params = RequestParams;
+    type Result = EmptyResult;
+}
+
+impl mcp_wire::Notification for ProgressNotification {
+    const METHOD: &'static str = "notifications/progress";
+    type Params = ProgressNotificationParams;
+}
+
 impl mcp_wire::Notification for PromptListChangedNotification {
     const METHOD: &'static str = "notifications/prompts/list_changed";
     type Params = NotificationParams;
+}
+
+impl mcp_wire::Request for ReadResourceRequest {
+    const METHOD: &'static str = "resources/read";
+    type Params = ReadResourceRequestParams;
+    type Result = ReadResourceResult;
 }
 
 impl mcp_wire::Notification for ResourceListChangedNotification {
@@ -1103,7 +1075,35 @@ impl mcp_wire::Notification for ResourceUpdatedNotification {
     type Params = ResourceUpdatedNotificationParams;
 }
 
+impl mcp_wire::Notification for RootsListChangedNotification {
+    const METHOD: &'static str = "notifications/roots/list_changed";
+    type Params = NotificationParams;
+}
+
+impl mcp_wire::Request for SetLevelRequest {
+    const METHOD: &'static str = "logging/setLevel";
+    type Params = SetLevelRequestParams;
+    type Result = EmptyResult;
+}
+
+impl mcp_wire::Request for SubscribeRequest {
+    const METHOD: &'static str = "resources/subscribe";
+    type Params = SubscribeRequestParams;
+    type Result = EmptyResult;
+}
+
+impl mcp_wire::Notification for TaskStatusNotification {
+    const METHOD: &'static str = "notifications/tasks/status";
+    type Params = TaskStatusNotificationParams;
+}
+
 impl mcp_wire::Notification for ToolListChangedNotification {
     const METHOD: &'static str = "notifications/tools/list_changed";
     type Params = NotificationParams;
+}
+
+impl mcp_wire::Request for UnsubscribeRequest {
+    const METHOD: &'static str = "resources/unsubscribe";
+    type Params = UnsubscribeRequestParams;
+    type Result = EmptyResult;
 }

@@ -6,8 +6,8 @@
 use mcp_wire::{Extra, Json, Map};
 
 use crate::{
-    ContentBlock, Icon, NotificationParams, PaginatedRequestParams, RequestId,
-    RequestMetaObject, Role,
+    ContentBlock, Icon, NotificationParams, PaginatedRequestParams, PromptArgument,
+    RequestId, RequestMetaObject, Role,
 };
 
 /// Client's request for the messages of one prompt, filled in with the given arguments.
@@ -257,58 +257,6 @@ impl Prompt {
     #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
-/// One value that a prompt's template takes, declared by the server in `Prompt`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#promptargument)
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptArgument {
-    /// What to enter for this argument, as help for people; absent when the server gives none.
-    pub description: Option<String>,
-    /// Key under which `prompts/get` passes the value.
-    pub name: String,
-    /// Whether `prompts/get` fails without this argument; absent means it is optional.
-    pub required: Option<bool>,
-    /// Display name for people; when absent, `name` is shown.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptArgument {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            description: None,
-            name: name.into(),
-            required: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `required`.
-    #[must_use]
-    pub fn with_required(mut self, required: bool) -> Self {
-        self.required = Some(required);
         self
     }
 

@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Integer, Json, Map};
 
 use crate::{
     Annotations, Icon, NotificationParams, PaginatedRequestParams, RequestId,
-    RequestMetaObject, TextOrBlobContents,
+    RequestMetaObject,
 };
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
@@ -214,38 +214,6 @@ impl ReadResourceRequestParams {
     #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
-        self
-    }
-}
-
-/// Contents of the resource, in the server's answer to `resources/read`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#readresourceresult)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReadResourceResult {
-    /// What was read, as text or base64 data; several entries when the URI stands for more than one item, such as a directory.
-    pub contents: Vec<TextOrBlobContents>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ReadResourceResult {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(contents: Vec<TextOrBlobContents>) -> Self {
-        Self {
-            contents,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
         self
     }
 }

@@ -3,7 +3,7 @@
 
 //! Types of roots.
 
-use mcp_wire::{Extra, Json, Map};
+use mcp_wire::{Extra, Map};
 
 use crate::{NotificationParams, RequestId, RequestParams};
 
@@ -35,80 +35,6 @@ impl ListRootsRequest {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<RequestParams>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// Client's answer to `roots/list`, from 2026-07-28 only given through `InputResponses`; deprecated since that revision.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#listrootsresult)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ListRootsResult {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Files and directories the client opens to the server; may be empty.
-    pub roots: Vec<Root>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ListRootsResult {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(roots: Vec<Root>) -> Self {
-        Self {
-            meta: None,
-            roots,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
-/// A file or directory a client opens to the server, listed in the answer to `roots/list`; roots are deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#root)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Root {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<Map<Json>>,
-    /// Label for people; absent means only the address is available.
-    pub name: Option<String>,
-    /// Where the root is; only `file://` addresses are allowed so far.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Root {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            name: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<Json>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// Sets `name`.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
         self
     }
 }

@@ -6,8 +6,9 @@
 use mcp_wire::{Extra, Integer, Json, JsonObject, Map, Number};
 
 use crate::{
-    AudioContent, ContentBlock, CreateTaskResult, ImageContent, RequestId,
-    RequestMetaObject, Role, TaskMetadata, TextContent, Tool,
+    AudioContent, ContentBlock, CreateTaskResult, ImageContent, IncludeContext,
+    ModelPreferences, RequestId, RequestMetaObject, Role, TaskMetadata, TextContent,
+    Tool, ToolChoice,
 };
 
 /// What may answer `sampling/createMessage`: the model's message, or a task that will have it.
@@ -242,119 +243,6 @@ impl CreateMessageResult {
     }
 }
 
-/// How much of the servers' context a client adds to a sampling request; all but `none` are deprecated since 2025-11-25.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IncludeContext {
-    /// `allServers`
-    AllServers,
-    /// `none`
-    None,
-    /// `thisServer`
-    ThisServer,
-}
-
-impl IncludeContext {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::AllServers, Self::None, Self::ThisServer];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AllServers => "allServers",
-            Self::None => "none",
-            Self::ThisServer => "thisServer",
-        }
-    }
-}
-
-impl std::fmt::Display for IncludeContext {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-/// A server's wish for some model or model family, given in `ModelPreferences`; keys other than `name` are open. Deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#modelhint)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ModelHint {
-    /// Model name or part of one, matched as a substring; the client may also map it to a comparable model of another vendor.
-    pub name: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ModelHint {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `name`.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-}
-
-/// A server's advice on the model for `sampling/createMessage`, which the client may weigh or ignore; deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#modelpreferences)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ModelPreferences {
-    /// Weight of low cost in the choice, from 0 (irrelevant) to 1 (decisive); absent states no preference.
-    pub cost_priority: Option<Number>,
-    /// Wished-for models in order, the first match winning; they should outrank the numeric weights, and absence leaves those alone to decide.
-    pub hints: Option<Vec<ModelHint>>,
-    /// Weight of capability in the choice, from 0 (irrelevant) to 1 (decisive); absent states no preference.
-    pub intelligence_priority: Option<Number>,
-    /// Weight of low latency in the choice, from 0 (irrelevant) to 1 (decisive); absent states no preference.
-    pub speed_priority: Option<Number>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ModelPreferences {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `costPriority`.
-    #[must_use]
-    pub fn with_cost_priority(mut self, cost_priority: impl Into<Number>) -> Self {
-        self.cost_priority = Some(cost_priority.into());
-        self
-    }
-
-    /// Sets `hints`.
-    #[must_use]
-    pub fn with_hints(mut self, hints: Vec<ModelHint>) -> Self {
-        self.hints = Some(hints);
-        self
-    }
-
-    /// Sets `intelligencePriority`.
-    #[must_use]
-    pub fn with_intelligence_priority(
-        mut self,
-        intelligence_priority: impl Into<Number>,
-    ) -> Self {
-        self.intelligence_priority = Some(intelligence_priority.into());
-        self
-    }
-
-    /// Sets `speedPriority`.
-    #[must_use]
-    pub fn with_speed_priority(mut self, speed_priority: impl Into<Number>) -> Self {
-        self.speed_priority = Some(speed_priority.into());
-        self
-    }
-}
-
 /// What one message of a sampling conversation holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SamplingContent {
@@ -487,63 +375,6 @@ impl From<ToolUseContent> for SamplingMessageContentBlock {
 impl From<ToolResultContent> for SamplingMessageContentBlock {
     fn from(value: ToolResultContent) -> Self {
         Self::ToolResult(value)
-    }
-}
-
-/// How freely the model may use the offered tools, set by the server in `sampling/createMessage`; sampling is deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolchoice)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ToolChoice {
-    /// `auto` leaves tool use to the model and is the default, `required` demands at least one call, `none` forbids any.
-    pub mode: Option<ToolChoiceMode>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ToolChoice {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `mode`.
-    #[must_use]
-    pub fn with_mode(mut self, mode: impl Into<ToolChoiceMode>) -> Self {
-        self.mode = Some(mode.into());
-        self
-    }
-}
-
-/// Whether the model may, must or must not use a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ToolChoiceMode {
-    /// `auto`
-    Auto,
-    /// `none`
-    None,
-    /// `required`
-    Required,
-}
-
-impl ToolChoiceMode {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::None, Self::Required];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::None => "none",
-            Self::Required => "required",
-        }
-    }
-}
-
-impl std::fmt::Display for ToolChoiceMode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

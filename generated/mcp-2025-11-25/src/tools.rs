@@ -7,7 +7,7 @@ use mcp_wire::{Extra, Json, JsonObject, Map};
 
 use crate::{
     ContentBlock, CreateTaskResult, Icon, NotificationParams, PaginatedRequestParams,
-    RequestId, RequestMetaObject, TaskMetadata, ToolExecution,
+    RequestId, RequestMetaObject, TaskMetadata, ToolAnnotations, ToolExecution,
 };
 
 /// What may answer `tools/call`: the tool's result, or something that has to happen first.
@@ -324,68 +324,6 @@ impl Tool {
     #[must_use]
     pub fn with_output_schema(mut self, output_schema: impl Into<JsonObject>) -> Self {
         self.output_schema = Some(output_schema.into());
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
-/// What a server claims about a tool's behaviour; only hints, on which no decision may rest when the server is not trusted.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ToolAnnotations {
-    /// Whether the tool may overwrite or delete rather than just add; default `true`, without meaning for a read-only tool.
-    pub destructive_hint: Option<bool>,
-    /// Whether a second identical call changes nothing more; default `false`, without meaning for a read-only tool.
-    pub idempotent_hint: Option<bool>,
-    /// Whether the tool reaches out to a world it does not control, such as the web; default `true`.
-    pub open_world_hint: Option<bool>,
-    /// Whether the tool leaves its environment unchanged; default `false`.
-    pub read_only_hint: Option<bool>,
-    /// Label for people, shown rather than the tool's `name`; since 2025-06-18 the tool's own `title` comes before it.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ToolAnnotations {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `destructiveHint`.
-    #[must_use]
-    pub fn with_destructive_hint(mut self, destructive_hint: bool) -> Self {
-        self.destructive_hint = Some(destructive_hint);
-        self
-    }
-
-    /// Sets `idempotentHint`.
-    #[must_use]
-    pub fn with_idempotent_hint(mut self, idempotent_hint: bool) -> Self {
-        self.idempotent_hint = Some(idempotent_hint);
-        self
-    }
-
-    /// Sets `openWorldHint`.
-    #[must_use]
-    pub fn with_open_world_hint(mut self, open_world_hint: bool) -> Self {
-        self.open_world_hint = Some(open_world_hint);
-        self
-    }
-
-    /// Sets `readOnlyHint`.
-    #[must_use]
-    pub fn with_read_only_hint(mut self, read_only_hint: bool) -> Self {
-        self.read_only_hint = Some(read_only_hint);
         self
     }
 

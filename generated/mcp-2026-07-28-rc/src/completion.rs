@@ -3,9 +3,13 @@
 
 //! Types of completion.
 
-use mcp_wire::{Extra, Integer, Map};
+use mcp_wire::{Extra, Map};
 
-use crate::{MetaObject, RequestId, RequestMetaObject};
+use crate::{
+    CompleteRequestParamsArgument, CompleteRequestParamsContext,
+    CompleteResultCompletion, CompletionReference, MetaObject, RequestId,
+    RequestMetaObject,
+};
 
 /// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
 ///
@@ -80,56 +84,6 @@ impl CompleteRequestParams {
     }
 }
 
-/// Argument for which a client wants suggestions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteRequestParamsArgument {
-    /// Prompt argument or URI template variable to complete.
-    pub name: String,
-    /// Text entered so far, which suggestions should match.
-    pub value: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteRequestParamsArgument {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(
-        name: impl Into<String>,
-        value: mcp_wire::words::Value<impl Into<String>>,
-    ) -> Self {
-        Self {
-            name: name.into(),
-            value: value.0.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// What a client already knows when it asks for suggestions.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CompleteRequestParamsContext {
-    /// Values chosen so far, keyed by prompt argument or URI template variable.
-    pub arguments: Option<Map<String>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteRequestParamsContext {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `arguments`.
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
-        self.arguments = Some(arguments);
-        self
-    }
-}
-
 /// Server's answer to `completion/complete`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#completeresult)
@@ -169,120 +123,5 @@ impl CompleteResult {
     pub fn with_result_type(mut self, result_type: impl Into<String>) -> Self {
         self.result_type = result_type.into();
         self
-    }
-}
-
-/// Suggestions for one argument, cut to at most 100.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CompleteResultCompletion {
-    /// Whether the server has suggestions that `values` leaves out; may be set without `total`.
-    pub has_more: Option<bool>,
-    /// Count of all suggestions, which may be above the length of `values`; absent when the server does not know or tell.
-    pub total: Option<Integer>,
-    /// Suggestions to offer the user, at most 100.
-    pub values: Vec<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl CompleteResultCompletion {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(values: Vec<String>) -> Self {
-        Self {
-            has_more: None,
-            total: None,
-            values,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `hasMore`.
-    #[must_use]
-    pub fn with_has_more(mut self, has_more: bool) -> Self {
-        self.has_more = Some(has_more);
-        self
-    }
-
-    /// Sets `total`.
-    #[must_use]
-    pub fn with_total(mut self, total: impl Into<Integer>) -> Self {
-        self.total = Some(total.into());
-        self
-    }
-}
-
-/// What an argument belongs to whose value is being completed: a prompt or a resource template.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CompletionReference {
-    /// Points to a prompt in `completion/complete`, to say whose argument is being completed.
-    Prompt(PromptReference),
-    /// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceReference` before 2025-06-18.
-    ResourceTemplate(ResourceTemplateReference),
-}
-
-impl From<PromptReference> for CompletionReference {
-    fn from(value: PromptReference) -> Self {
-        Self::Prompt(value)
-    }
-}
-
-impl From<ResourceTemplateReference> for CompletionReference {
-    fn from(value: ResourceTemplateReference) -> Self {
-        Self::ResourceTemplate(value)
-    }
-}
-
-/// Points to a prompt in `completion/complete`, to say whose argument is being completed.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#promptreference)
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptReference {
-    /// Identifier of the prompt, as `prompts/list` gives it.
-    pub name: String,
-    /// Display name for people; when absent, `name` is shown.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptReference {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
-/// Names a resource or template as the thing to complete, in the `ref` of `completion/complete`; called `ResourceReference` before 2025-06-18.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resourcetemplatereference)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceTemplateReference {
-    /// Template whose variable is being completed, exactly as the server listed it, or a plain URI.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceTemplateReference {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            extra: Map::new(),
-        }
     }
 }

@@ -55,6 +55,8 @@ pub use sampling::*;
 pub use shared::*;
 pub use subscriptions::*;
 pub use tools::*;
+#[doc(inline)]
+pub use mcp_shared::v2026_07_28_rc::*;
 pub use methods::{METHODS, TYPES};
 pub use services::{CallClient, CallServer, ClientHandlers, ServerHandlers};
 

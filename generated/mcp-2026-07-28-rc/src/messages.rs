@@ -3,56 +3,23 @@
 
 //! Messages as a whole, and definitions that no method reaches.
 
-use mcp_wire::{Extra, Integer, Json, Map, UnknownMessage};
+use mcp_wire::{Extra, Integer, Map, UnknownMessage};
 
 use crate::{
     AnyResult, CacheScope, CallToolOutcome, CallToolRequest, CallToolResult,
-    CancelledNotification, ClientCapabilities, CompleteRequest, CompleteResult,
-    DiscoverRequest, DiscoverResult, ElicitationCompleteNotification, GetPromptOutcome,
-    GetPromptRequest, GetPromptResult, Icon, InputRequiredResult, InputResponses,
-    JsonObject, ListPromptsRequest, ListPromptsResult, ListResourceTemplatesRequest,
-    ListResourceTemplatesResult, ListResourcesRequest, ListResourcesResult,
-    ListToolsRequest, ListToolsResult, LoggingMessageNotification, MetaObject,
-    PaginatedRequestParams, ProgressNotification, PromptListChangedNotification,
-    ReadResourceOutcome, ReadResourceRequest, ReadResourceResult, RequestId,
-    RequestMetaObject, ResourceListChangedNotification, ResourceUpdatedNotification,
+    CancelledNotification, CompleteRequest, CompleteResult, DiscoverRequest,
+    DiscoverResult, ElicitationCompleteNotification, GetPromptOutcome, GetPromptRequest,
+    GetPromptResult, InputRequiredResult, InputResponses, JsonRpcErrorResponse,
+    JsonRpcNotification, JsonRpcRequest, ListPromptsRequest, ListPromptsResult,
+    ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
+    ListResourcesResult, ListToolsRequest, ListToolsResult, LoggingMessageNotification,
+    MetaObject, MissingRequiredClientCapabilityErrorErrorData, PaginatedRequestParams,
+    ProgressNotification, PromptListChangedNotification, ReadResourceOutcome,
+    ReadResourceRequest, ReadResourceResult, RequestId, RequestMetaObject,
+    ResourceListChangedNotification, ResourceUpdatedNotification,
     SubscriptionsAcknowledgedNotification, SubscriptionsListenRequest,
-    TitledMultiSelectEnumSchema, TitledSingleSelectEnumSchema,
-    ToolListChangedNotification, UntitledMultiSelectEnumSchema,
-    UntitledSingleSelectEnumSchema,
+    ToolListChangedNotification, UnsupportedProtocolVersionErrorErrorData,
 };
-
-/// Shared base in the schema of things with an identifier and a display title; never sent on its own.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#basemetadata)
-#[derive(Debug, Clone, PartialEq)]
-pub struct BaseMetadata {
-    /// Identifier for programs, also shown to users where no `title` is given.
-    pub name: String,
-    /// Text to show users; absent means `name` is shown, except that a tool's `annotations.title` goes first.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl BaseMetadata {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
 
 /// Shared base of server results that say how long (`ttlMs`) and for whom (`cacheScope`) they may be kept.
 ///
@@ -298,30 +265,6 @@ impl CompleteResultResponse {
     }
 }
 
-/// Opaque place in a paged list: a result's `nextCursor`, sent back unchanged to get the page after it.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#cursor)
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Cursor(pub String);
-
-impl From<String> for Cursor {
-    fn from(value: String) -> Self {
-        Self(value)
-    }
-}
-
-impl From<Cursor> for String {
-    fn from(value: Cursor) -> Self {
-        value.0
-    }
-}
-
-impl From<&str> for Cursor {
-    fn from(value: &str) -> Self {
-        Self(value.to_owned())
-    }
-}
-
 /// Whole JSON-RPC message with which a server answers `server/discover`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#discoverresultresponse)
@@ -347,41 +290,6 @@ impl DiscoverResultResponse {
     }
 }
 
-/// JSON-RPC error object, which stands in place of `result` when a request fails.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#error)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ErrorObject {
-    /// Number by which programs tell failures apart, from JSON-RPC (such as -32602) or from MCP's own range.
-    pub code: Integer,
-    /// Further detail, any JSON value, whose shape is up to the sender or fixed by `code`; absent when there is none.
-    pub data: Option<Json>,
-    /// What went wrong, in one short sentence for people.
-    pub message: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ErrorObject {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
-        Self {
-            code: code.into(),
-            data: None,
-            message: message.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
-
 /// Whole JSON-RPC message with which a server answers `prompts/get`, errors aside.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#getpromptresultresponse)
@@ -404,32 +312,6 @@ impl GetPromptResultResponse {
             result: result.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Shared base in the schema of things that can carry `icons`; never sent on its own.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#icons)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Icons {
-    /// Pictures to show for it, in several sizes or formats; a client picks one.
-    pub icons: Option<Vec<Icon>>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Icons {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `icons`.
-    #[must_use]
-    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
-        self.icons = Some(icons);
-        self
     }
 }
 
@@ -478,139 +360,6 @@ impl InputResponseRequestParams {
     }
 }
 
-/// Error object for a failure inside the receiver that kept it from serving an otherwise valid request.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#internalerror)
-#[derive(Debug, Clone, PartialEq)]
-pub struct InternalError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
-    /// Short account of the failure for people and logs, at best one sentence.
-    pub message: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl InternalError {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            data: None,
-            message: message.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
-
-/// Error object for parameters that fail validation, such as an unknown tool or prompt, a missing argument or an expired cursor.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#invalidparamserror)
-#[derive(Debug, Clone, PartialEq)]
-pub struct InvalidParamsError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
-    /// Short account of the failure for people and logs, at best one sentence.
-    pub message: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl InvalidParamsError {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            data: None,
-            message: message.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
-
-/// Error object for a message that is JSON but no proper JSON-RPC 2.0 request, for example one without `jsonrpc` or `method`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#invalidrequesterror)
-#[derive(Debug, Clone, PartialEq)]
-pub struct InvalidRequestError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
-    /// Short account of the failure for people and logs, at best one sentence.
-    pub message: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl InvalidRequestError {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            data: None,
-            message: message.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
-
-/// List of arbitrary JSON values, which may be of different kinds.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonarray)
-pub type JsonArray = Vec<JsonValue>;
-
-/// Envelope either side sends in place of a result when a request failed.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcerrorresponse)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcErrorResponse {
-    /// What went wrong, as a code, a message and optional detail.
-    pub error: ErrorObject,
-    /// Repeats the `id` of the failed request; absent when that could not be read from the message.
-    pub id: Option<RequestId>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcErrorResponse {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(error: impl Into<ErrorObject>) -> Self {
-        Self {
-            error: error.into(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `id`.
-    #[must_use]
-    pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
-        self.id = Some(id.into());
-        self
-    }
-}
-
 /// Whatever one read from the transport may yield: a request, a notification, a result or an error.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcmessage)
@@ -647,73 +396,6 @@ impl From<JsonRpcResultResponse> for JsonRpcMessage {
 impl From<JsonRpcErrorResponse> for JsonRpcMessage {
     fn from(value: JsonRpcErrorResponse) -> Self {
         Self::ErrorResponse(value)
-    }
-}
-
-/// Envelope of a one-way message, which has no `id` and is never answered.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcnotification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcNotification {
-    /// Names what is asked or told; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcNotification {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Envelope of a message that the other side must answer with a result or an error under the same `id`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonrpcrequest)
-#[derive(Debug, Clone, PartialEq)]
-pub struct JsonRpcRequest {
-    /// Tells the answer which request it belongs to; chosen by the sender, unique among its open requests.
-    pub id: RequestId,
-    /// Names what is asked or told; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl JsonRpcRequest {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
     }
 }
 
@@ -764,11 +446,6 @@ impl JsonRpcResultResponse {
         }
     }
 }
-
-/// Any JSON value, nested to any depth.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#jsonvalue)
-pub type JsonValue = Json;
 
 /// Envelope in which the server returns the outcome of a successful `prompts/list`.
 ///
@@ -876,38 +553,6 @@ impl ListToolsResultResponse {
     }
 }
 
-/// Error object for a method the receiver does not know, or that belongs to a server capability it has not advertised.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#methodnotfounderror)
-#[derive(Debug, Clone, PartialEq)]
-pub struct MethodNotFoundError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
-    /// Short account of the failure for people and logs, at best one sentence.
-    pub message: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl MethodNotFoundError {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            data: None,
-            message: message.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
-
 /// Server's answer to a request it could serve only with a capability missing from the request's `clientCapabilities`; over HTTP with status 400.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#missingrequiredclientcapabilityerror)
@@ -963,81 +608,6 @@ impl MissingRequiredClientCapabilityErrorError {
             message: message.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// Detail of a missing-capability error, for a client that can declare more and try again.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MissingRequiredClientCapabilityErrorErrorData {
-    /// Client capabilities without which the server cannot serve the request.
-    pub required_capabilities: ClientCapabilities,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl MissingRequiredClientCapabilityErrorErrorData {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(required_capabilities: impl Into<ClientCapabilities>) -> Self {
-        Self {
-            required_capabilities: required_capabilities.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Field of an elicitation form from which the user may pick several options, with separate display titles or without.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#multiselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
-pub enum MultiSelectEnumSchema {
-    /// Elicitation form field where the user picks any number of options, each shown by its bare value.
-    Untitled(UntitledMultiSelectEnumSchema),
-    /// Elicitation form field where the user picks any number of options, each shown by a text of its own.
-    Titled(TitledMultiSelectEnumSchema),
-}
-
-impl From<UntitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
-    fn from(value: UntitledMultiSelectEnumSchema) -> Self {
-        Self::Untitled(value)
-    }
-}
-
-impl From<TitledMultiSelectEnumSchema> for MultiSelectEnumSchema {
-    fn from(value: TitledMultiSelectEnumSchema) -> Self {
-        Self::Titled(value)
-    }
-}
-
-/// Method and parameters of a notification of any kind, apart from its JSON-RPC envelope.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#notification)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Notification {
-    /// Names what is asked or told; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Notification {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
     }
 }
 
@@ -1128,38 +698,6 @@ impl Default for PaginatedResult {
     }
 }
 
-/// Error object for a message whose text is not valid JSON.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#parseerror)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ParseError {
-    /// Detail beyond `message` in any shape the sender likes, such as a nested error; absent when there is none.
-    pub data: Option<Json>,
-    /// Short account of the failure for people and logs, at best one sentence.
-    pub message: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ParseError {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            data: None,
-            message: message.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: impl Into<Json>) -> Self {
-        self.data = Some(data.into());
-        self
-    }
-}
-
 /// Envelope in which the server returns the outcome of a successful `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#readresourceresultresponse)
@@ -1188,80 +726,6 @@ impl ReadResourceResultResponse {
     }
 }
 
-/// Method and parameters of a request of any kind, apart from its JSON-RPC envelope.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#request)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// Names what is asked or told; fixed for each message type.
-    pub method: String,
-    /// What the message carries; see the type of the method.
-    pub params: Option<JsonObject>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Request {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `params`.
-    #[must_use]
-    pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
-        self.params = Some(params.into());
-        self
-    }
-}
-
-/// Base of `TextResourceContents` and `BlobResourceContents`: where a piece of resource content came from and how to interpret it.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resourcecontents)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceContents {
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
-    /// Address of the resource, or part of one, that the content belongs to.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            meta: None,
-            mime_type: None,
-            uri: uri.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `mimeType`.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-}
-
 /// Base of the `params` of requests about a single resource, such as `resources/read`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resourcerequestparams)
@@ -1284,30 +748,6 @@ impl ResourceRequestParams {
             uri: uri.into(),
             extra: Map::new(),
         }
-    }
-}
-
-/// How to read a result: `complete` is the final answer, `input_required` is an `InputRequiredResult`; other values need an agreed extension.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#resulttype)
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ResultType(pub String);
-
-impl From<String> for ResultType {
-    fn from(value: String) -> Self {
-        Self(value)
-    }
-}
-
-impl From<ResultType> for String {
-    fn from(value: ResultType) -> Self {
-        value.0
-    }
-}
-
-impl From<&str> for ResultType {
-    fn from(value: &str) -> Self {
-        Self(value.to_owned())
     }
 }
 
@@ -1487,29 +927,6 @@ impl From<CompleteResult> for ServerResult {
     }
 }
 
-/// Elicitation form field where the user picks exactly one option, with or without display texts for the options.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#singleselectenumschema)
-#[derive(Debug, Clone, PartialEq)]
-pub enum SingleSelectEnumSchema {
-    /// Elicitation form field where the user picks one option, each shown by its bare value.
-    Untitled(UntitledSingleSelectEnumSchema),
-    /// Elicitation form field where the user picks one option, each shown by a text of its own.
-    Titled(TitledSingleSelectEnumSchema),
-}
-
-impl From<UntitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
-    fn from(value: UntitledSingleSelectEnumSchema) -> Self {
-        Self::Untitled(value)
-    }
-}
-
-impl From<TitledSingleSelectEnumSchema> for SingleSelectEnumSchema {
-    fn from(value: TitledSingleSelectEnumSchema) -> Self {
-        Self::Titled(value)
-    }
-}
-
 /// Error response of a server that does not speak the revision a request names in its `_meta`; over HTTP its status is 400.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#unsupportedprotocolversionerror)
@@ -1563,29 +980,6 @@ impl UnsupportedProtocolVersionErrorError {
         Self {
             data: data.into(),
             message: message.into(),
-            extra: Map::new(),
-        }
-    }
-}
-
-/// Data of an `UnsupportedProtocolVersionError`, enough for a client to pick a revision both sides speak.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnsupportedProtocolVersionErrorErrorData {
-    /// Revision that the refused request named, repeated back.
-    pub requested: String,
-    /// Revisions the server speaks; the client retries with one it speaks too, or gives up.
-    pub supported: Vec<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl UnsupportedProtocolVersionErrorErrorData {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(requested: impl Into<String>, supported: Vec<String>) -> Self {
-        Self {
-            requested: requested.into(),
-            supported,
             extra: Map::new(),
         }
     }

@@ -731,10 +731,44 @@ pub static TYPES: &[TypeInfo] = &[
     >("UntitledSingleSelectEnumSchema", "UntitledSingleSelectEnumSchema"),
 ];
 
+impl mcp_wire::Request for CallToolRequest {
+    const METHOD: &'static str = "tools/call";
+    type Params = CallToolRequestParams;
+    type Result = CallToolOutcome;
+}
+
+impl mcp_wire::Notification for CancelledNotification {
+    const METHOD: &'static str = "notifications/cancelled";
+    type Params = CancelledNotificationParams;
+}
+
 impl mcp_wire::Request for CompleteRequest {
     const METHOD: &'static str = "completion/complete";
     type Params = CompleteRequestParams;
     type Result = CompleteResult;
+}
+
+impl mcp_wire::Request for CreateMessageRequest {
+    const METHOD: &'static str = "sampling/createMessage";
+    type Params = CreateMessageRequestParams;
+    type Result = CreateMessageResult;
+}
+
+impl mcp_wire::Request for DiscoverRequest {
+    const METHOD: &'static str = "server/discover";
+    type Params = RequestParams;
+    type Result = DiscoverResult;
+}
+
+impl mcp_wire::Request for ElicitRequest {
+    const METHOD: &'static str = "elicitation/create";
+    type Params = ElicitRequestParams;
+    type Result = ElicitResult;
+}
+
+impl mcp_wire::Notification for ElicitationCompleteNotification {
+    const METHOD: &'static str = "notifications/elicitation/complete";
+    type Params = ElicitationCompleteNotificationParams;
 }
 
 impl mcp_wire::Request for GetPromptRequest {
@@ -749,40 +783,22 @@ impl mcp_wire::Request for ListPromptsRequest {
     type Result = ListPromptsResult;
 }
 
-impl mcp_wire::Request for ListResourcesRequest {
-    const METHOD: &'static str = "resources/list";
-    type Params = PaginatedRequestParams;
-    type Result = ListResourcesResult;
-}
-
-impl mcp_wire::Request for ReadResourceRequest {
-    const METHOD: &'static str = "resources/read";
-    type Params = ReadResourceRequestParams;
-    type Result = ReadResourceOutcome;
-}
-
 impl mcp_wire::Request for ListResourceTemplatesRequest {
     const METHOD: &'static str = "resources/templates/list";
     type Params = PaginatedRequestParams;
     type Result = ListResourceTemplatesResult;
 }
 
-impl mcp_wire::Request for DiscoverRequest {
-    const METHOD: &'static str = "server/discover";
+impl mcp_wire::Request for ListResourcesRequest {
+    const METHOD: &'static str = "resources/list";
+    type Params = PaginatedRequestParams;
+    type Result = ListResourcesResult;
+}
+
+impl mcp_wire::Request for ListRootsRequest {
+    const METHOD: &'static str = "roots/list";
     type Params = RequestParams;
-    type Result = DiscoverResult;
-}
-
-impl mcp_wire::Request for SubscriptionsListenRequest {
-    const METHOD: &'static str = "subscriptions/listen";
-    type Params = SubscriptionsListenRequestParams;
-    type Result = EmptyResult;
-}
-
-impl mcp_wire::Request for CallToolRequest {
-    const METHOD: &'static str = "tools/call";
-    type Params = CallToolRequestParams;
-    type Result = CallToolOutcome;
+    type Result = ListRootsResult;
 }
 
 impl mcp_wire::Request for ListToolsRequest {
@@ -791,9 +807,9 @@ impl mcp_wire::Request for ListToolsRequest {
     type Result = ListToolsResult;
 }
 
-impl mcp_wire::Notification for CancelledNotification {
-    const METHOD: &'static str = "notifications/cancelled";
-    type Params = CancelledNotificationParams;
+impl mcp_wire::Notification for LoggingMessageNotification {
+    const METHOD: &'static str = "notifications/message";
+    type Params = LoggingMessageNotificationParams;
 }
 
 impl mcp_wire::Notification for ProgressNotification {
@@ -801,19 +817,15 @@ impl mcp_wire::Notification for ProgressNotification {
     type Params = ProgressNotificationParams;
 }
 
-impl mcp_wire::Notification for ElicitationCompleteNotification {
-    const METHOD: &'static str = "notifications/elicitation/complete";
-    type Params = ElicitationCompleteNotificationParams;
-}
-
-impl mcp_wire::Notification for LoggingMessageNotification {
-    const METHOD: &'static str = "notifications/message";
-    type Params = LoggingMessageNotificationParams;
-}
-
 impl mcp_wire::Notification for PromptListChangedNotification {
     const METHOD: &'static str = "notifications/prompts/list_changed";
     type Params = NotificationParams;
+}
+
+impl mcp_wire::Request for ReadResourceRequest {
+    const METHOD: &'static str = "resources/read";
+    type Params = ReadResourceRequestParams;
+    type Result = ReadResourceOutcome;
 }
 
 impl mcp_wire::Notification for ResourceListChangedNotification {
@@ -831,25 +843,13 @@ impl mcp_wire::Notification for SubscriptionsAcknowledgedNotification {
     type Params = SubscriptionsAcknowledgedNotificationParams;
 }
 
+impl mcp_wire::Request for SubscriptionsListenRequest {
+    const METHOD: &'static str = "subscriptions/listen";
+    type Params = SubscriptionsListenRequestParams;
+    type Result = EmptyResult;
+}
+
 impl mcp_wire::Notification for ToolListChangedNotification {
     const METHOD: &'static str = "notifications/tools/list_changed";
     type Params = NotificationParams;
-}
-
-impl mcp_wire::Request for ElicitRequest {
-    const METHOD: &'static str = "elicitation/create";
-    type Params = ElicitRequestParams;
-    type Result = ElicitResult;
-}
-
-impl mcp_wire::Request for ListRootsRequest {
-    const METHOD: &'static str = "roots/list";
-    type Params = RequestParams;
-    type Result = ListRootsResult;
-}
-
-impl mcp_wire::Request for CreateMessageRequest {
-    const METHOD: &'static str = "sampling/createMessage";
-    type Params = CreateMessageRequestParams;
-    type Result = CreateMessageResult;
 }

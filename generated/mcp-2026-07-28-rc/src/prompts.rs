@@ -6,8 +6,8 @@
 use mcp_wire::{Extra, Integer, Map};
 
 use crate::{
-    CacheScope, ContentBlock, Icon, InputRequiredResult, InputResponses, MetaObject,
-    NotificationParams, PaginatedRequestParams, RequestId, RequestMetaObject, Role,
+    CacheScope, InputRequiredResult, InputResponses, MetaObject, NotificationParams,
+    PaginatedRequestParams, Prompt, PromptMessage, RequestId, RequestMetaObject,
 };
 
 /// What may answer `prompts/get`: the prompt, or questions that the client must answer first.
@@ -269,130 +269,6 @@ impl ListPromptsResult {
     }
 }
 
-/// A message template the server offers, usually for a user to choose; listed by `prompts/list` and filled in by `prompts/get`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#prompt)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Prompt {
-    /// Values that `prompts/get` may or must supply to fill in the template; absent when it takes none.
-    pub arguments: Option<Vec<PromptArgument>>,
-    /// What the prompt is good for, to help people choose it; absent when the server gives none.
-    pub description: Option<String>,
-    /// Pictures to show for it, in several sizes or formats; a client picks one.
-    pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Identifier that `prompts/get` must repeat; unique within the server.
-    pub name: String,
-    /// Display name for people; when absent, `name` is shown.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Prompt {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            arguments: None,
-            description: None,
-            icons: None,
-            meta: None,
-            name: name.into(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `arguments`.
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: Vec<PromptArgument>) -> Self {
-        self.arguments = Some(arguments);
-        self
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `icons`.
-    #[must_use]
-    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
-        self.icons = Some(icons);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
-/// One value that a prompt's template takes, declared by the server in `Prompt`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#promptargument)
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptArgument {
-    /// What to enter for this argument, as help for people; absent when the server gives none.
-    pub description: Option<String>,
-    /// Key under which `prompts/get` passes the value.
-    pub name: String,
-    /// Whether `prompts/get` fails without this argument; absent means it is optional.
-    pub required: Option<bool>,
-    /// Display name for people; when absent, `name` is shown.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptArgument {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self {
-            description: None,
-            name: name.into(),
-            required: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `required`.
-    #[must_use]
-    pub fn with_required(mut self, required: bool) -> Self {
-        self.required = Some(required);
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
 /// Sent by the server, unasked, when its set of prompts has changed and `prompts/list` is worth calling again.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/draft/schema#promptlistchangednotification)
@@ -416,30 +292,5 @@ impl PromptListChangedNotification {
     pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
         self.params = Some(params.into());
         self
-    }
-}
-
-/// One message of a filled-in prompt, returned by `prompts/get` for the client to put into the conversation.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#promptmessage)
-#[derive(Debug, Clone, PartialEq)]
-pub struct PromptMessage {
-    /// One block of text, image or embedded resource; from 2025-03-26 also audio, from 2025-06-18 also a resource link.
-    pub content: ContentBlock,
-    /// Speaker to whom the conversation attributes the message.
-    pub role: Role,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl PromptMessage {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
-        Self {
-            content: content.into(),
-            role: role.into(),
-            extra: Map::new(),
-        }
     }
 }

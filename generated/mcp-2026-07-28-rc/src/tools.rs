@@ -6,8 +6,9 @@
 use mcp_wire::{Extra, Integer, Json, Map};
 
 use crate::{
-    CacheScope, ContentBlock, Icon, InputRequiredResult, InputResponses, JsonObject,
+    CacheScope, ContentBlock, InputRequiredResult, InputResponses, JsonObject,
     MetaObject, NotificationParams, PaginatedRequestParams, RequestId, RequestMetaObject,
+    Tool,
 };
 
 /// What may answer `tools/call`: the tool's result, or something that has to happen first.
@@ -278,153 +279,6 @@ impl ListToolsResult {
     #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
-        self
-    }
-}
-
-/// A function a server offers to the model, with the schema its arguments must satisfy.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#tool)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tool {
-    /// Hints on how the tool behaves, plus a label; not to be trusted unless the server is.
-    pub annotations: Option<ToolAnnotations>,
-    /// What the tool does and when to use it, written for the model as much as for people.
-    pub description: Option<String>,
-    /// Pictures to show for it, in several sizes or formats; a client picks one.
-    pub icons: Option<Vec<Icon>>,
-    /// JSON Schema for the `arguments` of `tools/call`, root type `object`; since 2025-11-25 read as 2020-12 unless `$schema` says otherwise.
-    pub input_schema: JsonObject,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Identifier that a `tools/call` must repeat exactly; unique within one server, and the last resort as a label for people.
-    pub name: String,
-    /// JSON Schema for the result's `structuredContent`, root type `object` up to 2025-11-25, any since; absent promises no shape.
-    pub output_schema: Option<JsonObject>,
-    /// Label for people; when absent, clients show `annotations.title`, then `name`.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            input_schema: input_schema.into(),
-            meta: None,
-            name: name.into(),
-            output_schema: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `annotations`.
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: impl Into<ToolAnnotations>) -> Self {
-        self.annotations = Some(annotations.into());
-        self
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `icons`.
-    #[must_use]
-    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
-        self.icons = Some(icons);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `outputSchema`.
-    #[must_use]
-    pub fn with_output_schema(mut self, output_schema: impl Into<JsonObject>) -> Self {
-        self.output_schema = Some(output_schema.into());
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
-/// What a server claims about a tool's behaviour; only hints, on which no decision may rest when the server is not trusted.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/draft/schema#toolannotations)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ToolAnnotations {
-    /// Whether the tool may overwrite or delete rather than just add; default `true`, without meaning for a read-only tool.
-    pub destructive_hint: Option<bool>,
-    /// Whether a second identical call changes nothing more; default `false`, without meaning for a read-only tool.
-    pub idempotent_hint: Option<bool>,
-    /// Whether the tool reaches out to a world it does not control, such as the web; default `true`.
-    pub open_world_hint: Option<bool>,
-    /// Whether the tool leaves its environment unchanged; default `false`.
-    pub read_only_hint: Option<bool>,
-    /// Label for people, shown rather than the tool's `name`; since 2025-06-18 the tool's own `title` comes before it.
-    pub title: Option<String>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ToolAnnotations {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `destructiveHint`.
-    #[must_use]
-    pub fn with_destructive_hint(mut self, destructive_hint: bool) -> Self {
-        self.destructive_hint = Some(destructive_hint);
-        self
-    }
-
-    /// Sets `idempotentHint`.
-    #[must_use]
-    pub fn with_idempotent_hint(mut self, idempotent_hint: bool) -> Self {
-        self.idempotent_hint = Some(idempotent_hint);
-        self
-    }
-
-    /// Sets `openWorldHint`.
-    #[must_use]
-    pub fn with_open_world_hint(mut self, open_world_hint: bool) -> Self {
-        self.open_world_hint = Some(open_world_hint);
-        self
-    }
-
-    /// Sets `readOnlyHint`.
-    #[must_use]
-    pub fn with_read_only_hint(mut self, read_only_hint: bool) -> Self {
-        self.read_only_hint = Some(read_only_hint);
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
         self
     }
 }

@@ -5,64 +5,7 @@
 
 use mcp_wire::{Extra, Json, Map};
 
-use crate::NotificationMetaObject;
-
-/// Severity of a log record, from `debug` up to `emergency`, on the eight-step syslog scale of RFC 5424; deprecated since 2026-07-28.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#logginglevel)
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LoggingLevel {
-    /// `alert`
-    Alert,
-    /// `critical`
-    Critical,
-    /// `debug`
-    Debug,
-    /// `emergency`
-    Emergency,
-    /// `error`
-    Error,
-    /// `info`
-    Info,
-    /// `notice`
-    Notice,
-    /// `warning`
-    Warning,
-}
-
-impl LoggingLevel {
-    /// All values, in the order of their strings.
-    pub const ALL: [Self; 8] = [
-        Self::Alert,
-        Self::Critical,
-        Self::Debug,
-        Self::Emergency,
-        Self::Error,
-        Self::Info,
-        Self::Notice,
-        Self::Warning,
-    ];
-    /// The string on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Alert => "alert",
-            Self::Critical => "critical",
-            Self::Debug => "debug",
-            Self::Emergency => "emergency",
-            Self::Error => "error",
-            Self::Info => "info",
-            Self::Notice => "notice",
-            Self::Warning => "warning",
-        }
-    }
-}
-
-impl std::fmt::Display for LoggingLevel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+use crate::{LoggingLevel, NotificationMetaObject};
 
 /// Log record sent by the server for a request whose `_meta` asked for it with `io.modelcontextprotocol/logLevel`; deprecated since 2026-07-28.
 ///

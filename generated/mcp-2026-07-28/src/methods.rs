@@ -721,10 +721,39 @@ pub static TYPES: &[TypeInfo] = &[
     >("UntitledSingleSelectEnumSchema", "UntitledSingleSelectEnumSchema"),
 ];
 
+impl mcp_wire::Request for CallToolRequest {
+    const METHOD: &'static str = "tools/call";
+    type Params = CallToolRequestParams;
+    type Result = CallToolOutcome;
+}
+
+impl mcp_wire::Notification for CancelledNotification {
+    const METHOD: &'static str = "notifications/cancelled";
+    type Params = CancelledNotificationParams;
+}
+
 impl mcp_wire::Request for CompleteRequest {
     const METHOD: &'static str = "completion/complete";
     type Params = CompleteRequestParams;
     type Result = CompleteResult;
+}
+
+impl mcp_wire::Request for CreateMessageRequest {
+    const METHOD: &'static str = "sampling/createMessage";
+    type Params = CreateMessageRequestParams;
+    type Result = CreateMessageResult;
+}
+
+impl mcp_wire::Request for DiscoverRequest {
+    const METHOD: &'static str = "server/discover";
+    type Params = RequestParams;
+    type Result = DiscoverResult;
+}
+
+impl mcp_wire::Request for ElicitRequest {
+    const METHOD: &'static str = "elicitation/create";
+    type Params = ElicitRequestParams;
+    type Result = ElicitResult;
 }
 
 impl mcp_wire::Request for GetPromptRequest {
@@ -739,51 +768,28 @@ impl mcp_wire::Request for ListPromptsRequest {
     type Result = ListPromptsResult;
 }
 
-impl mcp_wire::Request for ListResourcesRequest {
-    const METHOD: &'static str = "resources/list";
-    type Params = PaginatedRequestParams;
-    type Result = ListResourcesResult;
-}
-
-impl mcp_wire::Request for ReadResourceRequest {
-    const METHOD: &'static str = "resources/read";
-    type Params = ReadResourceRequestParams;
-    type Result = ReadResourceOutcome;
-}
-
 impl mcp_wire::Request for ListResourceTemplatesRequest {
     const METHOD: &'static str = "resources/templates/list";
     type Params = PaginatedRequestParams;
     type Result = ListResourceTemplatesResult;
 }
 
-impl mcp_wire::Request for DiscoverRequest {
-    const METHOD: &'static str = "server/discover";
-    type Params = RequestParams;
-    type Result = DiscoverResult;
+impl mcp_wire::Request for ListResourcesRequest {
+    const METHOD: &'static str = "resources/list";
+    type Params = PaginatedRequestParams;
+    type Result = ListResourcesResult;
 }
 
-impl mcp_wire::Request for SubscriptionsListenRequest {
-    const METHOD: &'static str = "subscriptions/listen";
-    type Params = SubscriptionsListenRequestParams;
-    type Result = SubscriptionsListenResult;
-}
-
-impl mcp_wire::Request for CallToolRequest {
-    const METHOD: &'static str = "tools/call";
-    type Params = CallToolRequestParams;
-    type Result = CallToolOutcome;
+impl mcp_wire::Request for ListRootsRequest {
+    const METHOD: &'static str = "roots/list";
+    type Params = ListRootsRequestParams;
+    type Result = ListRootsResult;
 }
 
 impl mcp_wire::Request for ListToolsRequest {
     const METHOD: &'static str = "tools/list";
     type Params = PaginatedRequestParams;
     type Result = ListToolsResult;
-}
-
-impl mcp_wire::Notification for CancelledNotification {
-    const METHOD: &'static str = "notifications/cancelled";
-    type Params = CancelledNotificationParams;
 }
 
 impl mcp_wire::Notification for LoggingMessageNotification {
@@ -801,6 +807,12 @@ impl mcp_wire::Notification for PromptListChangedNotification {
     type Params = NotificationParams;
 }
 
+impl mcp_wire::Request for ReadResourceRequest {
+    const METHOD: &'static str = "resources/read";
+    type Params = ReadResourceRequestParams;
+    type Result = ReadResourceOutcome;
+}
+
 impl mcp_wire::Notification for ResourceListChangedNotification {
     const METHOD: &'static str = "notifications/resources/list_changed";
     type Params = NotificationParams;
@@ -816,25 +828,13 @@ impl mcp_wire::Notification for SubscriptionsAcknowledgedNotification {
     type Params = SubscriptionsAcknowledgedNotificationParams;
 }
 
+impl mcp_wire::Request for SubscriptionsListenRequest {
+    const METHOD: &'static str = "subscriptions/listen";
+    type Params = SubscriptionsListenRequestParams;
+    type Result = SubscriptionsListenResult;
+}
+
 impl mcp_wire::Notification for ToolListChangedNotification {
     const METHOD: &'static str = "notifications/tools/list_changed";
     type Params = NotificationParams;
-}
-
-impl mcp_wire::Request for ElicitRequest {
-    const METHOD: &'static str = "elicitation/create";
-    type Params = ElicitRequestParams;
-    type Result = ElicitResult;
-}
-
-impl mcp_wire::Request for ListRootsRequest {
-    const METHOD: &'static str = "roots/list";
-    type Params = ListRootsRequestParams;
-    type Result = ListRootsResult;
-}
-
-impl mcp_wire::Request for CreateMessageRequest {
-    const METHOD: &'static str = "sampling/createMessage";
-    type Params = CreateMessageRequestParams;
-    type Result = CreateMessageResult;
 }

@@ -6,9 +6,9 @@
 use mcp_wire::{Extra, Integer, Map};
 
 use crate::{
-    Annotations, CacheScope, Icon, InputRequiredResult, InputResponses, MetaObject,
-    NotificationMetaObject, NotificationParams, PaginatedRequestParams, RequestId,
-    RequestMetaObject, ResultMetaObject, TextOrBlobContents,
+    CacheScope, InputRequiredResult, InputResponses, NotificationMetaObject,
+    NotificationParams, PaginatedRequestParams, RequestId, RequestMetaObject, Resource,
+    ResourceTemplate, ResultMetaObject, TextOrBlobContents,
 };
 
 /// Sent by the client to learn from which URI templates it can build addresses of resources, one page at a time.
@@ -377,104 +377,6 @@ impl ReadResourceResult {
     }
 }
 
-/// A resource a server lists in its answer to `resources/list`, with what a client needs to show it and to read it.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resource)
-#[derive(Debug, Clone, PartialEq)]
-pub struct Resource {
-    /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
-    pub annotations: Option<Annotations>,
-    /// What the resource holds, written so that a model can judge whether it needs it.
-    pub description: Option<String>,
-    /// Pictures to show for it, in several sizes or formats; a client picks one.
-    pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Media type of the content; absent when the server does not know it.
-    pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
-    /// Length of the raw content in bytes, before any base64; absent when unknown. Hosts use it to show sizes and judge context use.
-    pub size: Option<Integer>,
-    /// Label for people; when absent, clients show `name`.
-    pub title: Option<String>,
-    /// Address that identifies the resource on this server; `resources/read` takes it.
-    pub uri: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl Resource {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(
-        uri: mcp_wire::words::Uri<impl Into<String>>,
-        name: impl Into<String>,
-    ) -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: name.into(),
-            size: None,
-            title: None,
-            uri: uri.0.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `annotations`.
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
-        self.annotations = Some(annotations.into());
-        self
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `icons`.
-    #[must_use]
-    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
-        self.icons = Some(icons);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `mimeType`.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Sets `size`.
-    #[must_use]
-    pub fn with_size(mut self, size: impl Into<Integer>) -> Self {
-        self.size = Some(size.into());
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-}
-
 /// Sent by a server when `resources/list` would answer differently; since 2026-07-28 only on `subscriptions/listen` streams that asked with `resourcesListChanged`.
 ///
 /// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcelistchangednotification)
@@ -497,94 +399,6 @@ impl ResourceListChangedNotification {
     #[must_use]
     pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
         self.params = Some(params.into());
-        self
-    }
-}
-
-/// A family of resources with parameters in the address, listed by a server in its answer to `resources/templates/list`.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#resourcetemplate)
-#[derive(Debug, Clone, PartialEq)]
-pub struct ResourceTemplate {
-    /// Hints on audience and priority (since 2025-06-18 also on the last change); absent means no preference.
-    pub annotations: Option<Annotations>,
-    /// What the matching resources hold, written so that a model can judge whether it needs one.
-    pub description: Option<String>,
-    /// Pictures to show for it, in several sizes or formats; a client picks one.
-    pub icons: Option<Vec<Icon>>,
-    /// Metadata beside the payload; keys carry a prefix that says who owns them.
-    pub meta: Option<MetaObject>,
-    /// Media type that every matching resource has; left out when they differ.
-    pub mime_type: Option<String>,
-    /// Identifier for use in code; also the label shown to people where `title` is absent or not yet part of the revision.
-    pub name: String,
-    /// Label for people; when absent, clients show `name`.
-    pub title: Option<String>,
-    /// RFC 6570 template; filling in its variables gives an address for `resources/read`.
-    pub uri_template: String,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl ResourceTemplate {
-    /// One with what must be there; `with_*` sets the rest.
-    #[must_use]
-    pub fn new(
-        uri_template: mcp_wire::words::UriTemplate<impl Into<String>>,
-        name: impl Into<String>,
-    ) -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: name.into(),
-            title: None,
-            uri_template: uri_template.0.into(),
-            extra: Map::new(),
-        }
-    }
-
-    /// Sets `annotations`.
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
-        self.annotations = Some(annotations.into());
-        self
-    }
-
-    /// Sets `description`.
-    #[must_use]
-    pub fn with_description(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets `icons`.
-    #[must_use]
-    pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
-        self.icons = Some(icons);
-        self
-    }
-
-    /// Sets `_meta`.
-    #[must_use]
-    pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
-        self.meta = Some(meta.into());
-        self
-    }
-
-    /// Sets `mimeType`.
-    #[must_use]
-    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Sets `title`.
-    #[must_use]
-    pub fn with_title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
         self
     }
 }

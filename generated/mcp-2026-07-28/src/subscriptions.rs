@@ -5,63 +5,10 @@
 
 use mcp_wire::{Extra, Map};
 
-use crate::{Implementation, NotificationMetaObject, RequestId, RequestMetaObject};
-
-/// Kinds of notification on a `subscriptions/listen` stream: what the client asks for, then what the server grants; nothing else is sent there.
-///
-/// [Reference](https://modelcontextprotocol.io/specification/2026-07-28/schema#subscriptionfilter)
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SubscriptionFilter {
-    /// Whether the stream carries `notifications/prompts/list_changed`; absent means `false`.
-    pub prompts_list_changed: Option<bool>,
-    /// Addresses of the resources whose `notifications/resources/updated` the stream carries; absent means none.
-    pub resource_subscriptions: Option<Vec<String>>,
-    /// Whether the stream carries `notifications/resources/list_changed`; absent means `false`.
-    pub resources_list_changed: Option<bool>,
-    /// Whether the stream carries `notifications/tools/list_changed`; absent means `false`.
-    pub tools_list_changed: Option<bool>,
-    /// Members that this revision does not name, in the order in which they stood.
-    pub extra: Extra,
-}
-
-impl SubscriptionFilter {
-    /// An empty one; `with_*` sets what it holds.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Sets `promptsListChanged`.
-    #[must_use]
-    pub fn with_prompts_list_changed(mut self, prompts_list_changed: bool) -> Self {
-        self.prompts_list_changed = Some(prompts_list_changed);
-        self
-    }
-
-    /// Sets `resourceSubscriptions`.
-    #[must_use]
-    pub fn with_resource_subscriptions(
-        mut self,
-        resource_subscriptions: Vec<String>,
-    ) -> Self {
-        self.resource_subscriptions = Some(resource_subscriptions);
-        self
-    }
-
-    /// Sets `resourcesListChanged`.
-    #[must_use]
-    pub fn with_resources_list_changed(mut self, resources_list_changed: bool) -> Self {
-        self.resources_list_changed = Some(resources_list_changed);
-        self
-    }
-
-    /// Sets `toolsListChanged`.
-    #[must_use]
-    pub fn with_tools_list_changed(mut self, tools_list_changed: bool) -> Self {
-        self.tools_list_changed = Some(tools_list_changed);
-        self
-    }
-}
+use crate::{
+    Implementation, NotificationMetaObject, RequestId, RequestMetaObject,
+    SubscriptionFilter,
+};
 
 /// Server's first message for a `subscriptions/listen` request, before any other notification on it; on stdio other streams may interleave.
 ///

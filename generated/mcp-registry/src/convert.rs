@@ -29,11 +29,18 @@ pub fn convert(
 }
 
 /// Converts a value between any two revisions, with no text in between.
+///
+/// A type that several revisions share is taken to be of the nearest of them.
 pub fn convert_value<A: Versioned, B: Versioned>(value: A, mut cx: Context) -> Outcome<B> {
-    let (from, to) = (A::REVISION, B::REVISION);
-    let result = match from.place().zip(to.place()) {
+    let places = |revisions: &'static [Revision]| revisions.iter().filter_map(|revision| revision.place());
+    let ways = places(A::REVISIONS).flat_map(|start| places(B::REVISIONS).map(move |end| (start, end)));
+    let result = match ways.min_by_key(|(start, end)| start.abs_diff(*end)) {
         Some((start, end)) => TABLES.convert_value((start, A::NAME), (end, B::NAME), value, &mut cx),
-        None => Err(reject(from, to, &cx)),
+        None => Err(cx.reject(
+            &mcp_convert::Rule::NO_COUNTERPART,
+            ErrorObject::INTERNAL_ERROR,
+            "no revision with these types is converted",
+        )),
     };
     cx.finish(result)
 }

@@ -48,6 +48,15 @@ pub fn exact<A: 'static, B: 'static>(
     }
 }
 
+/// Hands on a value whose type both revisions share.
+///
+/// # Errors
+/// None: there is nothing to convert.
+#[doc(hidden)]
+pub fn same(value: AnyValue, _: &mut Context) -> Result<AnyValue, Stop> {
+    Ok(value)
+}
+
 /// Returns the end of a conversion that was given a value of another type.
 #[cold]
 fn mistyped(cx: &Context) -> Stop {

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
+use super::same::{Reduced, reduced};
 use super::scaffold;
 use crate::emit::{CrateFiles, named};
 use crate::format;
@@ -32,9 +33,12 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
         files.insert(path, format!("{header}{text}"));
     };
     for plan in plans {
+        let shared = facts.shared(&plan.pair);
+        let Reduced { plan, up, down } = &reduced(plan, &shared);
         let module = plan.pair.module();
         for way in Way::BOTH {
             let conversions = plan.way(way);
+            let same = way.of(up, down);
             let emitter = Emitter::new(conversions, way);
             let mut areas: BTreeMap<&str, Vec<&Conversion>> = BTreeMap::new();
             for conversion in conversions {
@@ -54,8 +58,8 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 add(path, text);
             }
             let names: BTreeSet<&str> = areas.keys().copied().collect();
-            let hops = emitter.hops(conversions);
-            let body = scaffold::way(plan, way, &names, &hops);
+            let hops = emitter.hops(conversions, same);
+            let body = scaffold::way(plan, way, &names, &hops, !same.is_empty());
             let path = format!("src/{module}/{way}/mod.rs");
             let text = format::rust(body, &path)?;
             add(path, text);
@@ -273,8 +277,8 @@ impl Emitter {
     }
 
     /// The rows by which a value whose type is only known at run time is converted.
-    fn hops(&self, conversions: &[Conversion]) -> TokenStream {
-        let rows = conversions.iter().filter_map(|one| {
+    fn hops(&self, conversions: &[Conversion], same: &BTreeSet<String>) -> TokenStream {
+        let converted = conversions.iter().filter_map(|one| {
             let (End::Type(from), End::Type(to)) = (&one.from, &one.to) else {
                 return None;
             };
@@ -284,8 +288,13 @@ impl Emitter {
                 true => quote!(|value, cx| exact(value, cx, #area::#name)),
                 false => quote!(|value, cx| fallible(value, cx, #area::#name)),
             };
-            Some(quote!(Hop { from: #from, to: #to, run: #run },))
+            Some(((from, to), run))
         });
+        let same = same.iter().map(|name| ((name, name), quote!(same)));
+        let rows: BTreeMap<(&String, &String), TokenStream> = converted.chain(same).collect();
+        let rows = rows
+            .into_iter()
+            .map(|((from, to), run)| quote!(Hop { from: #from, to: #to, run: #run },));
         quote!(#(#rows)*)
     }
 }

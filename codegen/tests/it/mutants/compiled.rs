@@ -1,5 +1,6 @@
 //! Many changes at once, emitted, compiled with warnings denied, and held to the laws on sampled values.
 
+use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{revision_crate, shims_crate};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -185,12 +186,13 @@ fn all_changes_together_compile_and_hold_the_laws() {
     };
     let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();
     let plans: Vec<PairPlan> = pairs.iter().map(plan).collect();
+    let once = Once::default();
     let mut workspace = Workspace::new("mutants");
     let mut uses = Vec::new();
     let types = revisions
         .iter()
         .map(|revision| revision_crate(&models, &revision.id));
-    for one in types.chain([shims_crate(&models, &plans)]) {
+    for one in types.chain([shims_crate(&models, &plans, &once)]) {
         let one = placed(one.unwrap());
         let folder = format!("generated/{}", one.package);
         workspace.add(&folder, &one);

@@ -5,11 +5,9 @@
 
 mod completion;
 mod lifecycle;
-mod logging;
 mod messages;
 mod prompts;
 mod resources;
-mod roots;
 mod sampling;
 mod shared;
 mod tools;

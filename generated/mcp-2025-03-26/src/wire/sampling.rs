@@ -7,7 +7,7 @@ use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, 
 
 use crate::{
     CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
-    IncludeContext, ModelHint, ModelPreferences, SamplingContent, SamplingMessage,
+    SamplingContent, SamplingMessage,
 };
 
 impl Decode for CreateMessageRequest {
@@ -175,98 +175,6 @@ impl Encode for CreateMessageResult {
     }
 }
 
-impl Decode for IncludeContext {
-    fn blank() -> Self {
-        Self::AllServers
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["allServers", "none", "thisServer"])? {
-            0 => Self::AllServers,
-            1 => Self::None,
-            _ => Self::ThisServer,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for IncludeContext {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
-impl Decode for ModelHint {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ModelHint", &["name"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ModelHint {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.name.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ModelHint {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("name", &self.name);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ModelPreferences {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ModelPreferences",
-            &["costPriority", "hints", "intelligencePriority", "speedPriority"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ModelPreferences {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cost_priority.fill(reader),
-            1 => self.hints.fill(reader),
-            2 => self.intelligence_priority.fill(reader),
-            _ => self.speed_priority.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ModelPreferences {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("costPriority", &self.cost_priority);
-        object.optional("hints", &self.hints);
-        object.optional("intelligencePriority", &self.intelligence_priority);
-        object.optional("speedPriority", &self.speed_priority);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for SamplingContent {
     fn blank() -> Self {
         Self::Text(Decode::blank())
@@ -343,5 +251,5 @@ impl Encode for SamplingMessage {
 
 mcp_wire::serde_bridge!(
     CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
-    IncludeContext, ModelHint, ModelPreferences, SamplingContent, SamplingMessage
+    SamplingContent, SamplingMessage
 );

@@ -3,15 +3,10 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
-};
+use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
 
 use crate::{
-    Annotations, AnyResult, AudioContent, BlobResourceContents, ContentBlock,
-    EmbeddedResource, ImageContent, NotificationParams, PaginatedRequestParams,
-    ProgressToken, RequestMetaObject, RequestParams, Role, TextContent,
-    TextOrBlobContents, TextResourceContents,
+    Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent,
 };
 
 impl Decode for Annotations {
@@ -46,36 +41,6 @@ impl Encode for Annotations {
         let mut object = writer.object();
         object.optional("audience", &self.audience);
         object.optional("priority", &self.priority);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for AnyResult {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("AnyResult", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for AnyResult {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for AnyResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
         object.extra(&self.extra);
         object.end();
     }
@@ -123,51 +88,6 @@ impl Encode for AudioContent {
         object.optional("annotations", &self.annotations);
         object.member("data", &self.data);
         object.member("mimeType", &self.mime_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for BlobResourceContents {
-    fn blank() -> Self {
-        Self {
-            blob: String::new(),
-            mime_type: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "BlobResourceContents",
-                &["blob", "uri", "mimeType"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BlobResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.blob.fill(reader),
-            1 => self.uri.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BlobResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("blob", &self.blob);
-        object.optional("mimeType", &self.mime_type);
-        object.member("uri", &self.uri);
         object.extra(&self.extra);
         object.end();
     }
@@ -302,180 +222,6 @@ impl Encode for ImageContent {
     }
 }
 
-impl Decode for NotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for NotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for NotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PaginatedRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedRequestParams",
-            &["_meta", "cursor"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("cursor", &self.cursor);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressToken {
-    fn blank() -> Self {
-        Self::Integer(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match reader.kind()? {
-            Kind::String => *self = Self::String(Decode::blank()),
-            Kind::Integer | Kind::Number => *self = Self::Integer(Decode::blank()),
-            _ => return Err(reader.refuse("a string or an integer")),
-        }
-        match self {
-            Self::Integer(value) => value.fill(reader),
-            Self::String(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for ProgressToken {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Integer(value) => value.encode(writer),
-            Self::String(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for RequestMetaObject {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RequestMetaObject", &["progressToken"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RequestMetaObject {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.progress_token.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RequestMetaObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("progressToken", &self.progress_token);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RequestParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RequestParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Role {
-    fn blank() -> Self {
-        Self::Assistant
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["assistant", "user"])? {
-            0 => Self::Assistant,
-            _ => Self::User,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for Role {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
 impl Decode for TextContent {
     fn blank() -> Self {
         Self {
@@ -520,82 +266,6 @@ impl Encode for TextContent {
     }
 }
 
-impl Decode for TextOrBlobContents {
-    fn blank() -> Self {
-        Self::Text(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static PATHS: Paths = Paths::new("TextOrBlobContents", &[&["text"], &["blob"]]);
-        match reader.first_present(&PATHS)? {
-            Some(0) => *self = Self::Text(Decode::blank()),
-            Some(_) => *self = Self::Blob(Decode::blank()),
-            None => return Err(reader.undecided(&PATHS)),
-        }
-        match self {
-            Self::Text(value) => value.fill(reader),
-            Self::Blob(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for TextOrBlobContents {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Text(value) => value.encode(writer),
-            Self::Blob(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for TextResourceContents {
-    fn blank() -> Self {
-        Self {
-            mime_type: None,
-            text: String::new(),
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TextResourceContents",
-                &["text", "uri", "mimeType"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TextResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.text.fill(reader),
-            1 => self.uri.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TextResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("mimeType", &self.mime_type);
-        object.member("text", &self.text);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 mcp_wire::serde_bridge!(
-    Annotations, AnyResult, AudioContent, BlobResourceContents, ContentBlock,
-    EmbeddedResource, ImageContent, NotificationParams, PaginatedRequestParams,
-    ProgressToken, RequestMetaObject, RequestParams, Role, TextContent,
-    TextOrBlobContents, TextResourceContents
+    Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent
 );

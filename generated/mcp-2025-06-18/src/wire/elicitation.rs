@@ -8,74 +8,9 @@ use mcp_wire::{
 };
 
 use crate::{
-    BooleanSchema, ElicitAction, ElicitRequest, ElicitRequestParams,
-    ElicitRequestParamsRequestedSchema, ElicitResult, ElicitValue, EnumSchema,
-    NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition, StringSchema,
-    StringSchemaFormat,
+    ElicitRequest, ElicitRequestParams, ElicitRequestParamsRequestedSchema, ElicitResult,
+    ElicitValue, EnumSchema, NumberSchema, PrimitiveSchemaDefinition, StringSchema,
 };
-
-impl Decode for BooleanSchema {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "BooleanSchema",
-                &["type", "default", "description", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BooleanSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("boolean"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BooleanSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "boolean");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitAction {
-    fn blank() -> Self {
-        Self::Accept
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["accept", "cancel", "decline"])? {
-            0 => Self::Accept,
-            1 => Self::Cancel,
-            _ => Self::Decline,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for ElicitAction {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
 
 impl Decode for ElicitRequest {
     fn blank() -> Self {
@@ -380,26 +315,6 @@ impl Encode for NumberSchema {
     }
 }
 
-impl Decode for NumberSchemaType {
-    fn blank() -> Self {
-        Self::Integer
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["integer", "number"])? {
-            0 => Self::Integer,
-            _ => Self::Number,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for NumberSchemaType {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
 impl Decode for PrimitiveSchemaDefinition {
     fn blank() -> Self {
         Self::String(Decode::blank())
@@ -495,31 +410,7 @@ impl Encode for StringSchema {
     }
 }
 
-impl Decode for StringSchemaFormat {
-    fn blank() -> Self {
-        Self::Date
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader.string_enum(&["date", "date-time", "email", "uri"])? {
-            0 => Self::Date,
-            1 => Self::DateTime,
-            2 => Self::Email,
-            _ => Self::Uri,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for StringSchemaFormat {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
-
 mcp_wire::serde_bridge!(
-    BooleanSchema, ElicitAction, ElicitRequest, ElicitRequestParams,
-    ElicitRequestParamsRequestedSchema, ElicitResult, ElicitValue, EnumSchema,
-    NumberSchema, NumberSchemaType, PrimitiveSchemaDefinition, StringSchema,
-    StringSchemaFormat
+    ElicitRequest, ElicitRequestParams, ElicitRequestParamsRequestedSchema, ElicitResult,
+    ElicitValue, EnumSchema, NumberSchema, PrimitiveSchemaDefinition, StringSchema
 );

@@ -6,7 +6,6 @@
 mod completion;
 mod elicitation;
 mod lifecycle;
-mod logging;
 mod messages;
 mod prompts;
 mod resources;

@@ -7,15 +7,12 @@ use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Write
 
 use crate::{
     CancelledNotification, CancelledNotificationParams, ClientCapabilities,
-    ClientCapabilitiesElicitation, ClientCapabilitiesRoots, ClientCapabilitiesSampling,
-    ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
-    ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
-    Implementation, InitializeRequest, InitializeRequestParams, InitializeResult,
-    InitializedNotification, PingRequest, ProgressNotification,
-    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesPrompts,
-    ServerCapabilitiesResources, ServerCapabilitiesTasks,
+    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, ClientCapabilitiesTasks,
+    ClientCapabilitiesTasksRequests, ClientCapabilitiesTasksRequestsElicitation,
+    ClientCapabilitiesTasksRequestsSampling, InitializeRequest, InitializeRequestParams,
+    InitializeResult, InitializedNotification, PingRequest, ProgressNotification,
+    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesTasks,
     ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools,
-    ServerCapabilitiesTools,
 };
 
 impl Decode for CancelledNotification {
@@ -175,39 +172,6 @@ impl Encode for ClientCapabilitiesElicitation {
         let mut object = writer.object();
         object.optional("form", &self.form);
         object.optional("url", &self.url);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ClientCapabilitiesRoots {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesRoots",
-            &["listChanged"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ClientCapabilitiesRoots {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.list_changed.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ClientCapabilitiesRoots {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
         object.extra(&self.extra);
         object.end();
     }
@@ -387,60 +351,6 @@ impl Encode for ClientCapabilitiesTasksRequestsSampling {
     fn encode(&self, writer: &mut Writer) {
         let mut object = writer.object();
         object.optional("createMessage", &self.create_message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Implementation {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            icons: None,
-            name: String::new(),
-            title: None,
-            version: String::new(),
-            website_url: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Implementation",
-                &["name", "version", "description", "icons", "title", "websiteUrl"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Implementation {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.version.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.icons.fill(reader),
-            4 => self.title.fill(reader),
-            _ => self.website_url.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Implementation {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.member("version", &self.version);
-        object.optional("websiteUrl", &self.website_url);
         object.extra(&self.extra);
         object.end();
     }
@@ -832,76 +742,6 @@ impl Encode for ServerCapabilities {
     }
 }
 
-impl Decode for ServerCapabilitiesPrompts {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesPrompts",
-            &["listChanged"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesPrompts {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.list_changed.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesPrompts {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilitiesResources {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesResources",
-            &["listChanged", "subscribe"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesResources {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.list_changed.fill(reader),
-            _ => self.subscribe.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesResources {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
-        object.optional("subscribe", &self.subscribe);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for ServerCapabilitiesTasks {
     fn blank() -> Self {
         Self::default()
@@ -1007,48 +847,12 @@ impl Encode for ServerCapabilitiesTasksRequestsTools {
     }
 }
 
-impl Decode for ServerCapabilitiesTools {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesTools",
-            &["listChanged"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesTools {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.list_changed.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesTools {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 mcp_wire::serde_bridge!(
     CancelledNotification, CancelledNotificationParams, ClientCapabilities,
-    ClientCapabilitiesElicitation, ClientCapabilitiesRoots, ClientCapabilitiesSampling,
-    ClientCapabilitiesTasks, ClientCapabilitiesTasksRequests,
-    ClientCapabilitiesTasksRequestsElicitation, ClientCapabilitiesTasksRequestsSampling,
-    Implementation, InitializeRequest, InitializeRequestParams, InitializeResult,
-    InitializedNotification, PingRequest, ProgressNotification,
-    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesPrompts,
-    ServerCapabilitiesResources, ServerCapabilitiesTasks,
-    ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools,
-    ServerCapabilitiesTools
+    ClientCapabilitiesElicitation, ClientCapabilitiesSampling, ClientCapabilitiesTasks,
+    ClientCapabilitiesTasksRequests, ClientCapabilitiesTasksRequestsElicitation,
+    ClientCapabilitiesTasksRequestsSampling, InitializeRequest, InitializeRequestParams,
+    InitializeResult, InitializedNotification, PingRequest, ProgressNotification,
+    ProgressNotificationParams, ServerCapabilities, ServerCapabilitiesTasks,
+    ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools
 );

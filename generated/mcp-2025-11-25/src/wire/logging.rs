@@ -6,48 +6,9 @@
 use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
-    LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams,
-    SetLevelRequest, SetLevelRequestParams,
+    LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequest,
+    SetLevelRequestParams,
 };
-
-impl Decode for LoggingLevel {
-    fn blank() -> Self {
-        Self::Alert
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader
-            .string_enum(
-                &[
-                    "alert",
-                    "critical",
-                    "debug",
-                    "emergency",
-                    "error",
-                    "info",
-                    "notice",
-                    "warning",
-                ],
-            )?
-        {
-            0 => Self::Alert,
-            1 => Self::Critical,
-            2 => Self::Debug,
-            3 => Self::Emergency,
-            4 => Self::Error,
-            5 => Self::Info,
-            6 => Self::Notice,
-            _ => Self::Warning,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for LoggingLevel {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
 
 impl Decode for LoggingMessageNotification {
     fn blank() -> Self {
@@ -229,6 +190,6 @@ impl Encode for SetLevelRequestParams {
 }
 
 mcp_wire::serde_bridge!(
-    LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams,
-    SetLevelRequest, SetLevelRequestParams
+    LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequest,
+    SetLevelRequestParams
 );

@@ -4,58 +4,18 @@
 //! Reading and writing the types of `messages`.
 
 use mcp_wire::{
-    Decode, Encode, Extra, Fault, Json, Map, Members, Paths, Reader, Record, Tag,
-    TagFound, Writer,
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Tag, TagFound,
+    Writer,
 };
 
 use crate::{
-    BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, ErrorObject,
-    Icons, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest,
-    JsonRpcResponse, JsonRpcResultResponse, MultiSelectEnumSchema, Notification,
-    PaginatedRequest, PaginatedResult, RelatedTaskMetadata, Request, ResourceContents,
-    ResourceRequestParams, ServerNotification, ServerRequest, ServerResult,
-    SingleSelectEnumSchema, TaskAugmentedRequestParams, UrlElicitationRequiredError,
-    UrlElicitationRequiredErrorError, UrlElicitationRequiredErrorErrorData,
+    ClientNotification, ClientRequest, ClientResult, JsonRpcMessage, JsonRpcNotification,
+    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, Notification,
+    PaginatedRequest, RelatedTaskMetadata, Request, ResourceRequestParams,
+    ServerNotification, ServerRequest, ServerResult, TaskAugmentedRequestParams,
+    UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
+    UrlElicitationRequiredErrorErrorData,
 };
-
-impl Decode for BaseMetadata {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("BaseMetadata", &["name", "title"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BaseMetadata {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BaseMetadata {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
 
 impl Decode for ClientNotification {
     fn blank() -> Self {
@@ -237,141 +197,6 @@ impl Encode for ClientResult {
             Self::ListRoots(value) => value.encode(writer),
             Self::Elicit(value) => value.encode(writer),
         }
-    }
-}
-
-impl Decode for Cursor {
-    fn blank() -> Self {
-        Self(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.0.fill(reader)
-    }
-}
-
-impl Encode for Cursor {
-    fn encode(&self, writer: &mut Writer) {
-        self.0.encode(writer);
-    }
-}
-
-impl Decode for ErrorObject {
-    fn blank() -> Self {
-        Self {
-            code: Decode::blank(),
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ErrorObject",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ErrorObject {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.code.fill(reader),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ErrorObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("code", &self.code);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Icons {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Icons", &["icons"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Icons {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.icons.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Icons {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("icons", &self.icons);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcErrorResponse {
-    fn blank() -> Self {
-        Self {
-            error: Decode::blank(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcErrorResponse",
-                &["jsonrpc", "error", "id"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcErrorResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.error.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcErrorResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("error", &self.error);
-        object.optional("id", &self.id);
-        object.extra(&self.extra);
-        object.end();
     }
 }
 
@@ -578,40 +403,6 @@ impl Encode for JsonRpcResultResponse {
     }
 }
 
-impl Decode for MultiSelectEnumSchema {
-    fn blank() -> Self {
-        Self::Untitled(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static PATHS: Paths = Paths::new(
-            "MultiSelectEnumSchema",
-            &[&["items", "enum"], &["items", "anyOf"]],
-        );
-        let present = reader.present(&PATHS)?;
-        if present.has(0) {
-            *self = Self::Untitled(Decode::blank())
-        } else if present.has(1) {
-            *self = Self::Titled(Decode::blank())
-        } else {
-            return Err(reader.undecided(&PATHS))
-        }
-        match self {
-            Self::Untitled(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for MultiSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Untitled(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
-    }
-}
-
 impl Decode for Notification {
     fn blank() -> Self {
         Self {
@@ -698,43 +489,6 @@ impl Encode for PaginatedRequest {
     }
 }
 
-impl Decode for PaginatedResult {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedResult",
-            &["_meta", "nextCursor"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for RelatedTaskMetadata {
     fn blank() -> Self {
         Self {
@@ -803,51 +557,6 @@ impl Encode for Request {
         let mut object = writer.object();
         object.member("method", &self.method);
         object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceContents {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            mime_type: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceContents",
-                &["uri", "_meta", "mimeType"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("mimeType", &self.mime_type);
-        object.member("uri", &self.uri);
         object.extra(&self.extra);
         object.end();
     }
@@ -1070,37 +779,6 @@ impl Encode for ServerResult {
     }
 }
 
-impl Decode for SingleSelectEnumSchema {
-    fn blank() -> Self {
-        Self::Untitled(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static PATHS: Paths = Paths::new(
-            "SingleSelectEnumSchema",
-            &[&["enum"], &["oneOf"]],
-        );
-        match reader.first_present(&PATHS)? {
-            Some(0) => *self = Self::Untitled(Decode::blank()),
-            Some(_) => *self = Self::Titled(Decode::blank()),
-            None => return Err(reader.undecided(&PATHS)),
-        }
-        match self {
-            Self::Untitled(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for SingleSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Untitled(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
-    }
-}
-
 impl Decode for TaskAugmentedRequestParams {
     fn blank() -> Self {
         Self::default()
@@ -1264,11 +942,10 @@ impl Encode for UrlElicitationRequiredErrorErrorData {
 }
 
 mcp_wire::serde_bridge!(
-    BaseMetadata, ClientNotification, ClientRequest, ClientResult, Cursor, ErrorObject,
-    Icons, JsonRpcErrorResponse, JsonRpcMessage, JsonRpcNotification, JsonRpcRequest,
-    JsonRpcResponse, JsonRpcResultResponse, MultiSelectEnumSchema, Notification,
-    PaginatedRequest, PaginatedResult, RelatedTaskMetadata, Request, ResourceContents,
-    ResourceRequestParams, ServerNotification, ServerRequest, ServerResult,
-    SingleSelectEnumSchema, TaskAugmentedRequestParams, UrlElicitationRequiredError,
-    UrlElicitationRequiredErrorError, UrlElicitationRequiredErrorErrorData
+    ClientNotification, ClientRequest, ClientResult, JsonRpcMessage, JsonRpcNotification,
+    JsonRpcRequest, JsonRpcResponse, JsonRpcResultResponse, Notification,
+    PaginatedRequest, RelatedTaskMetadata, Request, ResourceRequestParams,
+    ServerNotification, ServerRequest, ServerResult, TaskAugmentedRequestParams,
+    UrlElicitationRequiredError, UrlElicitationRequiredErrorError,
+    UrlElicitationRequiredErrorErrorData
 );

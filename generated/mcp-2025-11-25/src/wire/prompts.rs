@@ -7,8 +7,7 @@ use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Write
 
 use crate::{
     GetPromptRequest, GetPromptRequestParams, GetPromptResult, ListPromptsRequest,
-    ListPromptsResult, Prompt, PromptArgument, PromptListChangedNotification,
-    PromptMessage,
+    ListPromptsResult, Prompt, PromptListChangedNotification, PromptMessage,
 };
 
 impl Decode for GetPromptRequest {
@@ -292,54 +291,6 @@ impl Encode for Prompt {
     }
 }
 
-impl Decode for PromptArgument {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            name: String::new(),
-            required: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PromptArgument",
-                &["name", "description", "required", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptArgument {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.description.fill(reader),
-            2 => self.required.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptArgument {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("description", &self.description);
-        object.member("name", &self.name);
-        object.optional("required", &self.required);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for PromptListChangedNotification {
     fn blank() -> Self {
         Self::default()
@@ -421,6 +372,5 @@ impl Encode for PromptMessage {
 
 mcp_wire::serde_bridge!(
     GetPromptRequest, GetPromptRequestParams, GetPromptResult, ListPromptsRequest,
-    ListPromptsResult, Prompt, PromptArgument, PromptListChangedNotification,
-    PromptMessage
+    ListPromptsResult, Prompt, PromptListChangedNotification, PromptMessage
 );

@@ -7,10 +7,10 @@ use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Write
 
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceRequest, ReadResourceRequestParams,
-    ReadResourceResult, Resource, ResourceListChangedNotification, ResourceTemplate,
-    ResourceUpdatedNotification, ResourceUpdatedNotificationParams, SubscribeRequest,
-    SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams,
+    ListResourcesResult, ReadResourceRequest, ReadResourceRequestParams, Resource,
+    ResourceListChangedNotification, ResourceTemplate, ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParams, SubscribeRequest, SubscribeRequestParams,
+    UnsubscribeRequest, UnsubscribeRequestParams,
 };
 
 impl Decode for ListResourceTemplatesRequest {
@@ -278,48 +278,6 @@ impl Encode for ReadResourceRequestParams {
         let mut object = writer.object();
         object.optional("_meta", &self.meta);
         object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ReadResourceResult {
-    fn blank() -> Self {
-        Self {
-            contents: Vec::new(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceResult",
-                &["contents", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ReadResourceResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.contents.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ReadResourceResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("contents", &self.contents);
         object.extra(&self.extra);
         object.end();
     }
@@ -770,8 +728,8 @@ impl Encode for UnsubscribeRequestParams {
 
 mcp_wire::serde_bridge!(
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
-    ListResourcesResult, ReadResourceRequest, ReadResourceRequestParams,
-    ReadResourceResult, Resource, ResourceListChangedNotification, ResourceTemplate,
-    ResourceUpdatedNotification, ResourceUpdatedNotificationParams, SubscribeRequest,
-    SubscribeRequestParams, UnsubscribeRequest, UnsubscribeRequestParams
+    ListResourcesResult, ReadResourceRequest, ReadResourceRequestParams, Resource,
+    ResourceListChangedNotification, ResourceTemplate, ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParams, SubscribeRequest, SubscribeRequestParams,
+    UnsubscribeRequest, UnsubscribeRequestParams
 );

@@ -9,7 +9,7 @@ use mcp_wire::{
 
 use crate::{
     CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, Tool, ToolAnnotations, ToolListChangedNotification,
+    ListToolsRequest, ListToolsResult, Tool, ToolListChangedNotification,
 };
 
 impl Decode for CallToolOutcome {
@@ -346,55 +346,6 @@ impl Encode for Tool {
     }
 }
 
-impl Decode for ToolAnnotations {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolAnnotations",
-            &[
-                "destructiveHint",
-                "idempotentHint",
-                "openWorldHint",
-                "readOnlyHint",
-                "title",
-            ],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolAnnotations {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.destructive_hint.fill(reader),
-            1 => self.idempotent_hint.fill(reader),
-            2 => self.open_world_hint.fill(reader),
-            3 => self.read_only_hint.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolAnnotations {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("destructiveHint", &self.destructive_hint);
-        object.optional("idempotentHint", &self.idempotent_hint);
-        object.optional("openWorldHint", &self.open_world_hint);
-        object.optional("readOnlyHint", &self.read_only_hint);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for ToolListChangedNotification {
     fn blank() -> Self {
         Self::default()
@@ -437,5 +388,5 @@ impl Encode for ToolListChangedNotification {
 
 mcp_wire::serde_bridge!(
     CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, Tool, ToolAnnotations, ToolListChangedNotification
+    ListToolsRequest, ListToolsResult, Tool, ToolListChangedNotification
 );

@@ -4,65 +4,21 @@
 //! Reading and writing the types of `messages`.
 
 use mcp_wire::{
-    Decode, Encode, Extra, Fault, Json, Map, Members, Paths, Reader, Record, Tag,
-    TagFound, Writer,
+    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Tag, TagFound,
+    Writer,
 };
 
 use crate::{
-    BaseMetadata, CacheableResult, CallToolResultResponse, ClientNotification,
-    ClientRequest, ClientResult, CompleteResultResponse, Cursor, DiscoverResultResponse,
-    ErrorObject, GetPromptResultResponse, Icons, InputResponseRequestParams,
-    InternalError, InvalidParamsError, InvalidRequestError, JsonRpcErrorResponse,
-    JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse,
+    CacheableResult, CallToolResultResponse, ClientNotification, ClientRequest,
+    ClientResult, CompleteResultResponse, DiscoverResultResponse,
+    GetPromptResultResponse, InputResponseRequestParams, JsonRpcMessage, JsonRpcResponse,
     JsonRpcResultResponse, ListPromptsResultResponse,
     ListResourceTemplatesResultResponse, ListResourcesResultResponse,
-    ListToolsResultResponse, MethodNotFoundError, MissingRequiredClientCapabilityError,
-    MissingRequiredClientCapabilityErrorError,
-    MissingRequiredClientCapabilityErrorErrorData, MultiSelectEnumSchema, Notification,
-    PaginatedRequest, PaginatedResult, ParseError, ReadResourceResultResponse, Request,
-    ResourceContents, ResourceRequestParams, ResultType, ServerNotification,
-    ServerResult, SingleSelectEnumSchema, UnsupportedProtocolVersionError,
-    UnsupportedProtocolVersionErrorError, UnsupportedProtocolVersionErrorErrorData,
+    ListToolsResultResponse, MissingRequiredClientCapabilityError,
+    MissingRequiredClientCapabilityErrorError, PaginatedRequest, PaginatedResult,
+    ReadResourceResultResponse, ResourceRequestParams, ServerNotification, ServerResult,
+    UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError,
 };
-
-impl Decode for BaseMetadata {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("BaseMetadata", &["name", "title"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BaseMetadata {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BaseMetadata {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
 
 impl Decode for CacheableResult {
     fn blank() -> Self {
@@ -325,22 +281,6 @@ impl Encode for CompleteResultResponse {
     }
 }
 
-impl Decode for Cursor {
-    fn blank() -> Self {
-        Self(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.0.fill(reader)
-    }
-}
-
-impl Encode for Cursor {
-    fn encode(&self, writer: &mut Writer) {
-        self.0.encode(writer);
-    }
-}
-
 impl Decode for DiscoverResultResponse {
     fn blank() -> Self {
         Self {
@@ -385,51 +325,6 @@ impl Encode for DiscoverResultResponse {
     }
 }
 
-impl Decode for ErrorObject {
-    fn blank() -> Self {
-        Self {
-            code: Decode::blank(),
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ErrorObject",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ErrorObject {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.code.fill(reader),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ErrorObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("code", &self.code);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for GetPromptResultResponse {
     fn blank() -> Self {
         Self {
@@ -469,36 +364,6 @@ impl Encode for GetPromptResultResponse {
         object.constant("jsonrpc", "2.0");
         object.member("id", &self.id);
         object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Icons {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Icons", &["icons"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Icons {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.icons.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Icons {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("icons", &self.icons);
         object.extra(&self.extra);
         object.end();
     }
@@ -549,182 +414,6 @@ impl Encode for InputResponseRequestParams {
     }
 }
 
-impl Decode for InternalError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InternalError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InternalError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32603),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InternalError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32603);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InvalidParamsError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InvalidParamsError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InvalidParamsError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32602),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InvalidParamsError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32602);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InvalidRequestError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InvalidRequestError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InvalidRequestError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32600),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InvalidRequestError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32600);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcErrorResponse {
-    fn blank() -> Self {
-        Self {
-            error: Decode::blank(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcErrorResponse",
-                &["jsonrpc", "error", "id"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcErrorResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.error.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcErrorResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("error", &self.error);
-        object.optional("id", &self.id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for JsonRpcMessage {
     fn blank() -> Self {
         Self::Notification(Decode::blank())
@@ -762,97 +451,6 @@ impl Encode for JsonRpcMessage {
             Self::ResultResponse(value) => value.encode(writer),
             Self::ErrorResponse(value) => value.encode(writer),
         }
-    }
-}
-
-impl Decode for JsonRpcNotification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcRequest",
-                &["jsonrpc", "id", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            2 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
     }
 }
 
@@ -1104,50 +702,6 @@ impl Encode for ListToolsResultResponse {
     }
 }
 
-impl Decode for MethodNotFoundError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "MethodNotFoundError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for MethodNotFoundError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32601),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for MethodNotFoundError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32601);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for MissingRequiredClientCapabilityError {
     fn blank() -> Self {
         Self {
@@ -1231,116 +785,6 @@ impl Encode for MissingRequiredClientCapabilityErrorError {
         object.constant_integer("code", -32003);
         object.member("data", &self.data);
         object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for MissingRequiredClientCapabilityErrorErrorData {
-    fn blank() -> Self {
-        Self {
-            required_capabilities: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "MissingRequiredClientCapabilityErrorErrorData",
-                &["requiredCapabilities"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for MissingRequiredClientCapabilityErrorErrorData {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.required_capabilities.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for MissingRequiredClientCapabilityErrorErrorData {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("requiredCapabilities", &self.required_capabilities);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for MultiSelectEnumSchema {
-    fn blank() -> Self {
-        Self::Untitled(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static PATHS: Paths = Paths::new(
-            "MultiSelectEnumSchema",
-            &[&["items", "enum"], &["items", "anyOf"]],
-        );
-        let present = reader.present(&PATHS)?;
-        if present.has(0) {
-            *self = Self::Untitled(Decode::blank())
-        } else if present.has(1) {
-            *self = Self::Titled(Decode::blank())
-        } else {
-            return Err(reader.undecided(&PATHS))
-        }
-        match self {
-            Self::Untitled(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for MultiSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Untitled(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
-    }
-}
-
-impl Decode for Notification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Notification", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Notification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Notification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
         object.extra(&self.extra);
         object.end();
     }
@@ -1438,50 +882,6 @@ impl Encode for PaginatedResult {
     }
 }
 
-impl Decode for ParseError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ParseError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ParseError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32700),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ParseError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32700);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for ReadResourceResultResponse {
     fn blank() -> Self {
         Self {
@@ -1526,90 +926,6 @@ impl Encode for ReadResourceResultResponse {
     }
 }
 
-impl Decode for Request {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Request", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Request {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Request {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceContents {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            mime_type: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceContents",
-                &["uri", "_meta", "mimeType"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("mimeType", &self.mime_type);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for ResourceRequestParams {
     fn blank() -> Self {
         Self {
@@ -1649,22 +965,6 @@ impl Encode for ResourceRequestParams {
         object.member("uri", &self.uri);
         object.extra(&self.extra);
         object.end();
-    }
-}
-
-impl Decode for ResultType {
-    fn blank() -> Self {
-        Self(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.0.fill(reader)
-    }
-}
-
-impl Encode for ResultType {
-    fn encode(&self, writer: &mut Writer) {
-        self.0.encode(writer);
     }
 }
 
@@ -1777,37 +1077,6 @@ impl Encode for ServerResult {
     }
 }
 
-impl Decode for SingleSelectEnumSchema {
-    fn blank() -> Self {
-        Self::Untitled(Decode::blank())
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static PATHS: Paths = Paths::new(
-            "SingleSelectEnumSchema",
-            &[&["enum"], &["oneOf"]],
-        );
-        match reader.first_present(&PATHS)? {
-            Some(0) => *self = Self::Untitled(Decode::blank()),
-            Some(_) => *self = Self::Titled(Decode::blank()),
-            None => return Err(reader.undecided(&PATHS)),
-        }
-        match self {
-            Self::Untitled(value) => value.fill(reader),
-            Self::Titled(value) => value.fill(reader),
-        }
-    }
-}
-
-impl Encode for SingleSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        match self {
-            Self::Untitled(value) => value.encode(writer),
-            Self::Titled(value) => value.encode(writer),
-        }
-    }
-}
-
 impl Decode for UnsupportedProtocolVersionError {
     fn blank() -> Self {
         Self {
@@ -1896,61 +1165,14 @@ impl Encode for UnsupportedProtocolVersionErrorError {
     }
 }
 
-impl Decode for UnsupportedProtocolVersionErrorErrorData {
-    fn blank() -> Self {
-        Self {
-            requested: String::new(),
-            supported: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsupportedProtocolVersionErrorErrorData",
-                &["requested", "supported"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnsupportedProtocolVersionErrorErrorData {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.requested.fill(reader),
-            _ => self.supported.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsupportedProtocolVersionErrorErrorData {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("requested", &self.requested);
-        object.member("supported", &self.supported);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 mcp_wire::serde_bridge!(
-    BaseMetadata, CacheableResult, CallToolResultResponse, ClientNotification,
-    ClientRequest, ClientResult, CompleteResultResponse, Cursor, DiscoverResultResponse,
-    ErrorObject, GetPromptResultResponse, Icons, InputResponseRequestParams,
-    InternalError, InvalidParamsError, InvalidRequestError, JsonRpcErrorResponse,
-    JsonRpcMessage, JsonRpcNotification, JsonRpcRequest, JsonRpcResponse,
+    CacheableResult, CallToolResultResponse, ClientNotification, ClientRequest,
+    ClientResult, CompleteResultResponse, DiscoverResultResponse,
+    GetPromptResultResponse, InputResponseRequestParams, JsonRpcMessage, JsonRpcResponse,
     JsonRpcResultResponse, ListPromptsResultResponse,
     ListResourceTemplatesResultResponse, ListResourcesResultResponse,
-    ListToolsResultResponse, MethodNotFoundError, MissingRequiredClientCapabilityError,
-    MissingRequiredClientCapabilityErrorError,
-    MissingRequiredClientCapabilityErrorErrorData, MultiSelectEnumSchema, Notification,
-    PaginatedRequest, PaginatedResult, ParseError, ReadResourceResultResponse, Request,
-    ResourceContents, ResourceRequestParams, ResultType, ServerNotification,
-    ServerResult, SingleSelectEnumSchema, UnsupportedProtocolVersionError,
-    UnsupportedProtocolVersionErrorError, UnsupportedProtocolVersionErrorErrorData
+    ListToolsResultResponse, MissingRequiredClientCapabilityError,
+    MissingRequiredClientCapabilityErrorError, PaginatedRequest, PaginatedResult,
+    ReadResourceResultResponse, ResourceRequestParams, ServerNotification, ServerResult,
+    UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError
 );

@@ -10,9 +10,8 @@ use mcp_wire::{
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
     ListResourcesResult, ReadResourceOutcome, ReadResourceRequest,
-    ReadResourceRequestParams, ReadResourceResult, Resource,
-    ResourceListChangedNotification, ResourceTemplate, ResourceUpdatedNotification,
-    ResourceUpdatedNotificationParams,
+    ReadResourceRequestParams, ReadResourceResult, ResourceListChangedNotification,
+    ResourceUpdatedNotification, ResourceUpdatedNotificationParams,
 };
 
 impl Decode for ListResourceTemplatesRequest {
@@ -406,79 +405,6 @@ impl Encode for ReadResourceResult {
     }
 }
 
-impl Decode for Resource {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            title: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Resource",
-                &[
-                    "name",
-                    "uri",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "size",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Resource {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.mime_type.fill(reader),
-            7 => self.size.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Resource {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.optional("title", &self.title);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for ResourceListChangedNotification {
     fn blank() -> Self {
         Self::default()
@@ -514,75 +440,6 @@ impl Encode for ResourceListChangedNotification {
         object.constant("jsonrpc", "2.0");
         object.constant("method", "notifications/resources/list_changed");
         object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceTemplate {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            title: None,
-            uri_template: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceTemplate",
-                &[
-                    "name",
-                    "uriTemplate",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceTemplate {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri_template.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.mime_type.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceTemplate {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.member("uriTemplate", &self.uri_template);
         object.extra(&self.extra);
         object.end();
     }
@@ -676,7 +533,6 @@ impl Encode for ResourceUpdatedNotificationParams {
 mcp_wire::serde_bridge!(
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
     ListResourcesResult, ReadResourceOutcome, ReadResourceRequest,
-    ReadResourceRequestParams, ReadResourceResult, Resource,
-    ResourceListChangedNotification, ResourceTemplate, ResourceUpdatedNotification,
-    ResourceUpdatedNotificationParams
+    ReadResourceRequestParams, ReadResourceResult, ResourceListChangedNotification,
+    ResourceUpdatedNotification, ResourceUpdatedNotificationParams
 );

@@ -5,46 +5,7 @@
 
 use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
-use crate::{LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams};
-
-impl Decode for LoggingLevel {
-    fn blank() -> Self {
-        Self::Alert
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        *self = match reader
-            .string_enum(
-                &[
-                    "alert",
-                    "critical",
-                    "debug",
-                    "emergency",
-                    "error",
-                    "info",
-                    "notice",
-                    "warning",
-                ],
-            )?
-        {
-            0 => Self::Alert,
-            1 => Self::Critical,
-            2 => Self::Debug,
-            3 => Self::Emergency,
-            4 => Self::Error,
-            5 => Self::Info,
-            6 => Self::Notice,
-            _ => Self::Warning,
-        };
-        Ok(())
-    }
-}
-
-impl Encode for LoggingLevel {
-    fn encode(&self, writer: &mut Writer) {
-        self.as_str().encode(writer);
-    }
-}
+use crate::{LoggingMessageNotification, LoggingMessageNotificationParams};
 
 impl Decode for LoggingMessageNotification {
     fn blank() -> Self {
@@ -137,6 +98,4 @@ impl Encode for LoggingMessageNotificationParams {
     }
 }
 
-mcp_wire::serde_bridge!(
-    LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParams
-);
+mcp_wire::serde_bridge!(LoggingMessageNotification, LoggingMessageNotificationParams);

@@ -9,8 +9,7 @@ use mcp_wire::{
 
 use crate::{
     GetPromptOutcome, GetPromptRequest, GetPromptRequestParams, GetPromptResult,
-    ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument,
-    PromptListChangedNotification, PromptMessage,
+    ListPromptsRequest, ListPromptsResult, PromptListChangedNotification,
 };
 
 impl Decode for GetPromptOutcome {
@@ -290,108 +289,6 @@ impl Encode for ListPromptsResult {
     }
 }
 
-impl Decode for Prompt {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            description: None,
-            icons: None,
-            meta: None,
-            name: String::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Prompt",
-                &["name", "_meta", "arguments", "description", "icons", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Prompt {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.meta.fill(reader),
-            2 => self.arguments.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.icons.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Prompt {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("arguments", &self.arguments);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptArgument {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            name: String::new(),
-            required: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PromptArgument",
-                &["name", "description", "required", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptArgument {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.description.fill(reader),
-            2 => self.required.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptArgument {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("description", &self.description);
-        object.member("name", &self.name);
-        object.optional("required", &self.required);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for PromptListChangedNotification {
     fn blank() -> Self {
         Self::default()
@@ -432,47 +329,7 @@ impl Encode for PromptListChangedNotification {
     }
 }
 
-impl Decode for PromptMessage {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            role: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptMessage {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            _ => self.role.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptMessage {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("content", &self.content);
-        object.member("role", &self.role);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 mcp_wire::serde_bridge!(
     GetPromptOutcome, GetPromptRequest, GetPromptRequestParams, GetPromptResult,
-    ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument,
-    PromptListChangedNotification, PromptMessage
+    ListPromptsRequest, ListPromptsResult, PromptListChangedNotification
 );

@@ -3,9 +3,9 @@
 
 //! Reading and writing the types of `roots`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
 
-use crate::{ListRootsRequest, ListRootsRequestParams, ListRootsResult, Root};
+use crate::{ListRootsRequest, ListRootsRequestParams};
 
 impl Decode for ListRootsRequest {
     fn blank() -> Self {
@@ -75,80 +75,4 @@ impl Encode for ListRootsRequestParams {
     }
 }
 
-impl Decode for ListRootsResult {
-    fn blank() -> Self {
-        Self {
-            roots: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ListRootsResult", &["roots"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListRootsResult {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.roots.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListRootsResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("roots", &self.roots);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Root {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            name: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Root", &["uri", "_meta", "name"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Root {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.name.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Root {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("name", &self.name);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-mcp_wire::serde_bridge!(ListRootsRequest, ListRootsRequestParams, ListRootsResult, Root);
+mcp_wire::serde_bridge!(ListRootsRequest, ListRootsRequestParams);

@@ -6,57 +6,10 @@
 use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
 
 use crate::{
-    SubscriptionFilter, SubscriptionsAcknowledgedNotification,
-    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequest,
-    SubscriptionsListenRequestParams, SubscriptionsListenResult,
-    SubscriptionsListenResultMetaObject,
+    SubscriptionsAcknowledgedNotification, SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequest, SubscriptionsListenRequestParams,
+    SubscriptionsListenResult, SubscriptionsListenResultMetaObject,
 };
-
-impl Decode for SubscriptionFilter {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionFilter",
-            &[
-                "promptsListChanged",
-                "resourceSubscriptions",
-                "resourcesListChanged",
-                "toolsListChanged",
-            ],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SubscriptionFilter {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.prompts_list_changed.fill(reader),
-            1 => self.resource_subscriptions.fill(reader),
-            2 => self.resources_list_changed.fill(reader),
-            _ => self.tools_list_changed.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SubscriptionFilter {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("promptsListChanged", &self.prompts_list_changed);
-        object.optional("resourceSubscriptions", &self.resource_subscriptions);
-        object.optional("resourcesListChanged", &self.resources_list_changed);
-        object.optional("toolsListChanged", &self.tools_list_changed);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
 
 impl Decode for SubscriptionsAcknowledgedNotification {
     fn blank() -> Self {
@@ -319,8 +272,7 @@ impl Encode for SubscriptionsListenResultMetaObject {
 }
 
 mcp_wire::serde_bridge!(
-    SubscriptionFilter, SubscriptionsAcknowledgedNotification,
-    SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenRequest,
-    SubscriptionsListenRequestParams, SubscriptionsListenResult,
-    SubscriptionsListenResultMetaObject
+    SubscriptionsAcknowledgedNotification, SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequest, SubscriptionsListenRequestParams,
+    SubscriptionsListenResult, SubscriptionsListenResultMetaObject
 );

@@ -10,7 +10,7 @@ use mcp_wire::{
 
 use crate::{
     CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, Tool, ToolAnnotations, ToolListChangedNotification,
+    ListToolsRequest, ListToolsResult, ToolListChangedNotification,
 };
 
 impl Decode for CallToolOutcome {
@@ -289,124 +289,6 @@ impl Encode for ListToolsResult {
     }
 }
 
-impl Decode for Tool {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            input_schema: Decode::blank(),
-            meta: None,
-            name: String::new(),
-            output_schema: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Tool",
-                &[
-                    "inputSchema",
-                    "name",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "outputSchema",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Tool {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.input_schema.fill(reader),
-            1 => self.name.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.output_schema.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Tool {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.member("inputSchema", &self.input_schema);
-        object.member("name", &self.name);
-        object.optional("outputSchema", &self.output_schema);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ToolAnnotations {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolAnnotations",
-            &[
-                "destructiveHint",
-                "idempotentHint",
-                "openWorldHint",
-                "readOnlyHint",
-                "title",
-            ],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolAnnotations {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.destructive_hint.fill(reader),
-            1 => self.idempotent_hint.fill(reader),
-            2 => self.open_world_hint.fill(reader),
-            3 => self.read_only_hint.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolAnnotations {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("destructiveHint", &self.destructive_hint);
-        object.optional("idempotentHint", &self.idempotent_hint);
-        object.optional("openWorldHint", &self.open_world_hint);
-        object.optional("readOnlyHint", &self.read_only_hint);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
 impl Decode for ToolListChangedNotification {
     fn blank() -> Self {
         Self::default()
@@ -449,5 +331,5 @@ impl Encode for ToolListChangedNotification {
 
 mcp_wire::serde_bridge!(
     CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
-    ListToolsRequest, ListToolsResult, Tool, ToolAnnotations, ToolListChangedNotification
+    ListToolsRequest, ListToolsResult, ToolListChangedNotification
 );

@@ -6,52 +6,15 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 
-use super::shared::request_meta_object_down;
-
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_down(
     value: new::CompleteRequestParams,
 ) -> old::CompleteRequestParams {
     let new::CompleteRequestParams { argument, meta, reference, extra } = value;
     old::CompleteRequestParams {
-        meta: meta.map(request_meta_object_down),
-        argument: complete_request_params_argument_down(argument),
-        reference: completion_reference_down(reference),
-        extra,
-    }
-}
-
-/// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
-pub(crate) fn complete_request_params_argument_down(
-    value: new::CompleteRequestParamsArgument,
-) -> old::CompleteRequestParamsArgument {
-    let new::CompleteRequestParamsArgument { name, value, extra } = value;
-    old::CompleteRequestParamsArgument {
-        name,
-        value,
-        extra,
-    }
-}
-
-/// `CompleteResult` to `CompleteResult`.
-pub(crate) fn complete_result_down(value: new::CompleteResult) -> old::CompleteResult {
-    let new::CompleteResult { completion, meta, extra } = value;
-    old::CompleteResult {
         meta,
-        completion: complete_result_completion_down(completion),
-        extra,
-    }
-}
-
-/// `CompleteResultCompletion` to `CompleteResultCompletion`.
-pub(crate) fn complete_result_completion_down(
-    value: new::CompleteResultCompletion,
-) -> old::CompleteResultCompletion {
-    let new::CompleteResultCompletion { has_more, total, values, extra } = value;
-    old::CompleteResultCompletion {
-        has_more,
-        total,
-        values,
+        argument,
+        reference: completion_reference_down(reference),
         extra,
     }
 }
@@ -62,32 +25,10 @@ pub(crate) fn completion_reference_down(
 ) -> old::CompletionReference {
     match value {
         new::CompletionReference::Prompt(value) => {
-            old::CompletionReference::Prompt(prompt_reference_down(value))
+            old::CompletionReference::Prompt(value)
         }
         new::CompletionReference::Resource(value) => {
-            old::CompletionReference::Resource(resource_reference_down(value))
+            old::CompletionReference::Resource(value)
         }
-    }
-}
-
-/// `PromptReference` to `PromptReference`.
-pub(crate) fn prompt_reference_down(
-    value: new::PromptReference,
-) -> old::PromptReference {
-    let new::PromptReference { name, extra } = value;
-    old::PromptReference {
-        name,
-        extra,
-    }
-}
-
-/// `ResourceReference` to `ResourceReference`.
-pub(crate) fn resource_reference_down(
-    value: new::ResourceReference,
-) -> old::ResourceReference {
-    let new::ResourceReference { uri, extra } = value;
-    old::ResourceReference {
-        uri,
-        extra,
     }
 }

@@ -9,75 +9,6 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::{shared::progress_token_down, shared::request_meta_object_down};
-
-/// `CancelledNotificationParams` to `CancelledNotificationParams`.
-pub(crate) fn cancelled_notification_params_down(
-    value: new::CancelledNotificationParams,
-) -> old::CancelledNotificationParams {
-    let new::CancelledNotificationParams { meta, reason, request_id, extra } = value;
-    old::CancelledNotificationParams {
-        meta,
-        reason,
-        request_id,
-        extra,
-    }
-}
-
-/// `ClientCapabilities` to `ClientCapabilities`.
-pub(crate) fn client_capabilities_down(
-    value: new::ClientCapabilities,
-) -> old::ClientCapabilities {
-    let new::ClientCapabilities { experimental, roots, sampling, extra } = value;
-    old::ClientCapabilities {
-        experimental,
-        roots: roots.map(client_capabilities_roots_down),
-        sampling,
-        extra,
-    }
-}
-
-/// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
-pub(crate) fn client_capabilities_roots_down(
-    value: new::ClientCapabilitiesRoots,
-) -> old::ClientCapabilitiesRoots {
-    let new::ClientCapabilitiesRoots { list_changed, extra } = value;
-    old::ClientCapabilitiesRoots {
-        list_changed,
-        extra,
-    }
-}
-
-/// `Implementation` to `Implementation`.
-pub(crate) fn implementation_down(value: new::Implementation) -> old::Implementation {
-    let new::Implementation { name, version, extra } = value;
-    old::Implementation {
-        name,
-        version,
-        extra,
-    }
-}
-
-/// `InitializeRequestParams` to `InitializeRequestParams`.
-pub(crate) fn initialize_request_params_down(
-    value: new::InitializeRequestParams,
-) -> old::InitializeRequestParams {
-    let new::InitializeRequestParams {
-        capabilities,
-        client_info,
-        meta,
-        protocol_version,
-        extra,
-    } = value;
-    old::InitializeRequestParams {
-        meta: meta.map(request_meta_object_down),
-        capabilities: client_capabilities_down(capabilities),
-        client_info: implementation_down(client_info),
-        protocol_version,
-        extra,
-    }
-}
-
 /// `InitializeResult` to `InitializeResult`.
 pub(crate) fn initialize_result_down(
     value: new::InitializeResult,
@@ -97,31 +28,9 @@ pub(crate) fn initialize_result_down(
             .member("capabilities", |cx| server_capabilities_down(capabilities, cx))?,
         instructions,
         protocol_version,
-        server_info: implementation_down(server_info),
+        server_info,
         extra,
     })
-}
-
-/// `InitializedNotificationParams` to `InitializedNotificationParams`.
-pub(crate) fn initialized_notification_params_down(
-    value: new::InitializedNotificationParams,
-) -> old::InitializedNotificationParams {
-    let new::InitializedNotificationParams { meta, extra } = value;
-    old::InitializedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
-/// `PingRequestParams` to `PingRequestParams`.
-pub(crate) fn ping_request_params_down(
-    value: new::PingRequestParams,
-) -> old::PingRequestParams {
-    let new::PingRequestParams { meta, extra } = value;
-    old::PingRequestParams {
-        meta: meta.map(request_meta_object_down),
-        extra,
-    }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
@@ -141,7 +50,7 @@ pub(crate) fn progress_notification_params_down(
     Ok(old::ProgressNotificationParams {
         meta,
         progress,
-        progress_token: progress_token_down(progress_token),
+        progress_token,
         total,
         extra,
     })
@@ -170,43 +79,9 @@ pub(crate) fn server_capabilities_down(
     Ok(old::ServerCapabilities {
         experimental,
         logging,
-        prompts: prompts.map(server_capabilities_prompts_down),
-        resources: resources.map(server_capabilities_resources_down),
-        tools: tools.map(server_capabilities_tools_down),
+        prompts,
+        resources,
+        tools,
         extra,
     })
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_down(
-    value: new::ServerCapabilitiesPrompts,
-) -> old::ServerCapabilitiesPrompts {
-    let new::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    old::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_down(
-    value: new::ServerCapabilitiesResources,
-) -> old::ServerCapabilitiesResources {
-    let new::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    old::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_down(
-    value: new::ServerCapabilitiesTools,
-) -> old::ServerCapabilitiesTools {
-    let new::ServerCapabilitiesTools { list_changed, extra } = value;
-    old::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }

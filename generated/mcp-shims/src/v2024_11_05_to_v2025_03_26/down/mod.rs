@@ -5,15 +5,13 @@
 
 mod completion;
 mod lifecycle;
-mod logging;
 mod prompts;
 mod resources;
-mod roots;
 mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible};
+use mcp_convert::dynamic::{Hop, exact, fallible, same};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
@@ -25,17 +23,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: |value, cx| exact(value, cx, shared::any_result_down),
+        run: same,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| exact(value, cx, shared::blob_resource_contents_down),
+        run: same,
     },
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: |value, cx| exact(value, cx, tools::call_tool_request_params_down),
+        run: same,
     },
     Hop {
         from: "CallToolResult",
@@ -45,17 +43,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: |value, cx| exact(value, cx, lifecycle::cancelled_notification_params_down),
+        run: same,
     },
     Hop {
         from: "ClientCapabilities",
         to: "ClientCapabilities",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_down),
+        run: same,
     },
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_roots_down),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParams",
@@ -65,21 +63,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_argument_down,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| exact(value, cx, completion::complete_result_down),
+        run: same,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| exact(value, cx, completion::complete_result_completion_down),
+        run: same,
     },
     Hop {
         from: "CompletionReference",
@@ -113,7 +107,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: |value, cx| exact(value, cx, prompts::get_prompt_request_params_down),
+        run: same,
     },
     Hop {
         from: "GetPromptResult",
@@ -128,17 +122,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| exact(value, cx, lifecycle::implementation_down),
+        run: same,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| exact(value, cx, sampling::include_context_down),
+        run: same,
     },
     Hop {
         from: "InitializeRequestParams",
         to: "InitializeRequestParams",
-        run: |value, cx| exact(value, cx, lifecycle::initialize_request_params_down),
+        run: same,
     },
     Hop {
         from: "InitializeResult",
@@ -148,30 +142,22 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "InitializedNotificationParams",
         to: "InitializedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            lifecycle::initialized_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ListPromptsRequestParams",
         to: "ListPromptsRequestParams",
-        run: |value, cx| exact(value, cx, prompts::list_prompts_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListPromptsResult",
         to: "ListPromptsResult",
-        run: |value, cx| exact(value, cx, prompts::list_prompts_result_down),
+        run: same,
     },
     Hop {
         from: "ListResourceTemplatesRequestParams",
         to: "ListResourceTemplatesRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::list_resource_templates_request_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ListResourceTemplatesResult",
@@ -181,7 +167,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListResourcesRequestParams",
         to: "ListResourcesRequestParams",
-        run: |value, cx| exact(value, cx, resources::list_resources_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListResourcesResult",
@@ -191,17 +177,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListRootsRequestParams",
         to: "ListRootsRequestParams",
-        run: |value, cx| exact(value, cx, roots::list_roots_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| exact(value, cx, roots::list_roots_result_down),
+        run: same,
     },
     Hop {
         from: "ListToolsRequestParams",
         to: "ListToolsRequestParams",
-        run: |value, cx| exact(value, cx, tools::list_tools_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListToolsResult",
@@ -211,31 +197,27 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| exact(value, cx, logging::logging_level_down),
+        run: same,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            logging::logging_message_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| exact(value, cx, sampling::model_hint_down),
+        run: same,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| exact(value, cx, sampling::model_preferences_down),
+        run: same,
     },
     Hop {
         from: "PingRequestParams",
         to: "PingRequestParams",
-        run: |value, cx| exact(value, cx, lifecycle::ping_request_params_down),
+        run: same,
     },
     Hop {
         from: "ProgressNotificationParams",
@@ -249,26 +231,22 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| exact(value, cx, shared::progress_token_down),
+        run: same,
     },
     Hop {
         from: "Prompt",
         to: "Prompt",
-        run: |value, cx| exact(value, cx, prompts::prompt_down),
+        run: same,
     },
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| exact(value, cx, prompts::prompt_argument_down),
+        run: same,
     },
     Hop {
         from: "PromptListChangedNotificationParams",
         to: "PromptListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            prompts::prompt_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "PromptMessage",
@@ -278,22 +256,22 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| exact(value, cx, completion::prompt_reference_down),
+        run: same,
     },
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: |value, cx| exact(value, cx, resources::read_resource_request_params_down),
+        run: same,
     },
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| exact(value, cx, resources::read_resource_result_down),
+        run: same,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| exact(value, cx, shared::request_meta_object_down),
+        run: same,
     },
     Hop {
         from: "Resource",
@@ -303,16 +281,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceListChangedNotificationParams",
         to: "ResourceListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::resource_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ResourceReference",
         to: "ResourceReference",
-        run: |value, cx| exact(value, cx, completion::resource_reference_down),
+        run: same,
     },
     Hop {
         from: "ResourceTemplate",
@@ -322,30 +296,22 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::resource_updated_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| exact(value, cx, shared::role_down),
+        run: same,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| exact(value, cx, roots::root_down),
+        run: same,
     },
     Hop {
         from: "RootsListChangedNotificationParams",
         to: "RootsListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            roots::roots_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "SamplingContent",
@@ -365,27 +331,27 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_down),
+        run: same,
     },
     Hop {
         from: "SetLevelRequestParams",
         to: "SetLevelRequestParams",
-        run: |value, cx| exact(value, cx, logging::set_level_request_params_down),
+        run: same,
     },
     Hop {
         from: "SubscribeRequestParams",
         to: "SubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::subscribe_request_params_down),
+        run: same,
     },
     Hop {
         from: "TextContent",
@@ -395,12 +361,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| exact(value, cx, shared::text_or_blob_contents_down),
+        run: same,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| exact(value, cx, shared::text_resource_contents_down),
+        run: same,
     },
     Hop {
         from: "Tool",
@@ -410,15 +376,11 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ToolListChangedNotificationParams",
         to: "ToolListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            tools::tool_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "UnsubscribeRequestParams",
         to: "UnsubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::unsubscribe_request_params_down),
+        run: same,
     },
 ];

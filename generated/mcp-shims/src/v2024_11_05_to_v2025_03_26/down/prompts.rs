@@ -7,22 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{
-    shared::content_block_down, shared::request_meta_object_down, shared::role_down,
-};
-
-/// `GetPromptRequestParams` to `GetPromptRequestParams`.
-pub(crate) fn get_prompt_request_params_down(
-    value: new::GetPromptRequestParams,
-) -> old::GetPromptRequestParams {
-    let new::GetPromptRequestParams { arguments, meta, name, extra } = value;
-    old::GetPromptRequestParams {
-        meta: meta.map(request_meta_object_down),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_down;
 
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_down(
@@ -38,65 +23,6 @@ pub(crate) fn get_prompt_result_down(
     })
 }
 
-/// `ListPromptsRequestParams` to `ListPromptsRequestParams`.
-pub(crate) fn list_prompts_request_params_down(
-    value: new::ListPromptsRequestParams,
-) -> old::ListPromptsRequestParams {
-    let new::ListPromptsRequestParams { cursor, meta, extra } = value;
-    old::ListPromptsRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
-}
-
-/// `ListPromptsResult` to `ListPromptsResult`.
-pub(crate) fn list_prompts_result_down(
-    value: new::ListPromptsResult,
-) -> old::ListPromptsResult {
-    let new::ListPromptsResult { meta, next_cursor, prompts, extra } = value;
-    old::ListPromptsResult {
-        meta,
-        next_cursor,
-        prompts: prompts.into_iter().map(prompt_down).collect(),
-        extra,
-    }
-}
-
-/// `Prompt` to `Prompt`.
-pub(crate) fn prompt_down(value: new::Prompt) -> old::Prompt {
-    let new::Prompt { arguments, description, name, extra } = value;
-    old::Prompt {
-        arguments: arguments
-            .map(|value| value.into_iter().map(prompt_argument_down).collect()),
-        description,
-        name,
-        extra,
-    }
-}
-
-/// `PromptArgument` to `PromptArgument`.
-pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArgument {
-    let new::PromptArgument { description, name, required, extra } = value;
-    old::PromptArgument {
-        description,
-        name,
-        required,
-        extra,
-    }
-}
-
-/// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
-pub(crate) fn prompt_list_changed_notification_params_down(
-    value: new::PromptListChangedNotificationParams,
-) -> old::PromptListChangedNotificationParams {
-    let new::PromptListChangedNotificationParams { meta, extra } = value;
-    old::PromptListChangedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_down(
     value: new::PromptMessage,
@@ -105,7 +31,7 @@ pub(crate) fn prompt_message_down(
     let new::PromptMessage { content, role, extra } = value;
     Ok(old::PromptMessage {
         content: cx.member("content", |cx| content_block_down(content, cx))?,
-        role: role_down(role),
+        role,
         extra,
     })
 }

@@ -6,22 +6,7 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 
-use super::{
-    shared::annotations_down, shared::request_meta_object_down,
-    shared::text_or_blob_contents_down,
-};
-
-/// `ListResourceTemplatesRequestParams` to `ListResourceTemplatesRequestParams`.
-pub(crate) fn list_resource_templates_request_params_down(
-    value: new::ListResourceTemplatesRequestParams,
-) -> old::ListResourceTemplatesRequestParams {
-    let new::ListResourceTemplatesRequestParams { cursor, meta, extra } = value;
-    old::ListResourceTemplatesRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
-}
+use super::shared::annotations_down;
 
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_down(
@@ -44,18 +29,6 @@ pub(crate) fn list_resource_templates_result_down(
     }
 }
 
-/// `ListResourcesRequestParams` to `ListResourcesRequestParams`.
-pub(crate) fn list_resources_request_params_down(
-    value: new::ListResourcesRequestParams,
-) -> old::ListResourcesRequestParams {
-    let new::ListResourcesRequestParams { cursor, meta, extra } = value;
-    old::ListResourcesRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
-}
-
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_down(
     value: new::ListResourcesResult,
@@ -65,30 +38,6 @@ pub(crate) fn list_resources_result_down(
         meta,
         next_cursor,
         resources: resources.into_iter().map(resource_down).collect(),
-        extra,
-    }
-}
-
-/// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
-pub(crate) fn read_resource_request_params_down(
-    value: new::ReadResourceRequestParams,
-) -> old::ReadResourceRequestParams {
-    let new::ReadResourceRequestParams { meta, uri, extra } = value;
-    old::ReadResourceRequestParams {
-        meta: meta.map(request_meta_object_down),
-        uri,
-        extra,
-    }
-}
-
-/// `ReadResourceResult` to `ReadResourceResult`.
-pub(crate) fn read_resource_result_down(
-    value: new::ReadResourceResult,
-) -> old::ReadResourceResult {
-    let new::ReadResourceResult { contents, meta, extra } = value;
-    old::ReadResourceResult {
-        meta,
-        contents: contents.into_iter().map(text_or_blob_contents_down).collect(),
         extra,
     }
 }
@@ -103,17 +52,6 @@ pub(crate) fn resource_down(value: new::Resource) -> old::Resource {
         name,
         size,
         uri,
-        extra,
-    }
-}
-
-/// `ResourceListChangedNotificationParams` to `ResourceListChangedNotificationParams`.
-pub(crate) fn resource_list_changed_notification_params_down(
-    value: new::ResourceListChangedNotificationParams,
-) -> old::ResourceListChangedNotificationParams {
-    let new::ResourceListChangedNotificationParams { meta, extra } = value;
-    old::ResourceListChangedNotificationParams {
-        meta,
         extra,
     }
 }
@@ -136,42 +74,6 @@ pub(crate) fn resource_template_down(
         mime_type,
         name,
         uri_template,
-        extra,
-    }
-}
-
-/// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
-pub(crate) fn resource_updated_notification_params_down(
-    value: new::ResourceUpdatedNotificationParams,
-) -> old::ResourceUpdatedNotificationParams {
-    let new::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
-    old::ResourceUpdatedNotificationParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
-/// `SubscribeRequestParams` to `SubscribeRequestParams`.
-pub(crate) fn subscribe_request_params_down(
-    value: new::SubscribeRequestParams,
-) -> old::SubscribeRequestParams {
-    let new::SubscribeRequestParams { meta, uri, extra } = value;
-    old::SubscribeRequestParams {
-        meta: meta.map(request_meta_object_down),
-        uri,
-        extra,
-    }
-}
-
-/// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
-pub(crate) fn unsubscribe_request_params_down(
-    value: new::UnsubscribeRequestParams,
-) -> old::UnsubscribeRequestParams {
-    let new::UnsubscribeRequestParams { meta, uri, extra } = value;
-    old::UnsubscribeRequestParams {
-        meta: meta.map(request_meta_object_down),
-        uri,
         extra,
     }
 }

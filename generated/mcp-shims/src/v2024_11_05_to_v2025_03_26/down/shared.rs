@@ -14,27 +14,8 @@ use super::super::rules;
 pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
     let new::Annotations { audience, priority, extra } = value;
     old::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_down).collect()),
+        audience,
         priority,
-        extra,
-    }
-}
-
-/// `AnyResult` to `AnyResult`.
-pub(crate) fn any_result_down(value: new::AnyResult) -> old::AnyResult {
-    let new::AnyResult { meta, extra } = value;
-    old::AnyResult { meta, extra }
-}
-
-/// `BlobResourceContents` to `BlobResourceContents`.
-pub(crate) fn blob_resource_contents_down(
-    value: new::BlobResourceContents,
-) -> old::BlobResourceContents {
-    let new::BlobResourceContents { blob, mime_type, uri, extra } = value;
-    old::BlobResourceContents {
-        blob,
-        mime_type,
-        uri,
         extra,
     }
 }
@@ -67,7 +48,7 @@ pub(crate) fn embedded_resource_down(
     let new::EmbeddedResource { annotations, resource, extra } = value;
     old::EmbeddedResource {
         annotations: annotations.map(annotations_down),
-        resource: text_or_blob_contents_down(resource),
+        resource,
         extra,
     }
 }
@@ -83,66 +64,12 @@ pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent 
     }
 }
 
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
-    match value {
-        new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
-        new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
-/// `RequestMetaObject` to `RequestMetaObject`.
-pub(crate) fn request_meta_object_down(
-    value: new::RequestMetaObject,
-) -> old::RequestMetaObject {
-    let new::RequestMetaObject { progress_token, extra } = value;
-    old::RequestMetaObject {
-        progress_token: progress_token.map(progress_token_down),
-        extra,
-    }
-}
-
-/// `Role` to `Role`.
-pub(crate) fn role_down(value: new::Role) -> old::Role {
-    match value {
-        new::Role::Assistant => old::Role::Assistant,
-        new::Role::User => old::Role::User,
-    }
-}
-
 /// `TextContent` to `TextContent`.
 pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
     let new::TextContent { annotations, text, extra } = value;
     old::TextContent {
         annotations: annotations.map(annotations_down),
         text,
-        extra,
-    }
-}
-
-/// `TextOrBlobContents` to `TextOrBlobContents`.
-pub(crate) fn text_or_blob_contents_down(
-    value: new::TextOrBlobContents,
-) -> old::TextOrBlobContents {
-    match value {
-        new::TextOrBlobContents::Text(value) => {
-            old::TextOrBlobContents::Text(text_resource_contents_down(value))
-        }
-        new::TextOrBlobContents::Blob(value) => {
-            old::TextOrBlobContents::Blob(blob_resource_contents_down(value))
-        }
-    }
-}
-
-/// `TextResourceContents` to `TextResourceContents`.
-pub(crate) fn text_resource_contents_down(
-    value: new::TextResourceContents,
-) -> old::TextResourceContents {
-    let new::TextResourceContents { mime_type, text, uri, extra } = value;
-    old::TextResourceContents {
-        mime_type,
-        text,
-        uri,
         extra,
     }
 }

@@ -9,20 +9,7 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::{shared::content_block_down, shared::request_meta_object_down};
-
-/// `CallToolRequestParams` to `CallToolRequestParams`.
-pub(crate) fn call_tool_request_params_down(
-    value: new::CallToolRequestParams,
-) -> old::CallToolRequestParams {
-    let new::CallToolRequestParams { arguments, meta, name, extra } = value;
-    old::CallToolRequestParams {
-        meta: meta.map(request_meta_object_down),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_down;
 
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_down(
@@ -36,18 +23,6 @@ pub(crate) fn call_tool_result_down(
         is_error,
         extra,
     })
-}
-
-/// `ListToolsRequestParams` to `ListToolsRequestParams`.
-pub(crate) fn list_tools_request_params_down(
-    value: new::ListToolsRequestParams,
-) -> old::ListToolsRequestParams {
-    let new::ListToolsRequestParams { cursor, meta, extra } = value;
-    old::ListToolsRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
@@ -74,15 +49,4 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         name,
         extra,
     })
-}
-
-/// `ToolListChangedNotificationParams` to `ToolListChangedNotificationParams`.
-pub(crate) fn tool_list_changed_notification_params_down(
-    value: new::ToolListChangedNotificationParams,
-) -> old::ToolListChangedNotificationParams {
-    let new::ToolListChangedNotificationParams { meta, extra } = value;
-    old::ToolListChangedNotificationParams {
-        meta,
-        extra,
-    }
 }

@@ -6,52 +6,15 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 
-use super::shared::request_meta_object_up;
-
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
     value: old::CompleteRequestParams,
 ) -> new::CompleteRequestParams {
     let old::CompleteRequestParams { argument, meta, reference, extra } = value;
     new::CompleteRequestParams {
-        meta: meta.map(request_meta_object_up),
-        argument: complete_request_params_argument_up(argument),
-        reference: completion_reference_up(reference),
-        extra,
-    }
-}
-
-/// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
-pub(crate) fn complete_request_params_argument_up(
-    value: old::CompleteRequestParamsArgument,
-) -> new::CompleteRequestParamsArgument {
-    let old::CompleteRequestParamsArgument { name, value, extra } = value;
-    new::CompleteRequestParamsArgument {
-        name,
-        value,
-        extra,
-    }
-}
-
-/// `CompleteResult` to `CompleteResult`.
-pub(crate) fn complete_result_up(value: old::CompleteResult) -> new::CompleteResult {
-    let old::CompleteResult { completion, meta, extra } = value;
-    new::CompleteResult {
         meta,
-        completion: complete_result_completion_up(completion),
-        extra,
-    }
-}
-
-/// `CompleteResultCompletion` to `CompleteResultCompletion`.
-pub(crate) fn complete_result_completion_up(
-    value: old::CompleteResultCompletion,
-) -> new::CompleteResultCompletion {
-    let old::CompleteResultCompletion { has_more, total, values, extra } = value;
-    new::CompleteResultCompletion {
-        has_more,
-        total,
-        values,
+        argument,
+        reference: completion_reference_up(reference),
         extra,
     }
 }
@@ -62,30 +25,10 @@ pub(crate) fn completion_reference_up(
 ) -> new::CompletionReference {
     match value {
         old::CompletionReference::Prompt(value) => {
-            new::CompletionReference::Prompt(prompt_reference_up(value))
+            new::CompletionReference::Prompt(value)
         }
         old::CompletionReference::Resource(value) => {
-            new::CompletionReference::Resource(resource_reference_up(value))
+            new::CompletionReference::Resource(value)
         }
-    }
-}
-
-/// `PromptReference` to `PromptReference`.
-pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptReference {
-    let old::PromptReference { name, extra } = value;
-    new::PromptReference {
-        name,
-        extra,
-    }
-}
-
-/// `ResourceReference` to `ResourceReference`.
-pub(crate) fn resource_reference_up(
-    value: old::ResourceReference,
-) -> new::ResourceReference {
-    let old::ResourceReference { uri, extra } = value;
-    new::ResourceReference {
-        uri,
-        extra,
     }
 }

@@ -7,75 +7,6 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{shared::progress_token_up, shared::request_meta_object_up};
-
-/// `CancelledNotificationParams` to `CancelledNotificationParams`.
-pub(crate) fn cancelled_notification_params_up(
-    value: old::CancelledNotificationParams,
-) -> new::CancelledNotificationParams {
-    let old::CancelledNotificationParams { meta, reason, request_id, extra } = value;
-    new::CancelledNotificationParams {
-        meta,
-        reason,
-        request_id,
-        extra,
-    }
-}
-
-/// `ClientCapabilities` to `ClientCapabilities`.
-pub(crate) fn client_capabilities_up(
-    value: old::ClientCapabilities,
-) -> new::ClientCapabilities {
-    let old::ClientCapabilities { experimental, roots, sampling, extra } = value;
-    new::ClientCapabilities {
-        experimental,
-        roots: roots.map(client_capabilities_roots_up),
-        sampling,
-        extra,
-    }
-}
-
-/// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
-pub(crate) fn client_capabilities_roots_up(
-    value: old::ClientCapabilitiesRoots,
-) -> new::ClientCapabilitiesRoots {
-    let old::ClientCapabilitiesRoots { list_changed, extra } = value;
-    new::ClientCapabilitiesRoots {
-        list_changed,
-        extra,
-    }
-}
-
-/// `Implementation` to `Implementation`.
-pub(crate) fn implementation_up(value: old::Implementation) -> new::Implementation {
-    let old::Implementation { name, version, extra } = value;
-    new::Implementation {
-        name,
-        version,
-        extra,
-    }
-}
-
-/// `InitializeRequestParams` to `InitializeRequestParams`.
-pub(crate) fn initialize_request_params_up(
-    value: old::InitializeRequestParams,
-) -> new::InitializeRequestParams {
-    let old::InitializeRequestParams {
-        capabilities,
-        client_info,
-        meta,
-        protocol_version,
-        extra,
-    } = value;
-    new::InitializeRequestParams {
-        meta: meta.map(request_meta_object_up),
-        capabilities: client_capabilities_up(capabilities),
-        client_info: implementation_up(client_info),
-        protocol_version,
-        extra,
-    }
-}
-
 /// `InitializeResult` to `InitializeResult`.
 pub(crate) fn initialize_result_up(
     value: old::InitializeResult,
@@ -95,31 +26,9 @@ pub(crate) fn initialize_result_up(
             .member("capabilities", |cx| server_capabilities_up(capabilities, cx))?,
         instructions,
         protocol_version,
-        server_info: implementation_up(server_info),
+        server_info,
         extra,
     })
-}
-
-/// `InitializedNotificationParams` to `InitializedNotificationParams`.
-pub(crate) fn initialized_notification_params_up(
-    value: old::InitializedNotificationParams,
-) -> new::InitializedNotificationParams {
-    let old::InitializedNotificationParams { meta, extra } = value;
-    new::InitializedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
-/// `PingRequestParams` to `PingRequestParams`.
-pub(crate) fn ping_request_params_up(
-    value: old::PingRequestParams,
-) -> new::PingRequestParams {
-    let old::PingRequestParams { meta, extra } = value;
-    new::PingRequestParams {
-        meta: meta.map(request_meta_object_up),
-        extra,
-    }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
@@ -138,7 +47,7 @@ pub(crate) fn progress_notification_params_up(
         meta,
         message: cx.carried("message", &mut extra),
         progress,
-        progress_token: progress_token_up(progress_token),
+        progress_token,
         total,
         extra,
     })
@@ -161,43 +70,9 @@ pub(crate) fn server_capabilities_up(
         completions: cx.carried("completions", &mut extra),
         experimental,
         logging,
-        prompts: prompts.map(server_capabilities_prompts_up),
-        resources: resources.map(server_capabilities_resources_up),
-        tools: tools.map(server_capabilities_tools_up),
+        prompts,
+        resources,
+        tools,
         extra,
     })
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_up(
-    value: old::ServerCapabilitiesPrompts,
-) -> new::ServerCapabilitiesPrompts {
-    let old::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    new::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_up(
-    value: old::ServerCapabilitiesResources,
-) -> new::ServerCapabilitiesResources {
-    let old::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    new::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_up(
-    value: old::ServerCapabilitiesTools,
-) -> new::ServerCapabilitiesTools {
-    let old::ServerCapabilitiesTools { list_changed, extra } = value;
-    new::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }

@@ -6,20 +6,7 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 
-use super::{shared::content_block_up, shared::request_meta_object_up, shared::role_up};
-
-/// `GetPromptRequestParams` to `GetPromptRequestParams`.
-pub(crate) fn get_prompt_request_params_up(
-    value: old::GetPromptRequestParams,
-) -> new::GetPromptRequestParams {
-    let old::GetPromptRequestParams { arguments, meta, name, extra } = value;
-    new::GetPromptRequestParams {
-        meta: meta.map(request_meta_object_up),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_up;
 
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_up(value: old::GetPromptResult) -> new::GetPromptResult {
@@ -32,71 +19,12 @@ pub(crate) fn get_prompt_result_up(value: old::GetPromptResult) -> new::GetPromp
     }
 }
 
-/// `ListPromptsRequestParams` to `ListPromptsRequestParams`.
-pub(crate) fn list_prompts_request_params_up(
-    value: old::ListPromptsRequestParams,
-) -> new::ListPromptsRequestParams {
-    let old::ListPromptsRequestParams { cursor, meta, extra } = value;
-    new::ListPromptsRequestParams {
-        meta: meta.map(request_meta_object_up),
-        cursor,
-        extra,
-    }
-}
-
-/// `ListPromptsResult` to `ListPromptsResult`.
-pub(crate) fn list_prompts_result_up(
-    value: old::ListPromptsResult,
-) -> new::ListPromptsResult {
-    let old::ListPromptsResult { meta, next_cursor, prompts, extra } = value;
-    new::ListPromptsResult {
-        meta,
-        next_cursor,
-        prompts: prompts.into_iter().map(prompt_up).collect(),
-        extra,
-    }
-}
-
-/// `Prompt` to `Prompt`.
-pub(crate) fn prompt_up(value: old::Prompt) -> new::Prompt {
-    let old::Prompt { arguments, description, name, extra } = value;
-    new::Prompt {
-        arguments: arguments
-            .map(|value| value.into_iter().map(prompt_argument_up).collect()),
-        description,
-        name,
-        extra,
-    }
-}
-
-/// `PromptArgument` to `PromptArgument`.
-pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgument {
-    let old::PromptArgument { description, name, required, extra } = value;
-    new::PromptArgument {
-        description,
-        name,
-        required,
-        extra,
-    }
-}
-
-/// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
-pub(crate) fn prompt_list_changed_notification_params_up(
-    value: old::PromptListChangedNotificationParams,
-) -> new::PromptListChangedNotificationParams {
-    let old::PromptListChangedNotificationParams { meta, extra } = value;
-    new::PromptListChangedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_up(value: old::PromptMessage) -> new::PromptMessage {
     let old::PromptMessage { content, role, extra } = value;
     new::PromptMessage {
         content: content_block_up(content),
-        role: role_up(role),
+        role,
         extra,
     }
 }

@@ -6,10 +6,7 @@
 use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 
-use super::{
-    shared::image_content_up, shared::request_meta_object_up, shared::role_up,
-    shared::text_content_up,
-};
+use super::{shared::image_content_up, shared::text_content_up};
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_up(
@@ -28,12 +25,12 @@ pub(crate) fn create_message_request_params_up(
         extra,
     } = value;
     new::CreateMessageRequestParams {
-        meta: meta.map(request_meta_object_up),
-        include_context: include_context.map(include_context_up),
+        meta,
+        include_context,
         max_tokens,
         messages: messages.into_iter().map(sampling_message_up).collect(),
         metadata,
-        model_preferences: model_preferences.map(model_preferences_up),
+        model_preferences,
         stop_sequences,
         system_prompt,
         temperature,
@@ -50,43 +47,8 @@ pub(crate) fn create_message_result_up(
         meta,
         content: sampling_content_up(content),
         model,
-        role: role_up(role),
+        role,
         stop_reason,
-        extra,
-    }
-}
-
-/// `IncludeContext` to `IncludeContext`.
-pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeContext {
-    match value {
-        old::IncludeContext::AllServers => new::IncludeContext::AllServers,
-        old::IncludeContext::None => new::IncludeContext::None,
-        old::IncludeContext::ThisServer => new::IncludeContext::ThisServer,
-    }
-}
-
-/// `ModelHint` to `ModelHint`.
-pub(crate) fn model_hint_up(value: old::ModelHint) -> new::ModelHint {
-    let old::ModelHint { name, extra } = value;
-    new::ModelHint { name, extra }
-}
-
-/// `ModelPreferences` to `ModelPreferences`.
-pub(crate) fn model_preferences_up(
-    value: old::ModelPreferences,
-) -> new::ModelPreferences {
-    let old::ModelPreferences {
-        cost_priority,
-        hints,
-        intelligence_priority,
-        speed_priority,
-        extra,
-    } = value;
-    new::ModelPreferences {
-        cost_priority,
-        hints: hints.map(|value| value.into_iter().map(model_hint_up).collect()),
-        intelligence_priority,
-        speed_priority,
         extra,
     }
 }
@@ -108,7 +70,7 @@ pub(crate) fn sampling_message_up(value: old::SamplingMessage) -> new::SamplingM
     let old::SamplingMessage { content, role, extra } = value;
     new::SamplingMessage {
         content: sampling_content_up(content),
-        role: role_up(role),
+        role,
         extra,
     }
 }

@@ -10,27 +10,8 @@ use mcp_2025_03_26 as new;
 pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
     let old::Annotations { audience, priority, extra } = value;
     new::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_up).collect()),
+        audience,
         priority,
-        extra,
-    }
-}
-
-/// `AnyResult` to `AnyResult`.
-pub(crate) fn any_result_up(value: old::AnyResult) -> new::AnyResult {
-    let old::AnyResult { meta, extra } = value;
-    new::AnyResult { meta, extra }
-}
-
-/// `BlobResourceContents` to `BlobResourceContents`.
-pub(crate) fn blob_resource_contents_up(
-    value: old::BlobResourceContents,
-) -> new::BlobResourceContents {
-    let old::BlobResourceContents { blob, mime_type, uri, extra } = value;
-    new::BlobResourceContents {
-        blob,
-        mime_type,
-        uri,
         extra,
     }
 }
@@ -55,7 +36,7 @@ pub(crate) fn embedded_resource_up(
     let old::EmbeddedResource { annotations, resource, extra } = value;
     new::EmbeddedResource {
         annotations: annotations.map(annotations_up),
-        resource: text_or_blob_contents_up(resource),
+        resource,
         extra,
     }
 }
@@ -71,66 +52,12 @@ pub(crate) fn image_content_up(value: old::ImageContent) -> new::ImageContent {
     }
 }
 
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
-    match value {
-        old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
-        old::ProgressToken::String(value) => new::ProgressToken::String(value),
-    }
-}
-
-/// `RequestMetaObject` to `RequestMetaObject`.
-pub(crate) fn request_meta_object_up(
-    value: old::RequestMetaObject,
-) -> new::RequestMetaObject {
-    let old::RequestMetaObject { progress_token, extra } = value;
-    new::RequestMetaObject {
-        progress_token: progress_token.map(progress_token_up),
-        extra,
-    }
-}
-
-/// `Role` to `Role`.
-pub(crate) fn role_up(value: old::Role) -> new::Role {
-    match value {
-        old::Role::Assistant => new::Role::Assistant,
-        old::Role::User => new::Role::User,
-    }
-}
-
 /// `TextContent` to `TextContent`.
 pub(crate) fn text_content_up(value: old::TextContent) -> new::TextContent {
     let old::TextContent { annotations, text, extra } = value;
     new::TextContent {
         annotations: annotations.map(annotations_up),
         text,
-        extra,
-    }
-}
-
-/// `TextOrBlobContents` to `TextOrBlobContents`.
-pub(crate) fn text_or_blob_contents_up(
-    value: old::TextOrBlobContents,
-) -> new::TextOrBlobContents {
-    match value {
-        old::TextOrBlobContents::Text(value) => {
-            new::TextOrBlobContents::Text(text_resource_contents_up(value))
-        }
-        old::TextOrBlobContents::Blob(value) => {
-            new::TextOrBlobContents::Blob(blob_resource_contents_up(value))
-        }
-    }
-}
-
-/// `TextResourceContents` to `TextResourceContents`.
-pub(crate) fn text_resource_contents_up(
-    value: old::TextResourceContents,
-) -> new::TextResourceContents {
-    let old::TextResourceContents { mime_type, text, uri, extra } = value;
-    new::TextResourceContents {
-        mime_type,
-        text,
-        uri,
         extra,
     }
 }

@@ -7,20 +7,7 @@ use mcp_2024_11_05 as old;
 use mcp_2025_03_26 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{shared::content_block_up, shared::request_meta_object_up};
-
-/// `CallToolRequestParams` to `CallToolRequestParams`.
-pub(crate) fn call_tool_request_params_up(
-    value: old::CallToolRequestParams,
-) -> new::CallToolRequestParams {
-    let old::CallToolRequestParams { arguments, meta, name, extra } = value;
-    new::CallToolRequestParams {
-        meta: meta.map(request_meta_object_up),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_up;
 
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_up(value: old::CallToolResult) -> new::CallToolResult {
@@ -29,18 +16,6 @@ pub(crate) fn call_tool_result_up(value: old::CallToolResult) -> new::CallToolRe
         meta,
         content: content.into_iter().map(content_block_up).collect(),
         is_error,
-        extra,
-    }
-}
-
-/// `ListToolsRequestParams` to `ListToolsRequestParams`.
-pub(crate) fn list_tools_request_params_up(
-    value: old::ListToolsRequestParams,
-) -> new::ListToolsRequestParams {
-    let old::ListToolsRequestParams { cursor, meta, extra } = value;
-    new::ListToolsRequestParams {
-        meta: meta.map(request_meta_object_up),
-        cursor,
         extra,
     }
 }
@@ -69,15 +44,4 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         name,
         extra,
     })
-}
-
-/// `ToolListChangedNotificationParams` to `ToolListChangedNotificationParams`.
-pub(crate) fn tool_list_changed_notification_params_up(
-    value: old::ToolListChangedNotificationParams,
-) -> new::ToolListChangedNotificationParams {
-    let old::ToolListChangedNotificationParams { meta, extra } = value;
-    new::ToolListChangedNotificationParams {
-        meta,
-        extra,
-    }
 }

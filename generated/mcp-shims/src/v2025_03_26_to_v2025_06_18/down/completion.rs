@@ -9,8 +9,6 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::shared::request_meta_object_down;
-
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_down(
     value: new::CompleteRequestParams,
@@ -24,46 +22,11 @@ pub(crate) fn complete_request_params_down(
         &mut extra,
     );
     Ok(old::CompleteRequestParams {
-        meta: meta.map(request_meta_object_down),
-        argument: complete_request_params_argument_down(argument),
+        meta,
+        argument,
         reference: cx.member("ref", |cx| completion_reference_down(reference, cx))?,
         extra,
     })
-}
-
-/// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
-pub(crate) fn complete_request_params_argument_down(
-    value: new::CompleteRequestParamsArgument,
-) -> old::CompleteRequestParamsArgument {
-    let new::CompleteRequestParamsArgument { name, value, extra } = value;
-    old::CompleteRequestParamsArgument {
-        name,
-        value,
-        extra,
-    }
-}
-
-/// `CompleteResult` to `CompleteResult`.
-pub(crate) fn complete_result_down(value: new::CompleteResult) -> old::CompleteResult {
-    let new::CompleteResult { completion, meta, extra } = value;
-    old::CompleteResult {
-        meta,
-        completion: complete_result_completion_down(completion),
-        extra,
-    }
-}
-
-/// `CompleteResultCompletion` to `CompleteResultCompletion`.
-pub(crate) fn complete_result_completion_down(
-    value: new::CompleteResultCompletion,
-) -> old::CompleteResultCompletion {
-    let new::CompleteResultCompletion { has_more, total, values, extra } = value;
-    old::CompleteResultCompletion {
-        has_more,
-        total,
-        values,
-        extra,
-    }
 }
 
 /// `CompletionReference` to `CompletionReference`.

@@ -9,21 +9,6 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::{shared::progress_token_down, shared::request_meta_object_down};
-
-/// `CancelledNotificationParams` to `CancelledNotificationParams`.
-pub(crate) fn cancelled_notification_params_down(
-    value: new::CancelledNotificationParams,
-) -> old::CancelledNotificationParams {
-    let new::CancelledNotificationParams { meta, reason, request_id, extra } = value;
-    old::CancelledNotificationParams {
-        meta,
-        reason,
-        request_id,
-        extra,
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_down(
     value: new::ClientCapabilities,
@@ -44,21 +29,10 @@ pub(crate) fn client_capabilities_down(
     );
     Ok(old::ClientCapabilities {
         experimental,
-        roots: roots.map(client_capabilities_roots_down),
+        roots,
         sampling,
         extra,
     })
-}
-
-/// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
-pub(crate) fn client_capabilities_roots_down(
-    value: new::ClientCapabilitiesRoots,
-) -> old::ClientCapabilitiesRoots {
-    let new::ClientCapabilitiesRoots { list_changed, extra } = value;
-    old::ClientCapabilitiesRoots {
-        list_changed,
-        extra,
-    }
 }
 
 /// `Implementation` to `Implementation`.
@@ -88,7 +62,7 @@ pub(crate) fn initialize_request_params_down(
         extra,
     } = value;
     Ok(old::InitializeRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         capabilities: cx
             .member("capabilities", |cx| client_capabilities_down(capabilities, cx))?,
         client_info: cx.member("clientInfo", |cx| implementation_down(client_info, cx))?,
@@ -112,112 +86,10 @@ pub(crate) fn initialize_result_down(
     } = value;
     Ok(old::InitializeResult {
         meta,
-        capabilities: server_capabilities_down(capabilities),
+        capabilities,
         instructions,
         protocol_version,
         server_info: cx.member("serverInfo", |cx| implementation_down(server_info, cx))?,
         extra,
     })
-}
-
-/// `InitializedNotificationParams` to `InitializedNotificationParams`.
-pub(crate) fn initialized_notification_params_down(
-    value: new::InitializedNotificationParams,
-) -> old::InitializedNotificationParams {
-    let new::InitializedNotificationParams { meta, extra } = value;
-    old::InitializedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
-/// `PingRequestParams` to `PingRequestParams`.
-pub(crate) fn ping_request_params_down(
-    value: new::PingRequestParams,
-) -> old::PingRequestParams {
-    let new::PingRequestParams { meta, extra } = value;
-    old::PingRequestParams {
-        meta: meta.map(request_meta_object_down),
-        extra,
-    }
-}
-
-/// `ProgressNotificationParams` to `ProgressNotificationParams`.
-pub(crate) fn progress_notification_params_down(
-    value: new::ProgressNotificationParams,
-) -> old::ProgressNotificationParams {
-    let new::ProgressNotificationParams {
-        message,
-        meta,
-        progress,
-        progress_token,
-        total,
-        extra,
-    } = value;
-    old::ProgressNotificationParams {
-        meta,
-        message,
-        progress,
-        progress_token: progress_token_down(progress_token),
-        total,
-        extra,
-    }
-}
-
-/// `ServerCapabilities` to `ServerCapabilities`.
-pub(crate) fn server_capabilities_down(
-    value: new::ServerCapabilities,
-) -> old::ServerCapabilities {
-    let new::ServerCapabilities {
-        completions,
-        experimental,
-        logging,
-        prompts,
-        resources,
-        tools,
-        extra,
-    } = value;
-    old::ServerCapabilities {
-        completions,
-        experimental,
-        logging,
-        prompts: prompts.map(server_capabilities_prompts_down),
-        resources: resources.map(server_capabilities_resources_down),
-        tools: tools.map(server_capabilities_tools_down),
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_down(
-    value: new::ServerCapabilitiesPrompts,
-) -> old::ServerCapabilitiesPrompts {
-    let new::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    old::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_down(
-    value: new::ServerCapabilitiesResources,
-) -> old::ServerCapabilitiesResources {
-    let new::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    old::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_down(
-    value: new::ServerCapabilitiesTools,
-) -> old::ServerCapabilitiesTools {
-    let new::ServerCapabilitiesTools { list_changed, extra } = value;
-    old::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }

@@ -5,7 +5,6 @@
 
 mod completion;
 mod lifecycle;
-mod logging;
 mod prompts;
 mod resources;
 mod roots;
@@ -13,7 +12,7 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible};
+use mcp_convert::dynamic::{Hop, exact, fallible, same};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
@@ -25,7 +24,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: |value, cx| exact(value, cx, shared::any_result_down),
+        run: same,
     },
     Hop {
         from: "AudioContent",
@@ -40,7 +39,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CallToolRequestParams",
         to: "CallToolRequestParams",
-        run: |value, cx| exact(value, cx, tools::call_tool_request_params_down),
+        run: same,
     },
     Hop {
         from: "CallToolResult",
@@ -50,7 +49,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CancelledNotificationParams",
         to: "CancelledNotificationParams",
-        run: |value, cx| exact(value, cx, lifecycle::cancelled_notification_params_down),
+        run: same,
     },
     Hop {
         from: "ClientCapabilities",
@@ -60,7 +59,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_roots_down),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParams",
@@ -70,21 +69,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_argument_down,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| exact(value, cx, completion::complete_result_down),
+        run: same,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| exact(value, cx, completion::complete_result_completion_down),
+        run: same,
     },
     Hop {
         from: "CompletionReference",
@@ -118,7 +113,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "GetPromptRequestParams",
         to: "GetPromptRequestParams",
-        run: |value, cx| exact(value, cx, prompts::get_prompt_request_params_down),
+        run: same,
     },
     Hop {
         from: "GetPromptResult",
@@ -138,7 +133,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| exact(value, cx, sampling::include_context_down),
+        run: same,
     },
     Hop {
         from: "InitializeRequestParams",
@@ -153,16 +148,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "InitializedNotificationParams",
         to: "InitializedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            lifecycle::initialized_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ListPromptsRequestParams",
         to: "ListPromptsRequestParams",
-        run: |value, cx| exact(value, cx, prompts::list_prompts_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListPromptsResult",
@@ -172,11 +163,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListResourceTemplatesRequestParams",
         to: "ListResourceTemplatesRequestParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::list_resource_templates_request_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ListResourceTemplatesResult",
@@ -190,7 +177,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListResourcesRequestParams",
         to: "ListResourcesRequestParams",
-        run: |value, cx| exact(value, cx, resources::list_resources_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListResourcesResult",
@@ -200,7 +187,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListRootsRequestParams",
         to: "ListRootsRequestParams",
-        run: |value, cx| exact(value, cx, roots::list_roots_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListRootsResult",
@@ -210,7 +197,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListToolsRequestParams",
         to: "ListToolsRequestParams",
-        run: |value, cx| exact(value, cx, tools::list_tools_request_params_down),
+        run: same,
     },
     Hop {
         from: "ListToolsResult",
@@ -220,41 +207,37 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| exact(value, cx, logging::logging_level_down),
+        run: same,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
         to: "LoggingMessageNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            logging::logging_message_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| exact(value, cx, sampling::model_hint_down),
+        run: same,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| exact(value, cx, sampling::model_preferences_down),
+        run: same,
     },
     Hop {
         from: "PingRequestParams",
         to: "PingRequestParams",
-        run: |value, cx| exact(value, cx, lifecycle::ping_request_params_down),
+        run: same,
     },
     Hop {
         from: "ProgressNotificationParams",
         to: "ProgressNotificationParams",
-        run: |value, cx| exact(value, cx, lifecycle::progress_notification_params_down),
+        run: same,
     },
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| exact(value, cx, shared::progress_token_down),
+        run: same,
     },
     Hop {
         from: "Prompt",
@@ -269,11 +252,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptListChangedNotificationParams",
         to: "PromptListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            prompts::prompt_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "PromptMessage",
@@ -288,7 +267,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ReadResourceRequestParams",
         to: "ReadResourceRequestParams",
-        run: |value, cx| exact(value, cx, resources::read_resource_request_params_down),
+        run: same,
     },
     Hop {
         from: "ReadResourceResult",
@@ -298,7 +277,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| exact(value, cx, shared::request_meta_object_down),
+        run: same,
     },
     Hop {
         from: "Resource",
@@ -308,11 +287,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceListChangedNotificationParams",
         to: "ResourceListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::resource_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ResourceTemplate",
@@ -327,16 +302,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceUpdatedNotificationParams",
         to: "ResourceUpdatedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            resources::resource_updated_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| exact(value, cx, shared::role_down),
+        run: same,
     },
     Hop {
         from: "Root",
@@ -346,11 +317,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "RootsListChangedNotificationParams",
         to: "RootsListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            roots::roots_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "SamplingContent",
@@ -365,32 +332,32 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ServerCapabilities",
         to: "ServerCapabilities",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_down),
+        run: same,
     },
     Hop {
         from: "SetLevelRequestParams",
         to: "SetLevelRequestParams",
-        run: |value, cx| exact(value, cx, logging::set_level_request_params_down),
+        run: same,
     },
     Hop {
         from: "SubscribeRequestParams",
         to: "SubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::subscribe_request_params_down),
+        run: same,
     },
     Hop {
         from: "TextContent",
@@ -415,20 +382,16 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| exact(value, cx, tools::tool_annotations_down),
+        run: same,
     },
     Hop {
         from: "ToolListChangedNotificationParams",
         to: "ToolListChangedNotificationParams",
-        run: |value, cx| exact(
-            value,
-            cx,
-            tools::tool_list_changed_notification_params_down,
-        ),
+        run: same,
     },
     Hop {
         from: "UnsubscribeRequestParams",
         to: "UnsubscribeRequestParams",
-        run: |value, cx| exact(value, cx, resources::unsubscribe_request_params_down),
+        run: same,
     },
 ];

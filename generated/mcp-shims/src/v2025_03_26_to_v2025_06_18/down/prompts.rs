@@ -9,22 +9,7 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::{
-    shared::content_block_down, shared::request_meta_object_down, shared::role_down,
-};
-
-/// `GetPromptRequestParams` to `GetPromptRequestParams`.
-pub(crate) fn get_prompt_request_params_down(
-    value: new::GetPromptRequestParams,
-) -> old::GetPromptRequestParams {
-    let new::GetPromptRequestParams { arguments, meta, name, extra } = value;
-    old::GetPromptRequestParams {
-        meta: meta.map(request_meta_object_down),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_down;
 
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_down(
@@ -38,18 +23,6 @@ pub(crate) fn get_prompt_result_down(
         messages: cx.member("messages", |cx| cx.list(messages, prompt_message_down))?,
         extra,
     })
-}
-
-/// `ListPromptsRequestParams` to `ListPromptsRequestParams`.
-pub(crate) fn list_prompts_request_params_down(
-    value: new::ListPromptsRequestParams,
-) -> old::ListPromptsRequestParams {
-    let new::ListPromptsRequestParams { cursor, meta, extra } = value;
-    old::ListPromptsRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
 }
 
 /// `ListPromptsResult` to `ListPromptsResult`.
@@ -102,17 +75,6 @@ pub(crate) fn prompt_argument_down(
     })
 }
 
-/// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
-pub(crate) fn prompt_list_changed_notification_params_down(
-    value: new::PromptListChangedNotificationParams,
-) -> old::PromptListChangedNotificationParams {
-    let new::PromptListChangedNotificationParams { meta, extra } = value;
-    old::PromptListChangedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_down(
     value: new::PromptMessage,
@@ -121,7 +83,7 @@ pub(crate) fn prompt_message_down(
     let new::PromptMessage { content, role, extra } = value;
     Ok(old::PromptMessage {
         content: cx.member("content", |cx| content_block_down(content, cx))?,
-        role: role_down(role),
+        role,
         extra,
     })
 }

@@ -10,22 +10,7 @@ use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 use super::super::rules;
 
-use super::{
-    shared::annotations_down, shared::request_meta_object_down,
-    shared::text_or_blob_contents_down,
-};
-
-/// `ListResourceTemplatesRequestParams` to `ListResourceTemplatesRequestParams`.
-pub(crate) fn list_resource_templates_request_params_down(
-    value: new::ListResourceTemplatesRequestParams,
-) -> old::ListResourceTemplatesRequestParams {
-    let new::ListResourceTemplatesRequestParams { cursor, meta, extra } = value;
-    old::ListResourceTemplatesRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
-}
+use super::{shared::annotations_down, shared::text_or_blob_contents_down};
 
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_down(
@@ -50,18 +35,6 @@ pub(crate) fn list_resource_templates_result_down(
     })
 }
 
-/// `ListResourcesRequestParams` to `ListResourcesRequestParams`.
-pub(crate) fn list_resources_request_params_down(
-    value: new::ListResourcesRequestParams,
-) -> old::ListResourcesRequestParams {
-    let new::ListResourcesRequestParams { cursor, meta, extra } = value;
-    old::ListResourcesRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
-}
-
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_down(
     value: new::ListResourcesResult,
@@ -74,18 +47,6 @@ pub(crate) fn list_resources_result_down(
         resources: cx.member("resources", |cx| cx.list(resources, resource_down))?,
         extra,
     })
-}
-
-/// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
-pub(crate) fn read_resource_request_params_down(
-    value: new::ReadResourceRequestParams,
-) -> old::ReadResourceRequestParams {
-    let new::ReadResourceRequestParams { meta, uri, extra } = value;
-    old::ReadResourceRequestParams {
-        meta: meta.map(request_meta_object_down),
-        uri,
-        extra,
-    }
 }
 
 /// `ReadResourceResult` to `ReadResourceResult`.
@@ -136,17 +97,6 @@ pub(crate) fn resource_down(
     })
 }
 
-/// `ResourceListChangedNotificationParams` to `ResourceListChangedNotificationParams`.
-pub(crate) fn resource_list_changed_notification_params_down(
-    value: new::ResourceListChangedNotificationParams,
-) -> old::ResourceListChangedNotificationParams {
-    let new::ResourceListChangedNotificationParams { meta, extra } = value;
-    old::ResourceListChangedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
 /// `ResourceTemplate` to `ResourceTemplate`.
 pub(crate) fn resource_template_down(
     value: new::ResourceTemplate,
@@ -179,40 +129,4 @@ pub(crate) fn resource_template_down(
         uri_template,
         extra,
     })
-}
-
-/// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
-pub(crate) fn resource_updated_notification_params_down(
-    value: new::ResourceUpdatedNotificationParams,
-) -> old::ResourceUpdatedNotificationParams {
-    let new::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
-    old::ResourceUpdatedNotificationParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
-/// `SubscribeRequestParams` to `SubscribeRequestParams`.
-pub(crate) fn subscribe_request_params_down(
-    value: new::SubscribeRequestParams,
-) -> old::SubscribeRequestParams {
-    let new::SubscribeRequestParams { meta, uri, extra } = value;
-    old::SubscribeRequestParams {
-        meta: meta.map(request_meta_object_down),
-        uri,
-        extra,
-    }
-}
-
-/// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
-pub(crate) fn unsubscribe_request_params_down(
-    value: new::UnsubscribeRequestParams,
-) -> old::UnsubscribeRequestParams {
-    let new::UnsubscribeRequestParams { meta, uri, extra } = value;
-    old::UnsubscribeRequestParams {
-        meta: meta.map(request_meta_object_down),
-        uri,
-        extra,
-    }
 }

@@ -7,19 +7,6 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::Context;
 
-use super::shared::request_meta_object_down;
-
-/// `ListRootsRequestParams` to `ListRootsRequestParams`.
-pub(crate) fn list_roots_request_params_down(
-    value: new::ListRootsRequestParams,
-) -> old::ListRootsRequestParams {
-    let new::ListRootsRequestParams { meta, extra } = value;
-    old::ListRootsRequestParams {
-        meta: meta.map(request_meta_object_down),
-        extra,
-    }
-}
-
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_down(
     value: new::ListRootsResult,
@@ -37,15 +24,4 @@ pub(crate) fn root_down(value: new::Root) -> old::Root {
     let new::Root { meta, name, uri, mut extra } = value;
     Context::pass("_meta", meta, &mut extra);
     old::Root { name, uri, extra }
-}
-
-/// `RootsListChangedNotificationParams` to `RootsListChangedNotificationParams`.
-pub(crate) fn roots_list_changed_notification_params_down(
-    value: new::RootsListChangedNotificationParams,
-) -> old::RootsListChangedNotificationParams {
-    let new::RootsListChangedNotificationParams { meta, extra } = value;
-    old::RootsListChangedNotificationParams {
-        meta,
-        extra,
-    }
 }

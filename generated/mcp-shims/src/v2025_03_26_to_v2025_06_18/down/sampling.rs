@@ -8,8 +8,7 @@ use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
 use super::{
-    shared::audio_content_down, shared::image_content_down,
-    shared::request_meta_object_down, shared::role_down, shared::text_content_down,
+    shared::audio_content_down, shared::image_content_down, shared::text_content_down,
 };
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
@@ -30,12 +29,12 @@ pub(crate) fn create_message_request_params_down(
         extra,
     } = value;
     Ok(old::CreateMessageRequestParams {
-        meta: meta.map(request_meta_object_down),
-        include_context: include_context.map(include_context_down),
+        meta,
+        include_context,
         max_tokens,
         messages: cx.member("messages", |cx| cx.list(messages, sampling_message_down))?,
         metadata,
-        model_preferences: model_preferences.map(model_preferences_down),
+        model_preferences,
         stop_sequences,
         system_prompt,
         temperature,
@@ -53,45 +52,10 @@ pub(crate) fn create_message_result_down(
         meta,
         content: cx.member("content", |cx| sampling_content_down(content, cx))?,
         model,
-        role: role_down(role),
+        role,
         stop_reason,
         extra,
     })
-}
-
-/// `IncludeContext` to `IncludeContext`.
-pub(crate) fn include_context_down(value: new::IncludeContext) -> old::IncludeContext {
-    match value {
-        new::IncludeContext::AllServers => old::IncludeContext::AllServers,
-        new::IncludeContext::None => old::IncludeContext::None,
-        new::IncludeContext::ThisServer => old::IncludeContext::ThisServer,
-    }
-}
-
-/// `ModelHint` to `ModelHint`.
-pub(crate) fn model_hint_down(value: new::ModelHint) -> old::ModelHint {
-    let new::ModelHint { name, extra } = value;
-    old::ModelHint { name, extra }
-}
-
-/// `ModelPreferences` to `ModelPreferences`.
-pub(crate) fn model_preferences_down(
-    value: new::ModelPreferences,
-) -> old::ModelPreferences {
-    let new::ModelPreferences {
-        cost_priority,
-        hints,
-        intelligence_priority,
-        speed_priority,
-        extra,
-    } = value;
-    old::ModelPreferences {
-        cost_priority,
-        hints: hints.map(|value| value.into_iter().map(model_hint_down).collect()),
-        intelligence_priority,
-        speed_priority,
-        extra,
-    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
@@ -120,7 +84,7 @@ pub(crate) fn sampling_message_down(
     let new::SamplingMessage { content, role, extra } = value;
     Ok(old::SamplingMessage {
         content: cx.member("content", |cx| sampling_content_down(content, cx))?,
-        role: role_down(role),
+        role,
         extra,
     })
 }

@@ -18,16 +18,10 @@ pub(crate) fn annotations_down(
     let new::Annotations { audience, last_modified, priority, mut extra } = value;
     cx.drop_member(&rules::LAST_MODIFIED, "lastModified", last_modified, &mut extra);
     Ok(old::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_down).collect()),
+        audience,
         priority,
         extra,
     })
-}
-
-/// `AnyResult` to `AnyResult`.
-pub(crate) fn any_result_down(value: new::AnyResult) -> old::AnyResult {
-    let new::AnyResult { meta, extra } = value;
-    old::AnyResult { meta, extra }
 }
 
 /// `AudioContent` to `AudioContent`.
@@ -128,33 +122,6 @@ pub(crate) fn image_content_down(
         mime_type,
         extra,
     })
-}
-
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
-    match value {
-        new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
-        new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
-/// `RequestMetaObject` to `RequestMetaObject`.
-pub(crate) fn request_meta_object_down(
-    value: new::RequestMetaObject,
-) -> old::RequestMetaObject {
-    let new::RequestMetaObject { progress_token, extra } = value;
-    old::RequestMetaObject {
-        progress_token: progress_token.map(progress_token_down),
-        extra,
-    }
-}
-
-/// `Role` to `Role`.
-pub(crate) fn role_down(value: new::Role) -> old::Role {
-    match value {
-        new::Role::Assistant => old::Role::Assistant,
-        new::Role::User => old::Role::User,
-    }
 }
 
 /// `TextContent` to `TextContent`.

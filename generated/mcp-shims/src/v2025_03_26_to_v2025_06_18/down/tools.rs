@@ -10,20 +10,7 @@ use mcp_hooks::v2025_03_26_to_v2025_06_18 as hooks;
 
 use super::super::rules;
 
-use super::{shared::content_block_down, shared::request_meta_object_down};
-
-/// `CallToolRequestParams` to `CallToolRequestParams`.
-pub(crate) fn call_tool_request_params_down(
-    value: new::CallToolRequestParams,
-) -> old::CallToolRequestParams {
-    let new::CallToolRequestParams { arguments, meta, name, extra } = value;
-    old::CallToolRequestParams {
-        meta: meta.map(request_meta_object_down),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_down;
 
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_down(
@@ -48,18 +35,6 @@ pub(crate) fn call_tool_result_down(
         is_error,
         extra,
     })
-}
-
-/// `ListToolsRequestParams` to `ListToolsRequestParams`.
-pub(crate) fn list_tools_request_params_down(
-    value: new::ListToolsRequestParams,
-) -> old::ListToolsRequestParams {
-    let new::ListToolsRequestParams { cursor, meta, extra } = value;
-    old::ListToolsRequestParams {
-        meta: meta.map(request_meta_object_down),
-        cursor,
-        extra,
-    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
@@ -95,43 +70,10 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
     cx.drop_member(&rules::OUTPUT_SCHEMA, "outputSchema", output_schema, &mut extra);
     cx.drop_member(&rules::TITLE, "title", title, &mut extra);
     Ok(old::Tool {
-        annotations: annotations.map(tool_annotations_down),
+        annotations,
         description,
         input_schema,
         name,
         extra,
     })
-}
-
-/// `ToolAnnotations` to `ToolAnnotations`.
-pub(crate) fn tool_annotations_down(
-    value: new::ToolAnnotations,
-) -> old::ToolAnnotations {
-    let new::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    } = value;
-    old::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    }
-}
-
-/// `ToolListChangedNotificationParams` to `ToolListChangedNotificationParams`.
-pub(crate) fn tool_list_changed_notification_params_down(
-    value: new::ToolListChangedNotificationParams,
-) -> old::ToolListChangedNotificationParams {
-    let new::ToolListChangedNotificationParams { meta, extra } = value;
-    old::ToolListChangedNotificationParams {
-        meta,
-        extra,
-    }
 }

@@ -7,8 +7,6 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::shared::request_meta_object_up;
-
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
     value: old::CompleteRequestParams,
@@ -16,47 +14,12 @@ pub(crate) fn complete_request_params_up(
 ) -> Result<new::CompleteRequestParams, Stop> {
     let old::CompleteRequestParams { argument, meta, reference, mut extra } = value;
     Ok(new::CompleteRequestParams {
-        meta: meta.map(request_meta_object_up),
-        argument: complete_request_params_argument_up(argument),
+        meta,
+        argument,
         context: cx.carried("context", &mut extra),
         reference: cx.member("ref", |cx| completion_reference_up(reference, cx))?,
         extra,
     })
-}
-
-/// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
-pub(crate) fn complete_request_params_argument_up(
-    value: old::CompleteRequestParamsArgument,
-) -> new::CompleteRequestParamsArgument {
-    let old::CompleteRequestParamsArgument { name, value, extra } = value;
-    new::CompleteRequestParamsArgument {
-        name,
-        value,
-        extra,
-    }
-}
-
-/// `CompleteResult` to `CompleteResult`.
-pub(crate) fn complete_result_up(value: old::CompleteResult) -> new::CompleteResult {
-    let old::CompleteResult { completion, meta, extra } = value;
-    new::CompleteResult {
-        meta,
-        completion: complete_result_completion_up(completion),
-        extra,
-    }
-}
-
-/// `CompleteResultCompletion` to `CompleteResultCompletion`.
-pub(crate) fn complete_result_completion_up(
-    value: old::CompleteResultCompletion,
-) -> new::CompleteResultCompletion {
-    let old::CompleteResultCompletion { has_more, total, values, extra } = value;
-    new::CompleteResultCompletion {
-        has_more,
-        total,
-        values,
-        extra,
-    }
 }
 
 /// `CompletionReference` to `CompletionReference`.

@@ -7,21 +7,6 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{shared::progress_token_up, shared::request_meta_object_up};
-
-/// `CancelledNotificationParams` to `CancelledNotificationParams`.
-pub(crate) fn cancelled_notification_params_up(
-    value: old::CancelledNotificationParams,
-) -> new::CancelledNotificationParams {
-    let old::CancelledNotificationParams { meta, reason, request_id, extra } = value;
-    new::CancelledNotificationParams {
-        meta,
-        reason,
-        request_id,
-        extra,
-    }
-}
-
 /// `ClientCapabilities` to `ClientCapabilities`.
 pub(crate) fn client_capabilities_up(
     value: old::ClientCapabilities,
@@ -31,21 +16,10 @@ pub(crate) fn client_capabilities_up(
     Ok(new::ClientCapabilities {
         elicitation: cx.carried("elicitation", &mut extra),
         experimental,
-        roots: roots.map(client_capabilities_roots_up),
+        roots,
         sampling,
         extra,
     })
-}
-
-/// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
-pub(crate) fn client_capabilities_roots_up(
-    value: old::ClientCapabilitiesRoots,
-) -> new::ClientCapabilitiesRoots {
-    let old::ClientCapabilitiesRoots { list_changed, extra } = value;
-    new::ClientCapabilitiesRoots {
-        list_changed,
-        extra,
-    }
 }
 
 /// `Implementation` to `Implementation`.
@@ -75,7 +49,7 @@ pub(crate) fn initialize_request_params_up(
         extra,
     } = value;
     Ok(new::InitializeRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         capabilities: cx
             .member("capabilities", |cx| client_capabilities_up(capabilities, cx))?,
         client_info: cx.member("clientInfo", |cx| implementation_up(client_info, cx))?,
@@ -99,112 +73,10 @@ pub(crate) fn initialize_result_up(
     } = value;
     Ok(new::InitializeResult {
         meta,
-        capabilities: server_capabilities_up(capabilities),
+        capabilities,
         instructions,
         protocol_version,
         server_info: cx.member("serverInfo", |cx| implementation_up(server_info, cx))?,
         extra,
     })
-}
-
-/// `InitializedNotificationParams` to `InitializedNotificationParams`.
-pub(crate) fn initialized_notification_params_up(
-    value: old::InitializedNotificationParams,
-) -> new::InitializedNotificationParams {
-    let old::InitializedNotificationParams { meta, extra } = value;
-    new::InitializedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
-/// `PingRequestParams` to `PingRequestParams`.
-pub(crate) fn ping_request_params_up(
-    value: old::PingRequestParams,
-) -> new::PingRequestParams {
-    let old::PingRequestParams { meta, extra } = value;
-    new::PingRequestParams {
-        meta: meta.map(request_meta_object_up),
-        extra,
-    }
-}
-
-/// `ProgressNotificationParams` to `ProgressNotificationParams`.
-pub(crate) fn progress_notification_params_up(
-    value: old::ProgressNotificationParams,
-) -> new::ProgressNotificationParams {
-    let old::ProgressNotificationParams {
-        message,
-        meta,
-        progress,
-        progress_token,
-        total,
-        extra,
-    } = value;
-    new::ProgressNotificationParams {
-        meta,
-        message,
-        progress,
-        progress_token: progress_token_up(progress_token),
-        total,
-        extra,
-    }
-}
-
-/// `ServerCapabilities` to `ServerCapabilities`.
-pub(crate) fn server_capabilities_up(
-    value: old::ServerCapabilities,
-) -> new::ServerCapabilities {
-    let old::ServerCapabilities {
-        completions,
-        experimental,
-        logging,
-        prompts,
-        resources,
-        tools,
-        extra,
-    } = value;
-    new::ServerCapabilities {
-        completions,
-        experimental,
-        logging,
-        prompts: prompts.map(server_capabilities_prompts_up),
-        resources: resources.map(server_capabilities_resources_up),
-        tools: tools.map(server_capabilities_tools_up),
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_up(
-    value: old::ServerCapabilitiesPrompts,
-) -> new::ServerCapabilitiesPrompts {
-    let old::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    new::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_up(
-    value: old::ServerCapabilitiesResources,
-) -> new::ServerCapabilitiesResources {
-    let old::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    new::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_up(
-    value: old::ServerCapabilitiesTools,
-) -> new::ServerCapabilitiesTools {
-    let old::ServerCapabilitiesTools { list_changed, extra } = value;
-    new::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }

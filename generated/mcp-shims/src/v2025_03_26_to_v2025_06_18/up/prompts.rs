@@ -7,20 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{shared::content_block_up, shared::request_meta_object_up, shared::role_up};
-
-/// `GetPromptRequestParams` to `GetPromptRequestParams`.
-pub(crate) fn get_prompt_request_params_up(
-    value: old::GetPromptRequestParams,
-) -> new::GetPromptRequestParams {
-    let old::GetPromptRequestParams { arguments, meta, name, extra } = value;
-    new::GetPromptRequestParams {
-        meta: meta.map(request_meta_object_up),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_up;
 
 /// `GetPromptResult` to `GetPromptResult`.
 pub(crate) fn get_prompt_result_up(
@@ -34,18 +21,6 @@ pub(crate) fn get_prompt_result_up(
         messages: cx.member("messages", |cx| cx.list(messages, prompt_message_up))?,
         extra,
     })
-}
-
-/// `ListPromptsRequestParams` to `ListPromptsRequestParams`.
-pub(crate) fn list_prompts_request_params_up(
-    value: old::ListPromptsRequestParams,
-) -> new::ListPromptsRequestParams {
-    let old::ListPromptsRequestParams { cursor, meta, extra } = value;
-    new::ListPromptsRequestParams {
-        meta: meta.map(request_meta_object_up),
-        cursor,
-        extra,
-    }
 }
 
 /// `ListPromptsResult` to `ListPromptsResult`.
@@ -98,17 +73,6 @@ pub(crate) fn prompt_argument_up(
     })
 }
 
-/// `PromptListChangedNotificationParams` to `PromptListChangedNotificationParams`.
-pub(crate) fn prompt_list_changed_notification_params_up(
-    value: old::PromptListChangedNotificationParams,
-) -> new::PromptListChangedNotificationParams {
-    let old::PromptListChangedNotificationParams { meta, extra } = value;
-    new::PromptListChangedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
 /// `PromptMessage` to `PromptMessage`.
 pub(crate) fn prompt_message_up(
     value: old::PromptMessage,
@@ -117,7 +81,7 @@ pub(crate) fn prompt_message_up(
     let old::PromptMessage { content, role, extra } = value;
     Ok(new::PromptMessage {
         content: cx.member("content", |cx| content_block_up(content, cx))?,
-        role: role_up(role),
+        role,
         extra,
     })
 }

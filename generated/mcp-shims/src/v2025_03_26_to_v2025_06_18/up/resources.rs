@@ -7,22 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{
-    shared::annotations_up, shared::request_meta_object_up,
-    shared::text_or_blob_contents_up,
-};
-
-/// `ListResourceTemplatesRequestParams` to `ListResourceTemplatesRequestParams`.
-pub(crate) fn list_resource_templates_request_params_up(
-    value: old::ListResourceTemplatesRequestParams,
-) -> new::ListResourceTemplatesRequestParams {
-    let old::ListResourceTemplatesRequestParams { cursor, meta, extra } = value;
-    new::ListResourceTemplatesRequestParams {
-        meta: meta.map(request_meta_object_up),
-        cursor,
-        extra,
-    }
-}
+use super::{shared::annotations_up, shared::text_or_blob_contents_up};
 
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_up(
@@ -47,18 +32,6 @@ pub(crate) fn list_resource_templates_result_up(
     })
 }
 
-/// `ListResourcesRequestParams` to `ListResourcesRequestParams`.
-pub(crate) fn list_resources_request_params_up(
-    value: old::ListResourcesRequestParams,
-) -> new::ListResourcesRequestParams {
-    let old::ListResourcesRequestParams { cursor, meta, extra } = value;
-    new::ListResourcesRequestParams {
-        meta: meta.map(request_meta_object_up),
-        cursor,
-        extra,
-    }
-}
-
 /// `ListResourcesResult` to `ListResourcesResult`.
 pub(crate) fn list_resources_result_up(
     value: old::ListResourcesResult,
@@ -71,18 +44,6 @@ pub(crate) fn list_resources_result_up(
         resources: cx.member("resources", |cx| cx.list(resources, resource_up))?,
         extra,
     })
-}
-
-/// `ReadResourceRequestParams` to `ReadResourceRequestParams`.
-pub(crate) fn read_resource_request_params_up(
-    value: old::ReadResourceRequestParams,
-) -> new::ReadResourceRequestParams {
-    let old::ReadResourceRequestParams { meta, uri, extra } = value;
-    new::ReadResourceRequestParams {
-        meta: meta.map(request_meta_object_up),
-        uri,
-        extra,
-    }
 }
 
 /// `ReadResourceResult` to `ReadResourceResult`.
@@ -131,17 +92,6 @@ pub(crate) fn resource_up(
     })
 }
 
-/// `ResourceListChangedNotificationParams` to `ResourceListChangedNotificationParams`.
-pub(crate) fn resource_list_changed_notification_params_up(
-    value: old::ResourceListChangedNotificationParams,
-) -> new::ResourceListChangedNotificationParams {
-    let old::ResourceListChangedNotificationParams { meta, extra } = value;
-    new::ResourceListChangedNotificationParams {
-        meta,
-        extra,
-    }
-}
-
 /// `ResourceTemplate` to `ResourceTemplate`.
 pub(crate) fn resource_template_up(
     value: old::ResourceTemplate,
@@ -170,40 +120,4 @@ pub(crate) fn resource_template_up(
         uri_template,
         extra,
     })
-}
-
-/// `ResourceUpdatedNotificationParams` to `ResourceUpdatedNotificationParams`.
-pub(crate) fn resource_updated_notification_params_up(
-    value: old::ResourceUpdatedNotificationParams,
-) -> new::ResourceUpdatedNotificationParams {
-    let old::ResourceUpdatedNotificationParams { meta, uri, extra } = value;
-    new::ResourceUpdatedNotificationParams {
-        meta,
-        uri,
-        extra,
-    }
-}
-
-/// `SubscribeRequestParams` to `SubscribeRequestParams`.
-pub(crate) fn subscribe_request_params_up(
-    value: old::SubscribeRequestParams,
-) -> new::SubscribeRequestParams {
-    let old::SubscribeRequestParams { meta, uri, extra } = value;
-    new::SubscribeRequestParams {
-        meta: meta.map(request_meta_object_up),
-        uri,
-        extra,
-    }
-}
-
-/// `UnsubscribeRequestParams` to `UnsubscribeRequestParams`.
-pub(crate) fn unsubscribe_request_params_up(
-    value: old::UnsubscribeRequestParams,
-) -> new::UnsubscribeRequestParams {
-    let old::UnsubscribeRequestParams { meta, uri, extra } = value;
-    new::UnsubscribeRequestParams {
-        meta: meta.map(request_meta_object_up),
-        uri,
-        extra,
-    }
 }

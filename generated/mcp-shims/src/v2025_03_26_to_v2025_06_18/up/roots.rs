@@ -7,19 +7,6 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::shared::request_meta_object_up;
-
-/// `ListRootsRequestParams` to `ListRootsRequestParams`.
-pub(crate) fn list_roots_request_params_up(
-    value: old::ListRootsRequestParams,
-) -> new::ListRootsRequestParams {
-    let old::ListRootsRequestParams { meta, extra } = value;
-    new::ListRootsRequestParams {
-        meta: meta.map(request_meta_object_up),
-        extra,
-    }
-}
-
 /// `ListRootsResult` to `ListRootsResult`.
 pub(crate) fn list_roots_result_up(
     value: old::ListRootsResult,
@@ -42,15 +29,4 @@ pub(crate) fn root_up(value: old::Root, cx: &mut Context) -> Result<new::Root, S
         uri,
         extra,
     })
-}
-
-/// `RootsListChangedNotificationParams` to `RootsListChangedNotificationParams`.
-pub(crate) fn roots_list_changed_notification_params_up(
-    value: old::RootsListChangedNotificationParams,
-) -> new::RootsListChangedNotificationParams {
-    let old::RootsListChangedNotificationParams { meta, extra } = value;
-    new::RootsListChangedNotificationParams {
-        meta,
-        extra,
-    }
 }

@@ -14,17 +14,11 @@ pub(crate) fn annotations_up(
 ) -> Result<new::Annotations, Stop> {
     let old::Annotations { audience, priority, mut extra } = value;
     Ok(new::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_up).collect()),
+        audience,
         last_modified: cx.adopt("lastModified", &mut extra),
         priority,
         extra,
     })
-}
-
-/// `AnyResult` to `AnyResult`.
-pub(crate) fn any_result_up(value: old::AnyResult) -> new::AnyResult {
-    let old::AnyResult { meta, extra } = value;
-    new::AnyResult { meta, extra }
 }
 
 /// `AudioContent` to `AudioContent`.
@@ -120,33 +114,6 @@ pub(crate) fn image_content_up(
         mime_type,
         extra,
     })
-}
-
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
-    match value {
-        old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
-        old::ProgressToken::String(value) => new::ProgressToken::String(value),
-    }
-}
-
-/// `RequestMetaObject` to `RequestMetaObject`.
-pub(crate) fn request_meta_object_up(
-    value: old::RequestMetaObject,
-) -> new::RequestMetaObject {
-    let old::RequestMetaObject { progress_token, extra } = value;
-    new::RequestMetaObject {
-        progress_token: progress_token.map(progress_token_up),
-        extra,
-    }
-}
-
-/// `Role` to `Role`.
-pub(crate) fn role_up(value: old::Role) -> new::Role {
-    match value {
-        old::Role::Assistant => new::Role::Assistant,
-        old::Role::User => new::Role::User,
-    }
 }
 
 /// `TextContent` to `TextContent`.

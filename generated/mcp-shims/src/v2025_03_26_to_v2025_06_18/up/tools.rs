@@ -7,20 +7,7 @@ use mcp_2025_03_26 as old;
 use mcp_2025_06_18 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{shared::content_block_up, shared::request_meta_object_up};
-
-/// `CallToolRequestParams` to `CallToolRequestParams`.
-pub(crate) fn call_tool_request_params_up(
-    value: old::CallToolRequestParams,
-) -> new::CallToolRequestParams {
-    let old::CallToolRequestParams { arguments, meta, name, extra } = value;
-    new::CallToolRequestParams {
-        meta: meta.map(request_meta_object_up),
-        arguments,
-        name,
-        extra,
-    }
-}
+use super::shared::content_block_up;
 
 /// `CallToolResult` to `CallToolResult`.
 pub(crate) fn call_tool_result_up(
@@ -35,18 +22,6 @@ pub(crate) fn call_tool_result_up(
         structured_content: cx.carried("structuredContent", &mut extra),
         extra,
     })
-}
-
-/// `ListToolsRequestParams` to `ListToolsRequestParams`.
-pub(crate) fn list_tools_request_params_up(
-    value: old::ListToolsRequestParams,
-) -> new::ListToolsRequestParams {
-    let old::ListToolsRequestParams { cursor, meta, extra } = value;
-    new::ListToolsRequestParams {
-        meta: meta.map(request_meta_object_up),
-        cursor,
-        extra,
-    }
 }
 
 /// `ListToolsResult` to `ListToolsResult`.
@@ -68,7 +43,7 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     let old::Tool { annotations, description, input_schema, name, mut extra } = value;
     Ok(new::Tool {
         meta: cx.adopt("_meta", &mut extra),
-        annotations: annotations.map(tool_annotations_up),
+        annotations,
         description,
         input_schema,
         name,
@@ -76,35 +51,4 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
         title: cx.adopt("title", &mut extra),
         extra,
     })
-}
-
-/// `ToolAnnotations` to `ToolAnnotations`.
-pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnotations {
-    let old::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    } = value;
-    new::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    }
-}
-
-/// `ToolListChangedNotificationParams` to `ToolListChangedNotificationParams`.
-pub(crate) fn tool_list_changed_notification_params_up(
-    value: old::ToolListChangedNotificationParams,
-) -> new::ToolListChangedNotificationParams {
-    let old::ToolListChangedNotificationParams { meta, extra } = value;
-    new::ToolListChangedNotificationParams {
-        meta,
-        extra,
-    }
 }

@@ -10,28 +10,6 @@ use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
 
-use super::shared::request_meta_object_down;
-
-/// `BooleanSchema` to `BooleanSchema`.
-pub(crate) fn boolean_schema_down(value: new::BooleanSchema) -> old::BooleanSchema {
-    let new::BooleanSchema { default, description, title, extra } = value;
-    old::BooleanSchema {
-        default,
-        description,
-        title,
-        extra,
-    }
-}
-
-/// `ElicitAction` to `ElicitAction`.
-pub(crate) fn elicit_action_down(value: new::ElicitAction) -> old::ElicitAction {
-    match value {
-        new::ElicitAction::Accept => old::ElicitAction::Accept,
-        new::ElicitAction::Cancel => old::ElicitAction::Cancel,
-        new::ElicitAction::Decline => old::ElicitAction::Decline,
-    }
-}
-
 /// `ElicitOutcome` to `ElicitResult`.
 pub(crate) fn elicit_outcome_down(
     value: new::ElicitOutcome,
@@ -61,7 +39,7 @@ pub(crate) fn elicit_request_form_params_down(
     cx.drop_member(&rules::ELICITATION_MODE, "mode", mode, &mut extra);
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(old::ElicitRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         message,
         requested_schema: cx
             .member(
@@ -128,7 +106,7 @@ pub(crate) fn elicit_result_down(
     let new::ElicitResult { action, content, meta, extra } = value;
     Ok(old::ElicitResult {
         meta,
-        action: elicit_action_down(action),
+        action,
         content: match content {
             Some(value) => {
                 Some(cx.member("content", |cx| cx.map(value, elicit_value_down))?)
@@ -181,19 +159,9 @@ pub(crate) fn number_schema_down(
         maximum,
         minimum,
         title,
-        kind: number_schema_type_down(kind),
+        kind,
         extra,
     })
-}
-
-/// `NumberSchemaType` to `NumberSchemaType`.
-pub(crate) fn number_schema_type_down(
-    value: new::NumberSchemaType,
-) -> old::NumberSchemaType {
-    match value {
-        new::NumberSchemaType::Integer => old::NumberSchemaType::Integer,
-        new::NumberSchemaType::Number => old::NumberSchemaType::Number,
-    }
 }
 
 /// `PrimitiveSchemaDefinition` to `PrimitiveSchemaDefinition`.
@@ -209,7 +177,7 @@ pub(crate) fn primitive_schema_definition_down(
             Ok(old::PrimitiveSchemaDefinition::Number(number_schema_down(value, cx)?))
         }
         new::PrimitiveSchemaDefinition::Boolean(value) => {
-            Ok(old::PrimitiveSchemaDefinition::Boolean(boolean_schema_down(value)))
+            Ok(old::PrimitiveSchemaDefinition::Boolean(value))
         }
         new::PrimitiveSchemaDefinition::UntitledSingleSelectEnum(value) => {
             hooks::untitled_down(value, &mut cx.under(&rules::ENUM_UNTITLED))
@@ -260,22 +228,10 @@ pub(crate) fn string_schema_down(
     cx.drop_member(&rules::FORM_DEFAULT, "default", default, &mut extra);
     Ok(old::StringSchema {
         description,
-        format: format.map(string_schema_format_down),
+        format,
         max_length,
         min_length,
         title,
         extra,
     })
-}
-
-/// `StringSchemaFormat` to `StringSchemaFormat`.
-pub(crate) fn string_schema_format_down(
-    value: new::StringSchemaFormat,
-) -> old::StringSchemaFormat {
-    match value {
-        new::StringSchemaFormat::Date => old::StringSchemaFormat::Date,
-        new::StringSchemaFormat::DateTime => old::StringSchemaFormat::DateTime,
-        new::StringSchemaFormat::Email => old::StringSchemaFormat::Email,
-        new::StringSchemaFormat::Uri => old::StringSchemaFormat::Uri,
-    }
 }

@@ -11,8 +11,6 @@ use mcp_wire::JsonObject;
 
 use super::super::rules;
 
-use super::{shared::progress_token_down, shared::request_meta_object_down};
-
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_down(
     value: new::CancelledNotificationParams,
@@ -54,7 +52,7 @@ pub(crate) fn client_capabilities_down(
                 ),
             )?,
         experimental,
-        roots: roots.map(client_capabilities_roots_down),
+        roots,
         sampling: match sampling {
             Some(value) => {
                 Some(
@@ -72,17 +70,6 @@ pub(crate) fn client_capabilities_down(
         },
         extra,
     })
-}
-
-/// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
-pub(crate) fn client_capabilities_roots_down(
-    value: new::ClientCapabilitiesRoots,
-) -> old::ClientCapabilitiesRoots {
-    let new::ClientCapabilitiesRoots { list_changed, extra } = value;
-    old::ClientCapabilitiesRoots {
-        list_changed,
-        extra,
-    }
 }
 
 /// `ClientCapabilitiesSampling` to `JsonObject`.
@@ -144,7 +131,7 @@ pub(crate) fn initialize_request_params_down(
         extra,
     } = value;
     Ok(old::InitializeRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         capabilities: cx
             .member("capabilities", |cx| client_capabilities_down(capabilities, cx))?,
         client_info: cx.member("clientInfo", |cx| implementation_down(client_info, cx))?,
@@ -193,7 +180,7 @@ pub(crate) fn progress_notification_params_down(
         meta,
         message,
         progress,
-        progress_token: progress_token_down(progress_token),
+        progress_token,
         total,
         extra,
     }
@@ -219,43 +206,9 @@ pub(crate) fn server_capabilities_down(
         completions,
         experimental,
         logging,
-        prompts: prompts.map(server_capabilities_prompts_down),
-        resources: resources.map(server_capabilities_resources_down),
-        tools: tools.map(server_capabilities_tools_down),
+        prompts,
+        resources,
+        tools,
         extra,
     })
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_down(
-    value: new::ServerCapabilitiesPrompts,
-) -> old::ServerCapabilitiesPrompts {
-    let new::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    old::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_down(
-    value: new::ServerCapabilitiesResources,
-) -> old::ServerCapabilitiesResources {
-    let new::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    old::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_down(
-    value: new::ServerCapabilitiesTools,
-) -> old::ServerCapabilitiesTools {
-    let new::ServerCapabilitiesTools { list_changed, extra } = value;
-    old::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }

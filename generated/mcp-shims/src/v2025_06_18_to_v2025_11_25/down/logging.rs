@@ -6,22 +6,6 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 
-use super::shared::request_meta_object_down;
-
-/// `LoggingLevel` to `LoggingLevel`.
-pub(crate) fn logging_level_down(value: new::LoggingLevel) -> old::LoggingLevel {
-    match value {
-        new::LoggingLevel::Alert => old::LoggingLevel::Alert,
-        new::LoggingLevel::Critical => old::LoggingLevel::Critical,
-        new::LoggingLevel::Debug => old::LoggingLevel::Debug,
-        new::LoggingLevel::Emergency => old::LoggingLevel::Emergency,
-        new::LoggingLevel::Error => old::LoggingLevel::Error,
-        new::LoggingLevel::Info => old::LoggingLevel::Info,
-        new::LoggingLevel::Notice => old::LoggingLevel::Notice,
-        new::LoggingLevel::Warning => old::LoggingLevel::Warning,
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_down(
     value: new::LoggingMessageNotificationParams,
@@ -30,7 +14,7 @@ pub(crate) fn logging_message_notification_params_down(
     old::LoggingMessageNotificationParams {
         meta,
         data,
-        level: logging_level_down(level),
+        level,
         logger,
         extra,
     }
@@ -42,8 +26,8 @@ pub(crate) fn set_level_request_params_down(
 ) -> old::SetLevelRequestParams {
     let new::SetLevelRequestParams { level, meta, extra } = value;
     old::SetLevelRequestParams {
-        meta: meta.map(request_meta_object_down),
-        level: logging_level_down(level),
+        meta,
+        level,
         extra,
     }
 }

@@ -9,39 +9,38 @@ mod lifecycle;
 mod logging;
 mod prompts;
 mod resources;
-mod roots;
 mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible};
+use mcp_convert::dynamic::{Hop, exact, fallible, same};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| exact(value, cx, shared::annotations_down),
+        run: same,
     },
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: |value, cx| exact(value, cx, shared::any_result_down),
+        run: same,
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: |value, cx| exact(value, cx, shared::audio_content_down),
+        run: same,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| exact(value, cx, shared::blob_resource_contents_down),
+        run: same,
     },
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: |value, cx| exact(value, cx, elicitation::boolean_schema_down),
+        run: same,
     },
     Hop {
         from: "CallToolOutcome",
@@ -75,7 +74,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_roots_down),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParams",
@@ -85,30 +84,22 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_argument_down,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_context_down,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| exact(value, cx, completion::complete_result_down),
+        run: same,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| exact(value, cx, completion::complete_result_completion_down),
+        run: same,
     },
     Hop {
         from: "CompletionReference",
@@ -142,7 +133,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: |value, cx| exact(value, cx, elicitation::elicit_action_down),
+        run: same,
     },
     Hop {
         from: "ElicitOutcome",
@@ -185,7 +176,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: |value, cx| exact(value, cx, shared::embedded_resource_down),
+        run: same,
     },
     Hop {
         from: "GetPromptRequestParams",
@@ -200,7 +191,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: |value, cx| exact(value, cx, shared::image_content_down),
+        run: same,
     },
     Hop {
         from: "Implementation",
@@ -210,7 +201,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| exact(value, cx, sampling::include_context_down),
+        run: same,
     },
     Hop {
         from: "InitializeRequestParams",
@@ -244,7 +235,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| exact(value, cx, roots::list_roots_result_down),
+        run: same,
     },
     Hop {
         from: "ListToolsResult",
@@ -254,7 +245,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| exact(value, cx, logging::logging_level_down),
+        run: same,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
@@ -268,12 +259,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| exact(value, cx, sampling::model_hint_down),
+        run: same,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| exact(value, cx, sampling::model_preferences_down),
+        run: same,
     },
     Hop {
         from: "NotificationParams",
@@ -328,7 +319,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: |value, cx| exact(value, cx, elicitation::number_schema_type_down),
+        run: same,
     },
     Hop {
         from: "PaginatedRequestParams",
@@ -383,7 +374,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| exact(value, cx, shared::progress_token_down),
+        run: same,
     },
     Hop {
         from: "Prompt",
@@ -393,7 +384,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| exact(value, cx, prompts::prompt_argument_down),
+        run: same,
     },
     Hop {
         from: "PromptMessage",
@@ -403,7 +394,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| exact(value, cx, completion::prompt_reference_down),
+        run: same,
     },
     Hop {
         from: "ReadResourceRequestParams",
@@ -413,12 +404,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| exact(value, cx, resources::read_resource_result_down),
+        run: same,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| exact(value, cx, shared::request_meta_object_down),
+        run: same,
     },
     Hop {
         from: "RequestParams",
@@ -456,7 +447,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| exact(value, cx, completion::resource_template_reference_down),
+        run: same,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
@@ -470,12 +461,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| exact(value, cx, shared::role_down),
+        run: same,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| exact(value, cx, roots::root_down),
+        run: same,
     },
     Hop {
         from: "SamplingContent",
@@ -495,17 +486,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_down),
+        run: same,
     },
     Hop {
         from: "SetLevelRequestParams",
@@ -520,7 +511,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: |value, cx| exact(value, cx, elicitation::string_schema_format_down),
+        run: same,
     },
     Hop {
         from: "SubscribeRequestParams",
@@ -530,17 +521,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: |value, cx| exact(value, cx, shared::text_content_down),
+        run: same,
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| exact(value, cx, shared::text_or_blob_contents_down),
+        run: same,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| exact(value, cx, shared::text_resource_contents_down),
+        run: same,
     },
     Hop {
         from: "Tool",
@@ -550,7 +541,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| exact(value, cx, tools::tool_annotations_down),
+        run: same,
     },
     Hop {
         from: "UnsubscribeRequestParams",

@@ -9,9 +9,7 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::{
-    shared::content_block_down, shared::request_meta_object_down, shared::role_down,
-};
+use super::shared::content_block_down;
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_down(
@@ -19,7 +17,7 @@ pub(crate) fn get_prompt_request_params_down(
 ) -> old::GetPromptRequestParams {
     let new::GetPromptRequestParams { arguments, meta, name, extra } = value;
     old::GetPromptRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         arguments,
         name,
         extra,
@@ -63,25 +61,12 @@ pub(crate) fn prompt_down(
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::Prompt {
         meta,
-        arguments: arguments
-            .map(|value| value.into_iter().map(prompt_argument_down).collect()),
+        arguments,
         description,
         name,
         title,
         extra,
     })
-}
-
-/// `PromptArgument` to `PromptArgument`.
-pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArgument {
-    let new::PromptArgument { description, name, required, title, extra } = value;
-    old::PromptArgument {
-        description,
-        name,
-        required,
-        title,
-        extra,
-    }
 }
 
 /// `PromptMessage` to `PromptMessage`.
@@ -92,7 +77,7 @@ pub(crate) fn prompt_message_down(
     let new::PromptMessage { content, role, extra } = value;
     Ok(old::PromptMessage {
         content: cx.member("content", |cx| content_block_down(content, cx))?,
-        role: role_down(role),
+        role,
         extra,
     })
 }

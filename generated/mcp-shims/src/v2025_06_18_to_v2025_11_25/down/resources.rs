@@ -9,11 +9,6 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-use super::{
-    shared::annotations_down, shared::request_meta_object_down,
-    shared::text_or_blob_contents_down,
-};
-
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
 pub(crate) fn list_resource_templates_result_down(
     value: new::ListResourceTemplatesResult,
@@ -57,20 +52,8 @@ pub(crate) fn read_resource_request_params_down(
 ) -> old::ReadResourceRequestParams {
     let new::ReadResourceRequestParams { meta, uri, extra } = value;
     old::ReadResourceRequestParams {
-        meta: meta.map(request_meta_object_down),
-        uri,
-        extra,
-    }
-}
-
-/// `ReadResourceResult` to `ReadResourceResult`.
-pub(crate) fn read_resource_result_down(
-    value: new::ReadResourceResult,
-) -> old::ReadResourceResult {
-    let new::ReadResourceResult { contents, meta, extra } = value;
-    old::ReadResourceResult {
         meta,
-        contents: contents.into_iter().map(text_or_blob_contents_down).collect(),
+        uri,
         extra,
     }
 }
@@ -95,7 +78,7 @@ pub(crate) fn resource_down(
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::Resource {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         description,
         mime_type,
         name,
@@ -125,7 +108,7 @@ pub(crate) fn resource_template_down(
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::ResourceTemplate {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         description,
         mime_type,
         name,
@@ -153,7 +136,7 @@ pub(crate) fn subscribe_request_params_down(
 ) -> old::SubscribeRequestParams {
     let new::SubscribeRequestParams { meta, uri, extra } = value;
     old::SubscribeRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         uri,
         extra,
     }
@@ -165,7 +148,7 @@ pub(crate) fn unsubscribe_request_params_down(
 ) -> old::UnsubscribeRequestParams {
     let new::UnsubscribeRequestParams { meta, uri, extra } = value;
     old::UnsubscribeRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         uri,
         extra,
     }

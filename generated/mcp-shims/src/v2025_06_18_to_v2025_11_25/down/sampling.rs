@@ -10,11 +10,6 @@ use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
 
-use super::{
-    shared::audio_content_down, shared::image_content_down,
-    shared::request_meta_object_down, shared::role_down, shared::text_content_down,
-};
-
 /// `CreateMessageOutcome` to `CreateMessageResult`.
 pub(crate) fn create_message_outcome_down(
     value: new::CreateMessageOutcome,
@@ -74,12 +69,12 @@ pub(crate) fn create_message_request_params_down(
         );
     }
     Ok(old::CreateMessageRequestParams {
-        meta: meta.map(request_meta_object_down),
-        include_context: include_context.map(include_context_down),
+        meta,
+        include_context,
         max_tokens,
         messages: cx.member("messages", |cx| cx.list(messages, sampling_message_down))?,
         metadata,
-        model_preferences: model_preferences.map(model_preferences_down),
+        model_preferences,
         stop_sequences,
         system_prompt,
         temperature,
@@ -99,45 +94,10 @@ pub(crate) fn create_message_result_down(
         meta,
         content: cx.member("content", |cx| sampling_content_down(content, cx))?,
         model,
-        role: role_down(role),
+        role,
         stop_reason,
         extra,
     })
-}
-
-/// `IncludeContext` to `IncludeContext`.
-pub(crate) fn include_context_down(value: new::IncludeContext) -> old::IncludeContext {
-    match value {
-        new::IncludeContext::AllServers => old::IncludeContext::AllServers,
-        new::IncludeContext::None => old::IncludeContext::None,
-        new::IncludeContext::ThisServer => old::IncludeContext::ThisServer,
-    }
-}
-
-/// `ModelHint` to `ModelHint`.
-pub(crate) fn model_hint_down(value: new::ModelHint) -> old::ModelHint {
-    let new::ModelHint { name, extra } = value;
-    old::ModelHint { name, extra }
-}
-
-/// `ModelPreferences` to `ModelPreferences`.
-pub(crate) fn model_preferences_down(
-    value: new::ModelPreferences,
-) -> old::ModelPreferences {
-    let new::ModelPreferences {
-        cost_priority,
-        hints,
-        intelligence_priority,
-        speed_priority,
-        extra,
-    } = value;
-    old::ModelPreferences {
-        cost_priority,
-        hints: hints.map(|value| value.into_iter().map(model_hint_down).collect()),
-        intelligence_priority,
-        speed_priority,
-        extra,
-    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
@@ -146,15 +106,9 @@ pub(crate) fn sampling_content_down(
     cx: &mut Context,
 ) -> Result<old::SamplingContent, Stop> {
     match value {
-        new::SamplingContent::Text(value) => {
-            Ok(old::SamplingContent::Text(text_content_down(value)))
-        }
-        new::SamplingContent::Image(value) => {
-            Ok(old::SamplingContent::Image(image_content_down(value)))
-        }
-        new::SamplingContent::Audio(value) => {
-            Ok(old::SamplingContent::Audio(audio_content_down(value)))
-        }
+        new::SamplingContent::Text(value) => Ok(old::SamplingContent::Text(value)),
+        new::SamplingContent::Image(value) => Ok(old::SamplingContent::Image(value)),
+        new::SamplingContent::Audio(value) => Ok(old::SamplingContent::Audio(value)),
         new::SamplingContent::ToolUse(_) => {
             Err(
                 cx
@@ -197,7 +151,7 @@ pub(crate) fn sampling_message_down(
     Context::pass("_meta", meta, &mut extra);
     Ok(old::SamplingMessage {
         content: cx.member("content", |cx| sampling_content_down(content, cx))?,
-        role: role_down(role),
+        role,
         extra,
     })
 }

@@ -9,95 +9,19 @@ use mcp_convert::{Context, Stop};
 
 use super::super::rules;
 
-/// `Annotations` to `Annotations`.
-pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
-    let new::Annotations { audience, last_modified, priority, extra } = value;
-    old::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_down).collect()),
-        last_modified,
-        priority,
-        extra,
-    }
-}
-
-/// `AnyResult` to `AnyResult`.
-pub(crate) fn any_result_down(value: new::AnyResult) -> old::AnyResult {
-    let new::AnyResult { meta, extra } = value;
-    old::AnyResult { meta, extra }
-}
-
-/// `AudioContent` to `AudioContent`.
-pub(crate) fn audio_content_down(value: new::AudioContent) -> old::AudioContent {
-    let new::AudioContent { annotations, data, meta, mime_type, extra } = value;
-    old::AudioContent {
-        meta,
-        annotations: annotations.map(annotations_down),
-        data,
-        mime_type,
-        extra,
-    }
-}
-
-/// `BlobResourceContents` to `BlobResourceContents`.
-pub(crate) fn blob_resource_contents_down(
-    value: new::BlobResourceContents,
-) -> old::BlobResourceContents {
-    let new::BlobResourceContents { blob, meta, mime_type, uri, extra } = value;
-    old::BlobResourceContents {
-        meta,
-        blob,
-        mime_type,
-        uri,
-        extra,
-    }
-}
-
 /// `ContentBlock` to `ContentBlock`.
 pub(crate) fn content_block_down(
     value: new::ContentBlock,
     cx: &mut Context,
 ) -> Result<old::ContentBlock, Stop> {
     match value {
-        new::ContentBlock::Text(value) => {
-            Ok(old::ContentBlock::Text(text_content_down(value)))
-        }
-        new::ContentBlock::Image(value) => {
-            Ok(old::ContentBlock::Image(image_content_down(value)))
-        }
-        new::ContentBlock::Audio(value) => {
-            Ok(old::ContentBlock::Audio(audio_content_down(value)))
-        }
+        new::ContentBlock::Text(value) => Ok(old::ContentBlock::Text(value)),
+        new::ContentBlock::Image(value) => Ok(old::ContentBlock::Image(value)),
+        new::ContentBlock::Audio(value) => Ok(old::ContentBlock::Audio(value)),
         new::ContentBlock::ResourceLink(value) => {
             Ok(old::ContentBlock::ResourceLink(resource_link_down(value, cx)?))
         }
-        new::ContentBlock::Resource(value) => {
-            Ok(old::ContentBlock::Resource(embedded_resource_down(value)))
-        }
-    }
-}
-
-/// `EmbeddedResource` to `EmbeddedResource`.
-pub(crate) fn embedded_resource_down(
-    value: new::EmbeddedResource,
-) -> old::EmbeddedResource {
-    let new::EmbeddedResource { annotations, meta, resource, extra } = value;
-    old::EmbeddedResource {
-        meta,
-        annotations: annotations.map(annotations_down),
-        resource: text_or_blob_contents_down(resource),
-        extra,
-    }
-}
-
-/// `ImageContent` to `ImageContent`.
-pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent {
-    let new::ImageContent { annotations, data, meta, mime_type, extra } = value;
-    old::ImageContent {
-        meta,
-        annotations: annotations.map(annotations_down),
-        data,
-        mime_type,
-        extra,
+        new::ContentBlock::Resource(value) => Ok(old::ContentBlock::Resource(value)),
     }
 }
 
@@ -162,7 +86,7 @@ pub(crate) fn paginated_request_params_to_list_prompts_request_params_down(
 ) -> old::ListPromptsRequestParams {
     let new::PaginatedRequestParams { cursor, meta, extra } = value;
     old::ListPromptsRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         cursor,
         extra,
     }
@@ -174,7 +98,7 @@ pub(crate) fn paginated_request_params_to_list_resource_templates_request_params
 ) -> old::ListResourceTemplatesRequestParams {
     let new::PaginatedRequestParams { cursor, meta, extra } = value;
     old::ListResourceTemplatesRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         cursor,
         extra,
     }
@@ -186,7 +110,7 @@ pub(crate) fn paginated_request_params_to_list_resources_request_params_down(
 ) -> old::ListResourcesRequestParams {
     let new::PaginatedRequestParams { cursor, meta, extra } = value;
     old::ListResourcesRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         cursor,
         extra,
     }
@@ -198,27 +122,8 @@ pub(crate) fn paginated_request_params_to_list_tools_request_params_down(
 ) -> old::ListToolsRequestParams {
     let new::PaginatedRequestParams { cursor, meta, extra } = value;
     old::ListToolsRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         cursor,
-        extra,
-    }
-}
-
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
-    match value {
-        new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
-        new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
-/// `RequestMetaObject` to `RequestMetaObject`.
-pub(crate) fn request_meta_object_down(
-    value: new::RequestMetaObject,
-) -> old::RequestMetaObject {
-    let new::RequestMetaObject { progress_token, extra } = value;
-    old::RequestMetaObject {
-        progress_token: progress_token.map(progress_token_down),
         extra,
     }
 }
@@ -229,7 +134,7 @@ pub(crate) fn request_params_to_list_roots_request_params_down(
 ) -> old::ListRootsRequestParams {
     let new::RequestParams { meta, extra } = value;
     old::ListRootsRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         extra,
     }
 }
@@ -240,7 +145,7 @@ pub(crate) fn request_params_to_ping_request_params_down(
 ) -> old::PingRequestParams {
     let new::RequestParams { meta, extra } = value;
     old::PingRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         extra,
     }
 }
@@ -265,7 +170,7 @@ pub(crate) fn resource_link_down(
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::ResourceLink {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         description,
         mime_type,
         name,
@@ -274,51 +179,4 @@ pub(crate) fn resource_link_down(
         uri,
         extra,
     })
-}
-
-/// `Role` to `Role`.
-pub(crate) fn role_down(value: new::Role) -> old::Role {
-    match value {
-        new::Role::Assistant => old::Role::Assistant,
-        new::Role::User => old::Role::User,
-    }
-}
-
-/// `TextContent` to `TextContent`.
-pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
-    let new::TextContent { annotations, meta, text, extra } = value;
-    old::TextContent {
-        meta,
-        annotations: annotations.map(annotations_down),
-        text,
-        extra,
-    }
-}
-
-/// `TextOrBlobContents` to `TextOrBlobContents`.
-pub(crate) fn text_or_blob_contents_down(
-    value: new::TextOrBlobContents,
-) -> old::TextOrBlobContents {
-    match value {
-        new::TextOrBlobContents::Text(value) => {
-            old::TextOrBlobContents::Text(text_resource_contents_down(value))
-        }
-        new::TextOrBlobContents::Blob(value) => {
-            old::TextOrBlobContents::Blob(blob_resource_contents_down(value))
-        }
-    }
-}
-
-/// `TextResourceContents` to `TextResourceContents`.
-pub(crate) fn text_resource_contents_down(
-    value: new::TextResourceContents,
-) -> old::TextResourceContents {
-    let new::TextResourceContents { meta, mime_type, text, uri, extra } = value;
-    old::TextResourceContents {
-        meta,
-        mime_type,
-        text,
-        uri,
-        extra,
-    }
 }

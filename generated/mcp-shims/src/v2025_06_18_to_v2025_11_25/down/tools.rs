@@ -10,7 +10,7 @@ use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
 
-use super::{shared::content_block_down, shared::request_meta_object_down};
+use super::shared::content_block_down;
 
 /// `CallToolOutcome` to `CallToolResult`.
 pub(crate) fn call_tool_outcome_down(
@@ -33,7 +33,7 @@ pub(crate) fn call_tool_request_params_down(
     let new::CallToolRequestParams { arguments, meta, name, task, mut extra } = value;
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(old::CallToolRequestParams {
-        meta: meta.map(request_meta_object_down),
+        meta,
         arguments,
         name,
         extra,
@@ -101,7 +101,7 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
     cx.drop_member(&rules::ICONS, "icons", icons, &mut extra);
     Ok(old::Tool {
         meta,
-        annotations: annotations.map(tool_annotations_down),
+        annotations,
         description,
         input_schema,
         name,
@@ -109,26 +109,4 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
         title,
         extra,
     })
-}
-
-/// `ToolAnnotations` to `ToolAnnotations`.
-pub(crate) fn tool_annotations_down(
-    value: new::ToolAnnotations,
-) -> old::ToolAnnotations {
-    let new::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    } = value;
-    old::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    }
 }

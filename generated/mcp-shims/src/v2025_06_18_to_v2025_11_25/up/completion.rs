@@ -6,64 +6,16 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 
-use super::shared::request_meta_object_up;
-
 /// `CompleteRequestParams` to `CompleteRequestParams`.
 pub(crate) fn complete_request_params_up(
     value: old::CompleteRequestParams,
 ) -> new::CompleteRequestParams {
     let old::CompleteRequestParams { argument, context, meta, reference, extra } = value;
     new::CompleteRequestParams {
-        meta: meta.map(request_meta_object_up),
-        argument: complete_request_params_argument_up(argument),
-        context: context.map(complete_request_params_context_up),
-        reference: completion_reference_up(reference),
-        extra,
-    }
-}
-
-/// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
-pub(crate) fn complete_request_params_argument_up(
-    value: old::CompleteRequestParamsArgument,
-) -> new::CompleteRequestParamsArgument {
-    let old::CompleteRequestParamsArgument { name, value, extra } = value;
-    new::CompleteRequestParamsArgument {
-        name,
-        value,
-        extra,
-    }
-}
-
-/// `CompleteRequestParamsContext` to `CompleteRequestParamsContext`.
-pub(crate) fn complete_request_params_context_up(
-    value: old::CompleteRequestParamsContext,
-) -> new::CompleteRequestParamsContext {
-    let old::CompleteRequestParamsContext { arguments, extra } = value;
-    new::CompleteRequestParamsContext {
-        arguments,
-        extra,
-    }
-}
-
-/// `CompleteResult` to `CompleteResult`.
-pub(crate) fn complete_result_up(value: old::CompleteResult) -> new::CompleteResult {
-    let old::CompleteResult { completion, meta, extra } = value;
-    new::CompleteResult {
         meta,
-        completion: complete_result_completion_up(completion),
-        extra,
-    }
-}
-
-/// `CompleteResultCompletion` to `CompleteResultCompletion`.
-pub(crate) fn complete_result_completion_up(
-    value: old::CompleteResultCompletion,
-) -> new::CompleteResultCompletion {
-    let old::CompleteResultCompletion { has_more, total, values, extra } = value;
-    new::CompleteResultCompletion {
-        has_more,
-        total,
-        values,
+        argument,
+        context,
+        reference: completion_reference_up(reference),
         extra,
     }
 }
@@ -74,33 +26,10 @@ pub(crate) fn completion_reference_up(
 ) -> new::CompletionReference {
     match value {
         old::CompletionReference::Prompt(value) => {
-            new::CompletionReference::Prompt(prompt_reference_up(value))
+            new::CompletionReference::Prompt(value)
         }
         old::CompletionReference::ResourceTemplate(value) => {
-            new::CompletionReference::ResourceTemplate(
-                resource_template_reference_up(value),
-            )
+            new::CompletionReference::ResourceTemplate(value)
         }
-    }
-}
-
-/// `PromptReference` to `PromptReference`.
-pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptReference {
-    let old::PromptReference { name, title, extra } = value;
-    new::PromptReference {
-        name,
-        title,
-        extra,
-    }
-}
-
-/// `ResourceTemplateReference` to `ResourceTemplateReference`.
-pub(crate) fn resource_template_reference_up(
-    value: old::ResourceTemplateReference,
-) -> new::ResourceTemplateReference {
-    let old::ResourceTemplateReference { uri, extra } = value;
-    new::ResourceTemplateReference {
-        uri,
-        extra,
     }
 }

@@ -10,28 +10,6 @@ use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
 
-use super::shared::request_meta_object_up;
-
-/// `BooleanSchema` to `BooleanSchema`.
-pub(crate) fn boolean_schema_up(value: old::BooleanSchema) -> new::BooleanSchema {
-    let old::BooleanSchema { default, description, title, extra } = value;
-    new::BooleanSchema {
-        default,
-        description,
-        title,
-        extra,
-    }
-}
-
-/// `ElicitAction` to `ElicitAction`.
-pub(crate) fn elicit_action_up(value: old::ElicitAction) -> new::ElicitAction {
-    match value {
-        old::ElicitAction::Accept => new::ElicitAction::Accept,
-        old::ElicitAction::Cancel => new::ElicitAction::Cancel,
-        old::ElicitAction::Decline => new::ElicitAction::Decline,
-    }
-}
-
 /// `ElicitRequestParams` to `ElicitRequestFormParams`.
 pub(crate) fn elicit_request_params_to_elicit_request_form_params_up(
     value: old::ElicitRequestParams,
@@ -39,7 +17,7 @@ pub(crate) fn elicit_request_params_to_elicit_request_form_params_up(
 ) -> Result<new::ElicitRequestFormParams, Stop> {
     let old::ElicitRequestParams { message, meta, requested_schema, mut extra } = value;
     Ok(new::ElicitRequestFormParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         message,
         mode: cx.carried("mode", &mut extra),
         requested_schema: cx
@@ -94,7 +72,7 @@ pub(crate) fn elicit_result_up(value: old::ElicitResult) -> new::ElicitResult {
     let old::ElicitResult { action, content, meta, extra } = value;
     new::ElicitResult {
         meta,
-        action: elicit_action_up(action),
+        action,
         content: content
             .map(|value| {
                 value
@@ -127,19 +105,9 @@ pub(crate) fn number_schema_up(
         maximum,
         minimum,
         title,
-        kind: number_schema_type_up(kind),
+        kind,
         extra,
     })
-}
-
-/// `NumberSchemaType` to `NumberSchemaType`.
-pub(crate) fn number_schema_type_up(
-    value: old::NumberSchemaType,
-) -> new::NumberSchemaType {
-    match value {
-        old::NumberSchemaType::Integer => new::NumberSchemaType::Integer,
-        old::NumberSchemaType::Number => new::NumberSchemaType::Number,
-    }
 }
 
 /// `PrimitiveSchemaDefinition` to `PrimitiveSchemaDefinition`.
@@ -155,7 +123,7 @@ pub(crate) fn primitive_schema_definition_up(
             Ok(new::PrimitiveSchemaDefinition::Number(number_schema_up(value, cx)?))
         }
         old::PrimitiveSchemaDefinition::Boolean(value) => {
-            Ok(new::PrimitiveSchemaDefinition::Boolean(boolean_schema_up(value)))
+            Ok(new::PrimitiveSchemaDefinition::Boolean(value))
         }
         old::PrimitiveSchemaDefinition::Enum(value) => {
             hooks::enum_up(value, &mut cx.under(&rules::ENUM_SPELLING))
@@ -179,22 +147,10 @@ pub(crate) fn string_schema_up(
     Ok(new::StringSchema {
         default: cx.carried("default", &mut extra),
         description,
-        format: format.map(string_schema_format_up),
+        format,
         max_length,
         min_length,
         title,
         extra,
     })
-}
-
-/// `StringSchemaFormat` to `StringSchemaFormat`.
-pub(crate) fn string_schema_format_up(
-    value: old::StringSchemaFormat,
-) -> new::StringSchemaFormat {
-    match value {
-        old::StringSchemaFormat::Date => new::StringSchemaFormat::Date,
-        old::StringSchemaFormat::DateTime => new::StringSchemaFormat::DateTime,
-        old::StringSchemaFormat::Email => new::StringSchemaFormat::Email,
-        old::StringSchemaFormat::Uri => new::StringSchemaFormat::Uri,
-    }
 }

@@ -8,8 +8,6 @@ use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 use mcp_wire::JsonObject;
 
-use super::{shared::progress_token_up, shared::request_meta_object_up};
-
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_up(
     value: old::CancelledNotificationParams,
@@ -52,7 +50,7 @@ pub(crate) fn client_capabilities_up(
             None => None,
         },
         experimental,
-        roots: roots.map(client_capabilities_roots_up),
+        roots,
         sampling: match sampling {
             Some(value) => {
                 Some(
@@ -71,17 +69,6 @@ pub(crate) fn client_capabilities_up(
         tasks: cx.carried("tasks", &mut extra),
         extra,
     })
-}
-
-/// `ClientCapabilitiesRoots` to `ClientCapabilitiesRoots`.
-pub(crate) fn client_capabilities_roots_up(
-    value: old::ClientCapabilitiesRoots,
-) -> new::ClientCapabilitiesRoots {
-    let old::ClientCapabilitiesRoots { list_changed, extra } = value;
-    new::ClientCapabilitiesRoots {
-        list_changed,
-        extra,
-    }
 }
 
 /// `Implementation` to `Implementation`.
@@ -114,7 +101,7 @@ pub(crate) fn initialize_request_params_up(
         extra,
     } = value;
     Ok(new::InitializeRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         capabilities: cx
             .member("capabilities", |cx| client_capabilities_up(capabilities, cx))?,
         client_info: cx.member("clientInfo", |cx| implementation_up(client_info, cx))?,
@@ -163,10 +150,7 @@ pub(crate) fn ping_request_params_up(
     value: old::PingRequestParams,
 ) -> new::RequestParams {
     let old::PingRequestParams { meta, extra } = value;
-    new::RequestParams {
-        meta: meta.map(request_meta_object_up),
-        extra,
-    }
+    new::RequestParams { meta, extra }
 }
 
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
@@ -185,7 +169,7 @@ pub(crate) fn progress_notification_params_up(
         meta,
         message,
         progress,
-        progress_token: progress_token_up(progress_token),
+        progress_token,
         total,
         extra,
     }
@@ -209,46 +193,12 @@ pub(crate) fn server_capabilities_up(
         completions,
         experimental,
         logging,
-        prompts: prompts.map(server_capabilities_prompts_up),
-        resources: resources.map(server_capabilities_resources_up),
+        prompts,
+        resources,
         tasks: cx.carried("tasks", &mut extra),
-        tools: tools.map(server_capabilities_tools_up),
+        tools,
         extra,
     })
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_up(
-    value: old::ServerCapabilitiesPrompts,
-) -> new::ServerCapabilitiesPrompts {
-    let old::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    new::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_up(
-    value: old::ServerCapabilitiesResources,
-) -> new::ServerCapabilitiesResources {
-    let old::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    new::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_up(
-    value: old::ServerCapabilitiesTools,
-) -> new::ServerCapabilitiesTools {
-    let old::ServerCapabilitiesTools { list_changed, extra } = value;
-    new::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }
 
 /// `JsonObject` to `ClientCapabilitiesElicitation`.

@@ -6,22 +6,6 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 
-use super::shared::request_meta_object_up;
-
-/// `LoggingLevel` to `LoggingLevel`.
-pub(crate) fn logging_level_up(value: old::LoggingLevel) -> new::LoggingLevel {
-    match value {
-        old::LoggingLevel::Alert => new::LoggingLevel::Alert,
-        old::LoggingLevel::Critical => new::LoggingLevel::Critical,
-        old::LoggingLevel::Debug => new::LoggingLevel::Debug,
-        old::LoggingLevel::Emergency => new::LoggingLevel::Emergency,
-        old::LoggingLevel::Error => new::LoggingLevel::Error,
-        old::LoggingLevel::Info => new::LoggingLevel::Info,
-        old::LoggingLevel::Notice => new::LoggingLevel::Notice,
-        old::LoggingLevel::Warning => new::LoggingLevel::Warning,
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_up(
     value: old::LoggingMessageNotificationParams,
@@ -30,7 +14,7 @@ pub(crate) fn logging_message_notification_params_up(
     new::LoggingMessageNotificationParams {
         meta,
         data,
-        level: logging_level_up(level),
+        level,
         logger,
         extra,
     }
@@ -42,8 +26,8 @@ pub(crate) fn set_level_request_params_up(
 ) -> new::SetLevelRequestParams {
     let old::SetLevelRequestParams { level, meta, extra } = value;
     new::SetLevelRequestParams {
-        meta: meta.map(request_meta_object_up),
-        level: logging_level_up(level),
+        meta,
+        level,
         extra,
     }
 }

@@ -14,34 +14,34 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible};
+use mcp_convert::dynamic::{Hop, exact, fallible, same};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| exact(value, cx, shared::annotations_up),
+        run: same,
     },
     Hop {
         from: "AnyResult",
         to: "AnyResult",
-        run: |value, cx| exact(value, cx, shared::any_result_up),
+        run: same,
     },
     Hop {
         from: "AudioContent",
         to: "AudioContent",
-        run: |value, cx| exact(value, cx, shared::audio_content_up),
+        run: same,
     },
     Hop {
         from: "BlobResourceContents",
         to: "BlobResourceContents",
-        run: |value, cx| exact(value, cx, shared::blob_resource_contents_up),
+        run: same,
     },
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: |value, cx| exact(value, cx, elicitation::boolean_schema_up),
+        run: same,
     },
     Hop {
         from: "CallToolRequestParams",
@@ -75,7 +75,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ClientCapabilitiesRoots",
         to: "ClientCapabilitiesRoots",
-        run: |value, cx| exact(value, cx, lifecycle::client_capabilities_roots_up),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParams",
@@ -85,26 +85,22 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_argument_up,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: |value, cx| exact(value, cx, completion::complete_request_params_context_up),
+        run: same,
     },
     Hop {
         from: "CompleteResult",
         to: "CompleteResult",
-        run: |value, cx| exact(value, cx, completion::complete_result_up),
+        run: same,
     },
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| exact(value, cx, completion::complete_result_completion_up),
+        run: same,
     },
     Hop {
         from: "CompletionReference",
@@ -138,7 +134,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: |value, cx| exact(value, cx, elicitation::elicit_action_up),
+        run: same,
     },
     Hop {
         from: "ElicitRequestParams",
@@ -185,7 +181,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "EmbeddedResource",
         to: "EmbeddedResource",
-        run: |value, cx| exact(value, cx, shared::embedded_resource_up),
+        run: same,
     },
     Hop {
         from: "GetPromptRequestParams",
@@ -200,7 +196,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ImageContent",
         to: "ImageContent",
-        run: |value, cx| exact(value, cx, shared::image_content_up),
+        run: same,
     },
     Hop {
         from: "Implementation",
@@ -210,7 +206,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| exact(value, cx, sampling::include_context_up),
+        run: same,
     },
     Hop {
         from: "InitializeRequestParams",
@@ -273,7 +269,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ListRootsResult",
         to: "ListRootsResult",
-        run: |value, cx| exact(value, cx, roots::list_roots_result_up),
+        run: same,
     },
     Hop {
         from: "ListToolsRequestParams",
@@ -288,7 +284,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| exact(value, cx, logging::logging_level_up),
+        run: same,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
@@ -302,12 +298,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| exact(value, cx, sampling::model_hint_up),
+        run: same,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| exact(value, cx, sampling::model_preferences_up),
+        run: same,
     },
     Hop {
         from: "NumberSchema",
@@ -317,7 +313,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: |value, cx| exact(value, cx, elicitation::number_schema_type_up),
+        run: same,
     },
     Hop {
         from: "PingRequestParams",
@@ -337,7 +333,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| exact(value, cx, shared::progress_token_up),
+        run: same,
     },
     Hop {
         from: "Prompt",
@@ -347,7 +343,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| exact(value, cx, prompts::prompt_argument_up),
+        run: same,
     },
     Hop {
         from: "PromptListChangedNotificationParams",
@@ -366,7 +362,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| exact(value, cx, completion::prompt_reference_up),
+        run: same,
     },
     Hop {
         from: "ReadResourceRequestParams",
@@ -376,12 +372,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ReadResourceResult",
         to: "ReadResourceResult",
-        run: |value, cx| exact(value, cx, resources::read_resource_result_up),
+        run: same,
     },
     Hop {
         from: "RequestMetaObject",
         to: "RequestMetaObject",
-        run: |value, cx| exact(value, cx, shared::request_meta_object_up),
+        run: same,
     },
     Hop {
         from: "Resource",
@@ -410,7 +406,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| exact(value, cx, completion::resource_template_reference_up),
+        run: same,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
@@ -424,12 +420,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| exact(value, cx, shared::role_up),
+        run: same,
     },
     Hop {
         from: "Root",
         to: "Root",
-        run: |value, cx| exact(value, cx, roots::root_up),
+        run: same,
     },
     Hop {
         from: "RootsListChangedNotificationParams",
@@ -458,17 +454,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_up),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_up),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_up),
+        run: same,
     },
     Hop {
         from: "SetLevelRequestParams",
@@ -483,7 +479,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: |value, cx| exact(value, cx, elicitation::string_schema_format_up),
+        run: same,
     },
     Hop {
         from: "SubscribeRequestParams",
@@ -493,17 +489,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "TextContent",
         to: "TextContent",
-        run: |value, cx| exact(value, cx, shared::text_content_up),
+        run: same,
     },
     Hop {
         from: "TextOrBlobContents",
         to: "TextOrBlobContents",
-        run: |value, cx| exact(value, cx, shared::text_or_blob_contents_up),
+        run: same,
     },
     Hop {
         from: "TextResourceContents",
         to: "TextResourceContents",
-        run: |value, cx| exact(value, cx, shared::text_resource_contents_up),
+        run: same,
     },
     Hop {
         from: "Tool",
@@ -513,7 +509,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| exact(value, cx, tools::tool_annotations_up),
+        run: same,
     },
     Hop {
         from: "ToolListChangedNotificationParams",

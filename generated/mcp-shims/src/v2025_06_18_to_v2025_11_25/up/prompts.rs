@@ -7,7 +7,7 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{shared::content_block_up, shared::request_meta_object_up, shared::role_up};
+use super::shared::content_block_up;
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
 pub(crate) fn get_prompt_request_params_up(
@@ -15,7 +15,7 @@ pub(crate) fn get_prompt_request_params_up(
 ) -> new::GetPromptRequestParams {
     let old::GetPromptRequestParams { arguments, meta, name, extra } = value;
     new::GetPromptRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         arguments,
         name,
         extra,
@@ -42,7 +42,7 @@ pub(crate) fn list_prompts_request_params_up(
 ) -> new::PaginatedRequestParams {
     let old::ListPromptsRequestParams { cursor, meta, extra } = value;
     new::PaginatedRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         cursor,
         extra,
     }
@@ -70,26 +70,13 @@ pub(crate) fn prompt_up(
     let old::Prompt { arguments, description, meta, name, title, mut extra } = value;
     Ok(new::Prompt {
         meta,
-        arguments: arguments
-            .map(|value| value.into_iter().map(prompt_argument_up).collect()),
+        arguments,
         description,
         icons: cx.adopt("icons", &mut extra),
         name,
         title,
         extra,
     })
-}
-
-/// `PromptArgument` to `PromptArgument`.
-pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgument {
-    let old::PromptArgument { description, name, required, title, extra } = value;
-    new::PromptArgument {
-        description,
-        name,
-        required,
-        title,
-        extra,
-    }
 }
 
 /// `PromptListChangedNotificationParams` to `NotificationParams`.
@@ -111,7 +98,7 @@ pub(crate) fn prompt_message_up(
     let old::PromptMessage { content, role, extra } = value;
     Ok(new::PromptMessage {
         content: cx.member("content", |cx| content_block_up(content, cx))?,
-        role: role_up(role),
+        role,
         extra,
     })
 }

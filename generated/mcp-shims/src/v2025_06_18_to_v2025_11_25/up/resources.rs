@@ -7,18 +7,13 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{
-    shared::annotations_up, shared::request_meta_object_up,
-    shared::text_or_blob_contents_up,
-};
-
 /// `ListResourceTemplatesRequestParams` to `PaginatedRequestParams`.
 pub(crate) fn list_resource_templates_request_params_up(
     value: old::ListResourceTemplatesRequestParams,
 ) -> new::PaginatedRequestParams {
     let old::ListResourceTemplatesRequestParams { cursor, meta, extra } = value;
     new::PaginatedRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         cursor,
         extra,
     }
@@ -53,7 +48,7 @@ pub(crate) fn list_resources_request_params_up(
 ) -> new::PaginatedRequestParams {
     let old::ListResourcesRequestParams { cursor, meta, extra } = value;
     new::PaginatedRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         cursor,
         extra,
     }
@@ -79,20 +74,8 @@ pub(crate) fn read_resource_request_params_up(
 ) -> new::ReadResourceRequestParams {
     let old::ReadResourceRequestParams { meta, uri, extra } = value;
     new::ReadResourceRequestParams {
-        meta: meta.map(request_meta_object_up),
-        uri,
-        extra,
-    }
-}
-
-/// `ReadResourceResult` to `ReadResourceResult`.
-pub(crate) fn read_resource_result_up(
-    value: old::ReadResourceResult,
-) -> new::ReadResourceResult {
-    let old::ReadResourceResult { contents, meta, extra } = value;
-    new::ReadResourceResult {
         meta,
-        contents: contents.into_iter().map(text_or_blob_contents_up).collect(),
+        uri,
         extra,
     }
 }
@@ -115,7 +98,7 @@ pub(crate) fn resource_up(
     } = value;
     Ok(new::Resource {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         description,
         icons: cx.adopt("icons", &mut extra),
         mime_type,
@@ -155,7 +138,7 @@ pub(crate) fn resource_template_up(
     } = value;
     Ok(new::ResourceTemplate {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         description,
         icons: cx.adopt("icons", &mut extra),
         mime_type,
@@ -184,7 +167,7 @@ pub(crate) fn subscribe_request_params_up(
 ) -> new::SubscribeRequestParams {
     let old::SubscribeRequestParams { meta, uri, extra } = value;
     new::SubscribeRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         uri,
         extra,
     }
@@ -196,7 +179,7 @@ pub(crate) fn unsubscribe_request_params_up(
 ) -> new::UnsubscribeRequestParams {
     let old::UnsubscribeRequestParams { meta, uri, extra } = value;
     new::UnsubscribeRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         uri,
         extra,
     }

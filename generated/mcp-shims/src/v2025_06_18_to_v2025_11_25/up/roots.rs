@@ -6,38 +6,12 @@
 use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 
-use super::shared::request_meta_object_up;
-
 /// `ListRootsRequestParams` to `RequestParams`.
 pub(crate) fn list_roots_request_params_up(
     value: old::ListRootsRequestParams,
 ) -> new::RequestParams {
     let old::ListRootsRequestParams { meta, extra } = value;
-    new::RequestParams {
-        meta: meta.map(request_meta_object_up),
-        extra,
-    }
-}
-
-/// `ListRootsResult` to `ListRootsResult`.
-pub(crate) fn list_roots_result_up(value: old::ListRootsResult) -> new::ListRootsResult {
-    let old::ListRootsResult { meta, roots, extra } = value;
-    new::ListRootsResult {
-        meta,
-        roots: roots.into_iter().map(root_up).collect(),
-        extra,
-    }
-}
-
-/// `Root` to `Root`.
-pub(crate) fn root_up(value: old::Root) -> new::Root {
-    let old::Root { meta, name, uri, extra } = value;
-    new::Root {
-        meta,
-        name,
-        uri,
-        extra,
-    }
+    new::RequestParams { meta, extra }
 }
 
 /// `RootsListChangedNotificationParams` to `NotificationParams`.

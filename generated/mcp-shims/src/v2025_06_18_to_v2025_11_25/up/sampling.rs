@@ -7,11 +7,6 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-use super::{
-    shared::audio_content_up, shared::image_content_up, shared::request_meta_object_up,
-    shared::role_up, shared::text_content_up,
-};
-
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
 pub(crate) fn create_message_request_params_up(
     value: old::CreateMessageRequestParams,
@@ -30,12 +25,12 @@ pub(crate) fn create_message_request_params_up(
         mut extra,
     } = value;
     Ok(new::CreateMessageRequestParams {
-        meta: meta.map(request_meta_object_up),
-        include_context: include_context.map(include_context_up),
+        meta,
+        include_context,
         max_tokens,
         messages: cx.member("messages", |cx| cx.list(messages, sampling_message_up))?,
         metadata,
-        model_preferences: model_preferences.map(model_preferences_up),
+        model_preferences,
         stop_sequences,
         system_prompt,
         task: cx.carried("task", &mut extra),
@@ -68,43 +63,8 @@ pub(crate) fn create_message_result_up(
         meta,
         content: sampling_content_up(content),
         model,
-        role: role_up(role),
+        role,
         stop_reason,
-        extra,
-    }
-}
-
-/// `IncludeContext` to `IncludeContext`.
-pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeContext {
-    match value {
-        old::IncludeContext::AllServers => new::IncludeContext::AllServers,
-        old::IncludeContext::None => new::IncludeContext::None,
-        old::IncludeContext::ThisServer => new::IncludeContext::ThisServer,
-    }
-}
-
-/// `ModelHint` to `ModelHint`.
-pub(crate) fn model_hint_up(value: old::ModelHint) -> new::ModelHint {
-    let old::ModelHint { name, extra } = value;
-    new::ModelHint { name, extra }
-}
-
-/// `ModelPreferences` to `ModelPreferences`.
-pub(crate) fn model_preferences_up(
-    value: old::ModelPreferences,
-) -> new::ModelPreferences {
-    let old::ModelPreferences {
-        cost_priority,
-        hints,
-        intelligence_priority,
-        speed_priority,
-        extra,
-    } = value;
-    new::ModelPreferences {
-        cost_priority,
-        hints: hints.map(|value| value.into_iter().map(model_hint_up).collect()),
-        intelligence_priority,
-        speed_priority,
         extra,
     }
 }
@@ -112,15 +72,9 @@ pub(crate) fn model_preferences_up(
 /// `SamplingContent` to `SamplingContent`.
 pub(crate) fn sampling_content_up(value: old::SamplingContent) -> new::SamplingContent {
     match value {
-        old::SamplingContent::Text(value) => {
-            new::SamplingContent::Text(text_content_up(value))
-        }
-        old::SamplingContent::Image(value) => {
-            new::SamplingContent::Image(image_content_up(value))
-        }
-        old::SamplingContent::Audio(value) => {
-            new::SamplingContent::Audio(audio_content_up(value))
-        }
+        old::SamplingContent::Text(value) => new::SamplingContent::Text(value),
+        old::SamplingContent::Image(value) => new::SamplingContent::Image(value),
+        old::SamplingContent::Audio(value) => new::SamplingContent::Audio(value),
     }
 }
 
@@ -133,7 +87,7 @@ pub(crate) fn sampling_message_up(
     Ok(new::SamplingMessage {
         meta: cx.adopt("_meta", &mut extra),
         content: sampling_content_up(content),
-        role: role_up(role),
+        role,
         extra,
     })
 }

@@ -7,114 +7,19 @@ use mcp_2025_06_18 as old;
 use mcp_2025_11_25 as new;
 use mcp_convert::{Context, Stop};
 
-/// `Annotations` to `Annotations`.
-pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
-    let old::Annotations { audience, last_modified, priority, extra } = value;
-    new::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_up).collect()),
-        last_modified,
-        priority,
-        extra,
-    }
-}
-
-/// `AnyResult` to `AnyResult`.
-pub(crate) fn any_result_up(value: old::AnyResult) -> new::AnyResult {
-    let old::AnyResult { meta, extra } = value;
-    new::AnyResult { meta, extra }
-}
-
-/// `AudioContent` to `AudioContent`.
-pub(crate) fn audio_content_up(value: old::AudioContent) -> new::AudioContent {
-    let old::AudioContent { annotations, data, meta, mime_type, extra } = value;
-    new::AudioContent {
-        meta,
-        annotations: annotations.map(annotations_up),
-        data,
-        mime_type,
-        extra,
-    }
-}
-
-/// `BlobResourceContents` to `BlobResourceContents`.
-pub(crate) fn blob_resource_contents_up(
-    value: old::BlobResourceContents,
-) -> new::BlobResourceContents {
-    let old::BlobResourceContents { blob, meta, mime_type, uri, extra } = value;
-    new::BlobResourceContents {
-        meta,
-        blob,
-        mime_type,
-        uri,
-        extra,
-    }
-}
-
 /// `ContentBlock` to `ContentBlock`.
 pub(crate) fn content_block_up(
     value: old::ContentBlock,
     cx: &mut Context,
 ) -> Result<new::ContentBlock, Stop> {
     match value {
-        old::ContentBlock::Text(value) => {
-            Ok(new::ContentBlock::Text(text_content_up(value)))
-        }
-        old::ContentBlock::Image(value) => {
-            Ok(new::ContentBlock::Image(image_content_up(value)))
-        }
-        old::ContentBlock::Audio(value) => {
-            Ok(new::ContentBlock::Audio(audio_content_up(value)))
-        }
+        old::ContentBlock::Text(value) => Ok(new::ContentBlock::Text(value)),
+        old::ContentBlock::Image(value) => Ok(new::ContentBlock::Image(value)),
+        old::ContentBlock::Audio(value) => Ok(new::ContentBlock::Audio(value)),
         old::ContentBlock::ResourceLink(value) => {
             Ok(new::ContentBlock::ResourceLink(resource_link_up(value, cx)?))
         }
-        old::ContentBlock::Resource(value) => {
-            Ok(new::ContentBlock::Resource(embedded_resource_up(value)))
-        }
-    }
-}
-
-/// `EmbeddedResource` to `EmbeddedResource`.
-pub(crate) fn embedded_resource_up(
-    value: old::EmbeddedResource,
-) -> new::EmbeddedResource {
-    let old::EmbeddedResource { annotations, meta, resource, extra } = value;
-    new::EmbeddedResource {
-        meta,
-        annotations: annotations.map(annotations_up),
-        resource: text_or_blob_contents_up(resource),
-        extra,
-    }
-}
-
-/// `ImageContent` to `ImageContent`.
-pub(crate) fn image_content_up(value: old::ImageContent) -> new::ImageContent {
-    let old::ImageContent { annotations, data, meta, mime_type, extra } = value;
-    new::ImageContent {
-        meta,
-        annotations: annotations.map(annotations_up),
-        data,
-        mime_type,
-        extra,
-    }
-}
-
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
-    match value {
-        old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
-        old::ProgressToken::String(value) => new::ProgressToken::String(value),
-    }
-}
-
-/// `RequestMetaObject` to `RequestMetaObject`.
-pub(crate) fn request_meta_object_up(
-    value: old::RequestMetaObject,
-) -> new::RequestMetaObject {
-    let old::RequestMetaObject { progress_token, extra } = value;
-    new::RequestMetaObject {
-        progress_token: progress_token.map(progress_token_up),
-        extra,
+        old::ContentBlock::Resource(value) => Ok(new::ContentBlock::Resource(value)),
     }
 }
 
@@ -136,7 +41,7 @@ pub(crate) fn resource_link_up(
     } = value;
     Ok(new::ResourceLink {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         description,
         icons: cx.adopt("icons", &mut extra),
         mime_type,
@@ -146,51 +51,4 @@ pub(crate) fn resource_link_up(
         uri,
         extra,
     })
-}
-
-/// `Role` to `Role`.
-pub(crate) fn role_up(value: old::Role) -> new::Role {
-    match value {
-        old::Role::Assistant => new::Role::Assistant,
-        old::Role::User => new::Role::User,
-    }
-}
-
-/// `TextContent` to `TextContent`.
-pub(crate) fn text_content_up(value: old::TextContent) -> new::TextContent {
-    let old::TextContent { annotations, meta, text, extra } = value;
-    new::TextContent {
-        meta,
-        annotations: annotations.map(annotations_up),
-        text,
-        extra,
-    }
-}
-
-/// `TextOrBlobContents` to `TextOrBlobContents`.
-pub(crate) fn text_or_blob_contents_up(
-    value: old::TextOrBlobContents,
-) -> new::TextOrBlobContents {
-    match value {
-        old::TextOrBlobContents::Text(value) => {
-            new::TextOrBlobContents::Text(text_resource_contents_up(value))
-        }
-        old::TextOrBlobContents::Blob(value) => {
-            new::TextOrBlobContents::Blob(blob_resource_contents_up(value))
-        }
-    }
-}
-
-/// `TextResourceContents` to `TextResourceContents`.
-pub(crate) fn text_resource_contents_up(
-    value: old::TextResourceContents,
-) -> new::TextResourceContents {
-    let old::TextResourceContents { meta, mime_type, text, uri, extra } = value;
-    new::TextResourceContents {
-        meta,
-        mime_type,
-        text,
-        uri,
-        extra,
-    }
 }

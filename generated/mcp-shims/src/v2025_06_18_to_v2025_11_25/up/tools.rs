@@ -10,7 +10,7 @@ use mcp_hooks::v2025_06_18_to_v2025_11_25 as hooks;
 
 use super::super::rules;
 
-use super::{shared::content_block_up, shared::request_meta_object_up};
+use super::shared::content_block_up;
 
 /// `CallToolRequestParams` to `CallToolRequestParams`.
 pub(crate) fn call_tool_request_params_up(
@@ -19,7 +19,7 @@ pub(crate) fn call_tool_request_params_up(
 ) -> Result<new::CallToolRequestParams, Stop> {
     let old::CallToolRequestParams { arguments, meta, name, mut extra } = value;
     Ok(new::CallToolRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         arguments,
         name,
         task: cx.carried("task", &mut extra),
@@ -56,7 +56,7 @@ pub(crate) fn list_tools_request_params_up(
 ) -> new::PaginatedRequestParams {
     let old::ListToolsRequestParams { cursor, meta, extra } = value;
     new::PaginatedRequestParams {
-        meta: meta.map(request_meta_object_up),
+        meta,
         cursor,
         extra,
     }
@@ -90,7 +90,7 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     } = value;
     let mut value = new::Tool {
         meta,
-        annotations: annotations.map(tool_annotations_up),
+        annotations,
         description,
         execution: cx.carried("execution", &mut extra),
         icons: cx.adopt("icons", &mut extra),
@@ -102,26 +102,6 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     };
     hooks::state_dialect(&mut value, &mut cx.under(&rules::SCHEMA_DIALECT))?;
     Ok(value)
-}
-
-/// `ToolAnnotations` to `ToolAnnotations`.
-pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnotations {
-    let old::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    } = value;
-    new::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    }
 }
 
 /// `ToolListChangedNotificationParams` to `NotificationParams`.

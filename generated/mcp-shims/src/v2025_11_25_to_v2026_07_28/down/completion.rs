@@ -22,34 +22,11 @@ pub(crate) fn complete_request_params_down(
             cx.member("_meta", |cx| request_meta_object_down(meta, cx))?,
             "{}",
         ),
-        argument: complete_request_params_argument_down(argument),
-        context: context.map(complete_request_params_context_down),
+        argument,
+        context,
         reference: completion_reference_down(reference),
         extra,
     })
-}
-
-/// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
-pub(crate) fn complete_request_params_argument_down(
-    value: new::CompleteRequestParamsArgument,
-) -> old::CompleteRequestParamsArgument {
-    let new::CompleteRequestParamsArgument { name, value, extra } = value;
-    old::CompleteRequestParamsArgument {
-        name,
-        value,
-        extra,
-    }
-}
-
-/// `CompleteRequestParamsContext` to `CompleteRequestParamsContext`.
-pub(crate) fn complete_request_params_context_down(
-    value: new::CompleteRequestParamsContext,
-) -> old::CompleteRequestParamsContext {
-    let new::CompleteRequestParamsContext { arguments, extra } = value;
-    old::CompleteRequestParamsContext {
-        arguments,
-        extra,
-    }
 }
 
 /// `CompleteResult` to `CompleteResult`.
@@ -75,22 +52,9 @@ pub(crate) fn complete_result_down(
             }
             None => None,
         },
-        completion: complete_result_completion_down(completion),
+        completion,
         extra,
     })
-}
-
-/// `CompleteResultCompletion` to `CompleteResultCompletion`.
-pub(crate) fn complete_result_completion_down(
-    value: new::CompleteResultCompletion,
-) -> old::CompleteResultCompletion {
-    let new::CompleteResultCompletion { has_more, total, values, extra } = value;
-    old::CompleteResultCompletion {
-        has_more,
-        total,
-        values,
-        extra,
-    }
 }
 
 /// `CompletionReference` to `CompletionReference`.
@@ -99,35 +63,10 @@ pub(crate) fn completion_reference_down(
 ) -> old::CompletionReference {
     match value {
         new::CompletionReference::Prompt(value) => {
-            old::CompletionReference::Prompt(prompt_reference_down(value))
+            old::CompletionReference::Prompt(value)
         }
         new::CompletionReference::ResourceTemplate(value) => {
-            old::CompletionReference::ResourceTemplate(
-                resource_template_reference_down(value),
-            )
+            old::CompletionReference::ResourceTemplate(value)
         }
-    }
-}
-
-/// `PromptReference` to `PromptReference`.
-pub(crate) fn prompt_reference_down(
-    value: new::PromptReference,
-) -> old::PromptReference {
-    let new::PromptReference { name, title, extra } = value;
-    old::PromptReference {
-        name,
-        title,
-        extra,
-    }
-}
-
-/// `ResourceTemplateReference` to `ResourceTemplateReference`.
-pub(crate) fn resource_template_reference_down(
-    value: new::ResourceTemplateReference,
-) -> old::ResourceTemplateReference {
-    let new::ResourceTemplateReference { uri, extra } = value;
-    old::ResourceTemplateReference {
-        uri,
-        extra,
     }
 }

@@ -8,10 +8,7 @@ use mcp_2026_07_28 as new;
 use mcp_convert::{Context, Stop};
 use mcp_wire::JsonObject;
 
-use super::{
-    shared::icon_down, shared::notification_meta_object_to_map_down,
-    shared::progress_token_down,
-};
+use super::shared::notification_meta_object_to_map_down;
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_down(
@@ -91,28 +88,6 @@ pub(crate) fn client_capabilities_sampling_down(
     }
 }
 
-/// `Implementation` to `Implementation`.
-pub(crate) fn implementation_down(value: new::Implementation) -> old::Implementation {
-    let new::Implementation {
-        description,
-        icons,
-        name,
-        title,
-        version,
-        website_url,
-        extra,
-    } = value;
-    old::Implementation {
-        description,
-        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
-        name,
-        title,
-        version,
-        website_url,
-        extra,
-    }
-}
-
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
 pub(crate) fn progress_notification_params_down(
     value: new::ProgressNotificationParams,
@@ -135,7 +110,7 @@ pub(crate) fn progress_notification_params_down(
         },
         message,
         progress,
-        progress_token: progress_token_down(progress_token),
+        progress_token,
         total,
         extra,
     })
@@ -161,46 +136,12 @@ pub(crate) fn server_capabilities_down(
         completions,
         experimental,
         logging,
-        prompts: prompts.map(server_capabilities_prompts_down),
-        resources: resources.map(server_capabilities_resources_down),
+        prompts,
+        resources,
         tasks: cx.carried("tasks", &mut extra),
-        tools: tools.map(server_capabilities_tools_down),
+        tools,
         extra,
     })
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_down(
-    value: new::ServerCapabilitiesPrompts,
-) -> old::ServerCapabilitiesPrompts {
-    let new::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    old::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_down(
-    value: new::ServerCapabilitiesResources,
-) -> old::ServerCapabilitiesResources {
-    let new::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    old::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_down(
-    value: new::ServerCapabilitiesTools,
-) -> old::ServerCapabilitiesTools {
-    let new::ServerCapabilitiesTools { list_changed, extra } = value;
-    old::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }
 
 /// `JsonObject` to `ClientCapabilitiesRoots`.

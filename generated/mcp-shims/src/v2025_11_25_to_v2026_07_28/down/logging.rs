@@ -9,20 +9,6 @@ use mcp_convert::{Context, Stop};
 
 use super::shared::notification_meta_object_to_map_down;
 
-/// `LoggingLevel` to `LoggingLevel`.
-pub(crate) fn logging_level_down(value: new::LoggingLevel) -> old::LoggingLevel {
-    match value {
-        new::LoggingLevel::Alert => old::LoggingLevel::Alert,
-        new::LoggingLevel::Critical => old::LoggingLevel::Critical,
-        new::LoggingLevel::Debug => old::LoggingLevel::Debug,
-        new::LoggingLevel::Emergency => old::LoggingLevel::Emergency,
-        new::LoggingLevel::Error => old::LoggingLevel::Error,
-        new::LoggingLevel::Info => old::LoggingLevel::Info,
-        new::LoggingLevel::Notice => old::LoggingLevel::Notice,
-        new::LoggingLevel::Warning => old::LoggingLevel::Warning,
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_down(
     value: new::LoggingMessageNotificationParams,
@@ -37,7 +23,7 @@ pub(crate) fn logging_message_notification_params_down(
             None => None,
         },
         data,
-        level: logging_level_down(level),
+        level,
         logger,
         extra,
     })

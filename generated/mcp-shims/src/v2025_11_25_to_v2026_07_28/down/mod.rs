@@ -14,14 +14,14 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible};
+use mcp_convert::dynamic::{Hop, exact, fallible, same};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| exact(value, cx, shared::annotations_down),
+        run: same,
     },
     Hop {
         from: "AudioContent",
@@ -36,7 +36,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: |value, cx| exact(value, cx, elicitation::boolean_schema_down),
+        run: same,
     },
     Hop {
         from: "CallToolOutcome",
@@ -89,20 +89,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_argument_down,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_context_down,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteResult",
@@ -112,7 +104,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CompleteResultCompletion",
         to: "CompleteResultCompletion",
-        run: |value, cx| exact(value, cx, completion::complete_result_completion_down),
+        run: same,
     },
     Hop {
         from: "CompletionReference",
@@ -150,7 +142,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: |value, cx| exact(value, cx, elicitation::elicit_action_down),
+        run: same,
     },
     Hop {
         from: "ElicitRequestFormParams",
@@ -164,20 +156,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitRequestFormParamsMode",
         to: "ElicitRequestFormParamsMode",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::elicit_request_form_params_mode_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ElicitRequestFormParamsRequestedSchema",
         to: "ElicitRequestFormParamsRequestedSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::elicit_request_form_params_requested_schema_down,
-        ),
+        run: same,
     },
     Hop {
         from: "ElicitRequestParams",
@@ -206,7 +190,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitValue",
         to: "ElicitValue",
-        run: |value, cx| exact(value, cx, elicitation::elicit_value_down),
+        run: same,
     },
     Hop {
         from: "EmbeddedResource",
@@ -231,12 +215,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Icon",
         to: "Icon",
-        run: |value, cx| exact(value, cx, shared::icon_down),
+        run: same,
     },
     Hop {
         from: "IconTheme",
         to: "IconTheme",
-        run: |value, cx| exact(value, cx, shared::icon_theme_down),
+        run: same,
     },
     Hop {
         from: "ImageContent",
@@ -246,17 +230,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| exact(value, cx, lifecycle::implementation_down),
+        run: same,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| exact(value, cx, sampling::include_context_down),
+        run: same,
     },
     Hop {
         from: "LegacyTitledEnumSchema",
         to: "LegacyTitledEnumSchema",
-        run: |value, cx| exact(value, cx, elicitation::legacy_titled_enum_schema_down),
+        run: same,
     },
     Hop {
         from: "ListPromptsResult",
@@ -295,7 +279,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| exact(value, cx, logging::logging_level_down),
+        run: same,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
@@ -309,12 +293,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| exact(value, cx, sampling::model_hint_down),
+        run: same,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| exact(value, cx, sampling::model_preferences_down),
+        run: same,
     },
     Hop {
         from: "NotificationParams",
@@ -324,12 +308,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "NumberSchema",
         to: "NumberSchema",
-        run: |value, cx| exact(value, cx, elicitation::number_schema_down),
+        run: same,
     },
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: |value, cx| exact(value, cx, elicitation::number_schema_type_down),
+        run: same,
     },
     Hop {
         from: "PaginatedRequestParams",
@@ -339,7 +323,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PrimitiveSchemaDefinition",
         to: "PrimitiveSchemaDefinition",
-        run: |value, cx| exact(value, cx, elicitation::primitive_schema_definition_down),
+        run: same,
     },
     Hop {
         from: "ProgressNotificationParams",
@@ -353,7 +337,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| exact(value, cx, shared::progress_token_down),
+        run: same,
     },
     Hop {
         from: "Prompt",
@@ -363,7 +347,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| exact(value, cx, prompts::prompt_argument_down),
+        run: same,
     },
     Hop {
         from: "PromptMessage",
@@ -373,7 +357,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| exact(value, cx, completion::prompt_reference_down),
+        run: same,
     },
     Hop {
         from: "ReadResourceOutcome",
@@ -417,7 +401,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| exact(value, cx, completion::resource_template_reference_down),
+        run: same,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
@@ -431,7 +415,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| exact(value, cx, shared::role_down),
+        run: same,
     },
     Hop {
         from: "Root",
@@ -465,27 +449,27 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_down),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_down),
+        run: same,
     },
     Hop {
         from: "StringSchema",
         to: "StringSchema",
-        run: |value, cx| exact(value, cx, elicitation::string_schema_down),
+        run: same,
     },
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: |value, cx| exact(value, cx, elicitation::string_schema_format_down),
+        run: same,
     },
     Hop {
         from: "TextContent",
@@ -505,47 +489,27 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "TitledMultiSelectEnumSchema",
         to: "TitledMultiSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_multi_select_enum_schema_down,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItems",
         to: "TitledMultiSelectEnumSchemaItems",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_multi_select_enum_schema_items_down,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItemsAnyOf",
         to: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_multi_select_enum_schema_items_any_of_down,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledSingleSelectEnumSchema",
         to: "TitledSingleSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_single_select_enum_schema_down,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledSingleSelectEnumSchemaOneOf",
         to: "TitledSingleSelectEnumSchemaOneOf",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_single_select_enum_schema_one_of_down,
-        ),
+        run: same,
     },
     Hop {
         from: "Tool",
@@ -555,17 +519,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| exact(value, cx, tools::tool_annotations_down),
+        run: same,
     },
     Hop {
         from: "ToolChoice",
         to: "ToolChoice",
-        run: |value, cx| exact(value, cx, sampling::tool_choice_down),
+        run: same,
     },
     Hop {
         from: "ToolChoiceMode",
         to: "ToolChoiceMode",
-        run: |value, cx| exact(value, cx, sampling::tool_choice_mode_down),
+        run: same,
     },
     Hop {
         from: "ToolResultContent",
@@ -580,28 +544,16 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "UntitledMultiSelectEnumSchema",
         to: "UntitledMultiSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::untitled_multi_select_enum_schema_down,
-        ),
+        run: same,
     },
     Hop {
         from: "UntitledMultiSelectEnumSchemaItems",
         to: "UntitledMultiSelectEnumSchemaItems",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::untitled_multi_select_enum_schema_items_down,
-        ),
+        run: same,
     },
     Hop {
         from: "UntitledSingleSelectEnumSchema",
         to: "UntitledSingleSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::untitled_single_select_enum_schema_down,
-        ),
+        run: same,
     },
 ];

@@ -10,8 +10,8 @@ use mcp_convert::{Adapter, Context, Stop};
 use super::super::rules;
 
 use super::{
-    shared::content_block_down, shared::icon_down, shared::request_meta_object_down,
-    shared::result_meta_object_to_map_down, shared::role_down,
+    shared::content_block_down, shared::request_meta_object_down,
+    shared::result_meta_object_to_map_down,
 };
 
 /// `GetPromptOutcome` to `GetPromptResult`.
@@ -134,23 +134,10 @@ pub(crate) fn prompt_down(value: new::Prompt) -> old::Prompt {
     let new::Prompt { arguments, description, icons, meta, name, title, extra } = value;
     old::Prompt {
         meta,
-        arguments: arguments
-            .map(|value| value.into_iter().map(prompt_argument_down).collect()),
+        arguments,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
+        icons,
         name,
-        title,
-        extra,
-    }
-}
-
-/// `PromptArgument` to `PromptArgument`.
-pub(crate) fn prompt_argument_down(value: new::PromptArgument) -> old::PromptArgument {
-    let new::PromptArgument { description, name, required, title, extra } = value;
-    old::PromptArgument {
-        description,
-        name,
-        required,
         title,
         extra,
     }
@@ -161,7 +148,7 @@ pub(crate) fn prompt_message_down(value: new::PromptMessage) -> old::PromptMessa
     let new::PromptMessage { content, role, extra } = value;
     old::PromptMessage {
         content: content_block_down(content),
-        role: role_down(role),
+        role,
         extra,
     }
 }

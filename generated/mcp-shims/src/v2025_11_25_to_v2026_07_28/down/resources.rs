@@ -10,7 +10,6 @@ use mcp_convert::{Adapter, Context, Stop};
 use super::super::rules;
 
 use super::{
-    shared::annotations_down, shared::icon_down,
     shared::notification_meta_object_to_map_down, shared::request_meta_object_down,
     shared::result_meta_object_to_map_down, shared::text_or_blob_contents_down,
 };
@@ -204,9 +203,9 @@ pub(crate) fn resource_down(value: new::Resource) -> old::Resource {
     } = value;
     old::Resource {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
+        icons,
         mime_type,
         name,
         size,
@@ -233,9 +232,9 @@ pub(crate) fn resource_template_down(
     } = value;
     old::ResourceTemplate {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
+        icons,
         mime_type,
         name,
         title,

@@ -12,7 +12,7 @@ use super::super::rules;
 
 use super::{
     shared::audio_content_down, shared::content_block_down, shared::image_content_down,
-    shared::role_down, shared::text_content_down, tools::tool_down,
+    shared::text_content_down, tools::tool_down,
 };
 
 /// `CreateMessageRequestParams` to `CreateMessageRequestParams`.
@@ -35,16 +35,16 @@ pub(crate) fn create_message_request_params_down(
     } = value;
     Ok(old::CreateMessageRequestParams {
         meta: cx.adopt("_meta", &mut extra),
-        include_context: include_context.map(include_context_down),
+        include_context,
         max_tokens,
         messages: cx.member("messages", |cx| cx.list(messages, sampling_message_down))?,
         metadata,
-        model_preferences: model_preferences.map(model_preferences_down),
+        model_preferences,
         stop_sequences,
         system_prompt,
         task: cx.carried("task", &mut extra),
         temperature,
-        tool_choice: tool_choice.map(tool_choice_down),
+        tool_choice,
         tools: match tools {
             Some(value) => Some(cx.member("tools", |cx| cx.list(value, tool_down))?),
             None => None,
@@ -71,45 +71,10 @@ pub(crate) fn create_message_result_down(
         meta,
         content: cx.member("content", |cx| sampling_content_down(content, cx))?,
         model,
-        role: role_down(role),
+        role,
         stop_reason,
         extra,
     })
-}
-
-/// `IncludeContext` to `IncludeContext`.
-pub(crate) fn include_context_down(value: new::IncludeContext) -> old::IncludeContext {
-    match value {
-        new::IncludeContext::AllServers => old::IncludeContext::AllServers,
-        new::IncludeContext::None => old::IncludeContext::None,
-        new::IncludeContext::ThisServer => old::IncludeContext::ThisServer,
-    }
-}
-
-/// `ModelHint` to `ModelHint`.
-pub(crate) fn model_hint_down(value: new::ModelHint) -> old::ModelHint {
-    let new::ModelHint { name, extra } = value;
-    old::ModelHint { name, extra }
-}
-
-/// `ModelPreferences` to `ModelPreferences`.
-pub(crate) fn model_preferences_down(
-    value: new::ModelPreferences,
-) -> old::ModelPreferences {
-    let new::ModelPreferences {
-        cost_priority,
-        hints,
-        intelligence_priority,
-        speed_priority,
-        extra,
-    } = value;
-    old::ModelPreferences {
-        cost_priority,
-        hints: hints.map(|value| value.into_iter().map(model_hint_down).collect()),
-        intelligence_priority,
-        speed_priority,
-        extra,
-    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
@@ -152,7 +117,7 @@ pub(crate) fn sampling_message_down(
     Ok(old::SamplingMessage {
         meta,
         content: cx.member("content", |cx| sampling_content_down(content, cx))?,
-        role: role_down(role),
+        role,
         extra,
     })
 }
@@ -182,24 +147,6 @@ pub(crate) fn sampling_message_content_block_down(
                 ),
             )
         }
-    }
-}
-
-/// `ToolChoice` to `ToolChoice`.
-pub(crate) fn tool_choice_down(value: new::ToolChoice) -> old::ToolChoice {
-    let new::ToolChoice { mode, extra } = value;
-    old::ToolChoice {
-        mode: mode.map(tool_choice_mode_down),
-        extra,
-    }
-}
-
-/// `ToolChoiceMode` to `ToolChoiceMode`.
-pub(crate) fn tool_choice_mode_down(value: new::ToolChoiceMode) -> old::ToolChoiceMode {
-    match value {
-        new::ToolChoiceMode::Auto => old::ToolChoiceMode::Auto,
-        new::ToolChoiceMode::None => old::ToolChoiceMode::None,
-        new::ToolChoiceMode::Required => old::ToolChoiceMode::Required,
     }
 }
 

@@ -10,23 +10,12 @@ use mcp_wire::Extra;
 
 use super::super::rules;
 
-/// `Annotations` to `Annotations`.
-pub(crate) fn annotations_down(value: new::Annotations) -> old::Annotations {
-    let new::Annotations { audience, last_modified, priority, extra } = value;
-    old::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_down).collect()),
-        last_modified,
-        priority,
-        extra,
-    }
-}
-
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_down(value: new::AudioContent) -> old::AudioContent {
     let new::AudioContent { annotations, data, meta, mime_type, extra } = value;
     old::AudioContent {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         data,
         mime_type,
         extra,
@@ -75,29 +64,9 @@ pub(crate) fn embedded_resource_down(
     let new::EmbeddedResource { annotations, meta, resource, extra } = value;
     old::EmbeddedResource {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         resource: text_or_blob_contents_down(resource),
         extra,
-    }
-}
-
-/// `Icon` to `Icon`.
-pub(crate) fn icon_down(value: new::Icon) -> old::Icon {
-    let new::Icon { mime_type, sizes, src, theme, extra } = value;
-    old::Icon {
-        mime_type,
-        sizes,
-        src,
-        theme: theme.map(icon_theme_down),
-        extra,
-    }
-}
-
-/// `IconTheme` to `IconTheme`.
-pub(crate) fn icon_theme_down(value: new::IconTheme) -> old::IconTheme {
-    match value {
-        new::IconTheme::Dark => old::IconTheme::Dark,
-        new::IconTheme::Light => old::IconTheme::Light,
     }
 }
 
@@ -106,7 +75,7 @@ pub(crate) fn image_content_down(value: new::ImageContent) -> old::ImageContent 
     let new::ImageContent { annotations, data, meta, mime_type, extra } = value;
     old::ImageContent {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         data,
         mime_type,
         extra,
@@ -160,14 +129,6 @@ pub(crate) fn paginated_request_params_down(
     })
 }
 
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_down(value: new::ProgressToken) -> old::ProgressToken {
-    match value {
-        new::ProgressToken::Integer(value) => old::ProgressToken::Integer(value),
-        new::ProgressToken::String(value) => old::ProgressToken::String(value),
-    }
-}
-
 /// `RequestMetaObject` to `RequestMetaObject`.
 pub(crate) fn request_meta_object_down(
     value: new::RequestMetaObject,
@@ -200,7 +161,7 @@ pub(crate) fn request_meta_object_down(
         Some(protocol_version),
     );
     Ok(old::RequestMetaObject {
-        progress_token: progress_token.map(progress_token_down),
+        progress_token,
         extra,
     })
 }
@@ -221,9 +182,9 @@ pub(crate) fn resource_link_down(value: new::ResourceLink) -> old::ResourceLink 
     } = value;
     old::ResourceLink {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
+        icons,
         mime_type,
         name,
         size,
@@ -247,20 +208,12 @@ pub(crate) fn result_meta_object_to_map_down(
     Ok(extra)
 }
 
-/// `Role` to `Role`.
-pub(crate) fn role_down(value: new::Role) -> old::Role {
-    match value {
-        new::Role::Assistant => old::Role::Assistant,
-        new::Role::User => old::Role::User,
-    }
-}
-
 /// `TextContent` to `TextContent`.
 pub(crate) fn text_content_down(value: new::TextContent) -> old::TextContent {
     let new::TextContent { annotations, meta, text, extra } = value;
     old::TextContent {
         meta,
-        annotations: annotations.map(annotations_down),
+        annotations,
         text,
         extra,
     }

@@ -11,7 +11,7 @@ use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use super::super::rules;
 
 use super::{
-    shared::content_block_down, shared::icon_down, shared::request_meta_object_down,
+    shared::content_block_down, shared::request_meta_object_down,
     shared::result_meta_object_to_map_down,
 };
 
@@ -168,36 +168,14 @@ pub(crate) fn tool_down(value: new::Tool, cx: &mut Context) -> Result<old::Tool,
     } = value;
     Ok(old::Tool {
         meta,
-        annotations: annotations.map(tool_annotations_down),
+        annotations,
         description,
         execution: cx.carried("execution", &mut extra),
-        icons: icons.map(|value| value.into_iter().map(icon_down).collect()),
+        icons,
         input_schema,
         name,
         output_schema,
         title,
         extra,
     })
-}
-
-/// `ToolAnnotations` to `ToolAnnotations`.
-pub(crate) fn tool_annotations_down(
-    value: new::ToolAnnotations,
-) -> old::ToolAnnotations {
-    let new::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    } = value;
-    old::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    }
 }

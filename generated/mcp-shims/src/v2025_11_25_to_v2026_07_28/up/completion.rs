@@ -25,34 +25,11 @@ pub(crate) fn complete_request_params_up(
                 cx.member("_meta", |cx| request_meta_object_up(Default::default(), cx))?
             }
         },
-        argument: complete_request_params_argument_up(argument),
-        context: context.map(complete_request_params_context_up),
+        argument,
+        context,
         reference: completion_reference_up(reference),
         extra,
     })
-}
-
-/// `CompleteRequestParamsArgument` to `CompleteRequestParamsArgument`.
-pub(crate) fn complete_request_params_argument_up(
-    value: old::CompleteRequestParamsArgument,
-) -> new::CompleteRequestParamsArgument {
-    let old::CompleteRequestParamsArgument { name, value, extra } = value;
-    new::CompleteRequestParamsArgument {
-        name,
-        value,
-        extra,
-    }
-}
-
-/// `CompleteRequestParamsContext` to `CompleteRequestParamsContext`.
-pub(crate) fn complete_request_params_context_up(
-    value: old::CompleteRequestParamsContext,
-) -> new::CompleteRequestParamsContext {
-    let old::CompleteRequestParamsContext { arguments, extra } = value;
-    new::CompleteRequestParamsContext {
-        arguments,
-        extra,
-    }
 }
 
 /// `CompleteResult` to `CompleteResult`.
@@ -100,33 +77,10 @@ pub(crate) fn completion_reference_up(
 ) -> new::CompletionReference {
     match value {
         old::CompletionReference::Prompt(value) => {
-            new::CompletionReference::Prompt(prompt_reference_up(value))
+            new::CompletionReference::Prompt(value)
         }
         old::CompletionReference::ResourceTemplate(value) => {
-            new::CompletionReference::ResourceTemplate(
-                resource_template_reference_up(value),
-            )
+            new::CompletionReference::ResourceTemplate(value)
         }
-    }
-}
-
-/// `PromptReference` to `PromptReference`.
-pub(crate) fn prompt_reference_up(value: old::PromptReference) -> new::PromptReference {
-    let old::PromptReference { name, title, extra } = value;
-    new::PromptReference {
-        name,
-        title,
-        extra,
-    }
-}
-
-/// `ResourceTemplateReference` to `ResourceTemplateReference`.
-pub(crate) fn resource_template_reference_up(
-    value: old::ResourceTemplateReference,
-) -> new::ResourceTemplateReference {
-    let old::ResourceTemplateReference { uri, extra } = value;
-    new::ResourceTemplateReference {
-        uri,
-        extra,
     }
 }

@@ -10,10 +10,7 @@ use mcp_wire::JsonObject;
 
 use super::super::rules;
 
-use super::{
-    shared::icon_up, shared::map_to_notification_meta_object_up,
-    shared::progress_token_up,
-};
+use super::shared::map_to_notification_meta_object_up;
 
 /// `CancelledNotificationParams` to `CancelledNotificationParams`.
 pub(crate) fn cancelled_notification_params_up(
@@ -116,28 +113,6 @@ pub(crate) fn client_capabilities_sampling_up(
     }
 }
 
-/// `Implementation` to `Implementation`.
-pub(crate) fn implementation_up(value: old::Implementation) -> new::Implementation {
-    let old::Implementation {
-        description,
-        icons,
-        name,
-        title,
-        version,
-        website_url,
-        extra,
-    } = value;
-    new::Implementation {
-        description,
-        icons: icons.map(|value| value.into_iter().map(icon_up).collect()),
-        name,
-        title,
-        version,
-        website_url,
-        extra,
-    }
-}
-
 /// `ProgressNotificationParams` to `ProgressNotificationParams`.
 pub(crate) fn progress_notification_params_up(
     value: old::ProgressNotificationParams,
@@ -170,7 +145,7 @@ pub(crate) fn progress_notification_params_up(
         },
         message,
         progress,
-        progress_token: progress_token_up(progress_token),
+        progress_token,
         total,
         extra,
     })
@@ -197,43 +172,9 @@ pub(crate) fn server_capabilities_up(
         experimental,
         extensions: cx.adopt("extensions", &mut extra),
         logging,
-        prompts: prompts.map(server_capabilities_prompts_up),
-        resources: resources.map(server_capabilities_resources_up),
-        tools: tools.map(server_capabilities_tools_up),
+        prompts,
+        resources,
+        tools,
         extra,
     })
-}
-
-/// `ServerCapabilitiesPrompts` to `ServerCapabilitiesPrompts`.
-pub(crate) fn server_capabilities_prompts_up(
-    value: old::ServerCapabilitiesPrompts,
-) -> new::ServerCapabilitiesPrompts {
-    let old::ServerCapabilitiesPrompts { list_changed, extra } = value;
-    new::ServerCapabilitiesPrompts {
-        list_changed,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesResources` to `ServerCapabilitiesResources`.
-pub(crate) fn server_capabilities_resources_up(
-    value: old::ServerCapabilitiesResources,
-) -> new::ServerCapabilitiesResources {
-    let old::ServerCapabilitiesResources { list_changed, subscribe, extra } = value;
-    new::ServerCapabilitiesResources {
-        list_changed,
-        subscribe,
-        extra,
-    }
-}
-
-/// `ServerCapabilitiesTools` to `ServerCapabilitiesTools`.
-pub(crate) fn server_capabilities_tools_up(
-    value: old::ServerCapabilitiesTools,
-) -> new::ServerCapabilitiesTools {
-    let old::ServerCapabilitiesTools { list_changed, extra } = value;
-    new::ServerCapabilitiesTools {
-        list_changed,
-        extra,
-    }
 }

@@ -9,20 +9,6 @@ use mcp_convert::{Context, Stop};
 
 use super::shared::map_to_notification_meta_object_up;
 
-/// `LoggingLevel` to `LoggingLevel`.
-pub(crate) fn logging_level_up(value: old::LoggingLevel) -> new::LoggingLevel {
-    match value {
-        old::LoggingLevel::Alert => new::LoggingLevel::Alert,
-        old::LoggingLevel::Critical => new::LoggingLevel::Critical,
-        old::LoggingLevel::Debug => new::LoggingLevel::Debug,
-        old::LoggingLevel::Emergency => new::LoggingLevel::Emergency,
-        old::LoggingLevel::Error => new::LoggingLevel::Error,
-        old::LoggingLevel::Info => new::LoggingLevel::Info,
-        old::LoggingLevel::Notice => new::LoggingLevel::Notice,
-        old::LoggingLevel::Warning => new::LoggingLevel::Warning,
-    }
-}
-
 /// `LoggingMessageNotificationParams` to `LoggingMessageNotificationParams`.
 pub(crate) fn logging_message_notification_params_up(
     value: old::LoggingMessageNotificationParams,
@@ -47,7 +33,7 @@ pub(crate) fn logging_message_notification_params_up(
             None => None,
         },
         data,
-        level: logging_level_up(level),
+        level,
         logger,
         extra,
     })

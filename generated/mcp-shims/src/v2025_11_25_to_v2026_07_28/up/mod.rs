@@ -14,14 +14,14 @@ mod sampling;
 mod shared;
 mod tools;
 
-use mcp_convert::dynamic::{Hop, exact, fallible};
+use mcp_convert::dynamic::{Hop, exact, fallible, same};
 
 /// The conversions of this hop, by the names of their types.
 pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Annotations",
         to: "Annotations",
-        run: |value, cx| exact(value, cx, shared::annotations_up),
+        run: same,
     },
     Hop {
         from: "AudioContent",
@@ -36,7 +36,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "BooleanSchema",
         to: "BooleanSchema",
-        run: |value, cx| exact(value, cx, elicitation::boolean_schema_up),
+        run: same,
     },
     Hop {
         from: "CallToolOutcome",
@@ -81,16 +81,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "CompleteRequestParamsArgument",
         to: "CompleteRequestParamsArgument",
-        run: |value, cx| exact(
-            value,
-            cx,
-            completion::complete_request_params_argument_up,
-        ),
+        run: same,
     },
     Hop {
         from: "CompleteRequestParamsContext",
         to: "CompleteRequestParamsContext",
-        run: |value, cx| exact(value, cx, completion::complete_request_params_context_up),
+        run: same,
     },
     Hop {
         from: "CompleteResult",
@@ -130,7 +126,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitAction",
         to: "ElicitAction",
-        run: |value, cx| exact(value, cx, elicitation::elicit_action_up),
+        run: same,
     },
     Hop {
         from: "ElicitOutcome",
@@ -145,20 +141,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitRequestFormParamsMode",
         to: "ElicitRequestFormParamsMode",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::elicit_request_form_params_mode_up,
-        ),
+        run: same,
     },
     Hop {
         from: "ElicitRequestFormParamsRequestedSchema",
         to: "ElicitRequestFormParamsRequestedSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::elicit_request_form_params_requested_schema_up,
-        ),
+        run: same,
     },
     Hop {
         from: "ElicitRequestParams",
@@ -178,7 +166,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ElicitValue",
         to: "ElicitValue",
-        run: |value, cx| exact(value, cx, elicitation::elicit_value_up),
+        run: same,
     },
     Hop {
         from: "EmbeddedResource",
@@ -207,12 +195,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Icon",
         to: "Icon",
-        run: |value, cx| exact(value, cx, shared::icon_up),
+        run: same,
     },
     Hop {
         from: "IconTheme",
         to: "IconTheme",
-        run: |value, cx| exact(value, cx, shared::icon_theme_up),
+        run: same,
     },
     Hop {
         from: "ImageContent",
@@ -222,17 +210,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Implementation",
         to: "Implementation",
-        run: |value, cx| exact(value, cx, lifecycle::implementation_up),
+        run: same,
     },
     Hop {
         from: "IncludeContext",
         to: "IncludeContext",
-        run: |value, cx| exact(value, cx, sampling::include_context_up),
+        run: same,
     },
     Hop {
         from: "LegacyTitledEnumSchema",
         to: "LegacyTitledEnumSchema",
-        run: |value, cx| exact(value, cx, elicitation::legacy_titled_enum_schema_up),
+        run: same,
     },
     Hop {
         from: "ListPromptsResult",
@@ -266,7 +254,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "LoggingLevel",
         to: "LoggingLevel",
-        run: |value, cx| exact(value, cx, logging::logging_level_up),
+        run: same,
     },
     Hop {
         from: "LoggingMessageNotificationParams",
@@ -280,12 +268,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ModelHint",
         to: "ModelHint",
-        run: |value, cx| exact(value, cx, sampling::model_hint_up),
+        run: same,
     },
     Hop {
         from: "ModelPreferences",
         to: "ModelPreferences",
-        run: |value, cx| exact(value, cx, sampling::model_preferences_up),
+        run: same,
     },
     Hop {
         from: "NotificationParams",
@@ -295,12 +283,12 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "NumberSchema",
         to: "NumberSchema",
-        run: |value, cx| exact(value, cx, elicitation::number_schema_up),
+        run: same,
     },
     Hop {
         from: "NumberSchemaType",
         to: "NumberSchemaType",
-        run: |value, cx| exact(value, cx, elicitation::number_schema_type_up),
+        run: same,
     },
     Hop {
         from: "PaginatedRequestParams",
@@ -310,7 +298,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PrimitiveSchemaDefinition",
         to: "PrimitiveSchemaDefinition",
-        run: |value, cx| exact(value, cx, elicitation::primitive_schema_definition_up),
+        run: same,
     },
     Hop {
         from: "ProgressNotificationParams",
@@ -320,7 +308,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ProgressToken",
         to: "ProgressToken",
-        run: |value, cx| exact(value, cx, shared::progress_token_up),
+        run: same,
     },
     Hop {
         from: "Prompt",
@@ -330,7 +318,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptArgument",
         to: "PromptArgument",
-        run: |value, cx| exact(value, cx, prompts::prompt_argument_up),
+        run: same,
     },
     Hop {
         from: "PromptMessage",
@@ -340,7 +328,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "PromptReference",
         to: "PromptReference",
-        run: |value, cx| exact(value, cx, completion::prompt_reference_up),
+        run: same,
     },
     Hop {
         from: "ReadResourceRequestParams",
@@ -389,7 +377,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ResourceTemplateReference",
         to: "ResourceTemplateReference",
-        run: |value, cx| exact(value, cx, completion::resource_template_reference_up),
+        run: same,
     },
     Hop {
         from: "ResourceUpdatedNotificationParams",
@@ -403,7 +391,7 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "Role",
         to: "Role",
-        run: |value, cx| exact(value, cx, shared::role_up),
+        run: same,
     },
     Hop {
         from: "Root",
@@ -433,27 +421,27 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ServerCapabilitiesPrompts",
         to: "ServerCapabilitiesPrompts",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_prompts_up),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesResources",
         to: "ServerCapabilitiesResources",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_resources_up),
+        run: same,
     },
     Hop {
         from: "ServerCapabilitiesTools",
         to: "ServerCapabilitiesTools",
-        run: |value, cx| exact(value, cx, lifecycle::server_capabilities_tools_up),
+        run: same,
     },
     Hop {
         from: "StringSchema",
         to: "StringSchema",
-        run: |value, cx| exact(value, cx, elicitation::string_schema_up),
+        run: same,
     },
     Hop {
         from: "StringSchemaFormat",
         to: "StringSchemaFormat",
-        run: |value, cx| exact(value, cx, elicitation::string_schema_format_up),
+        run: same,
     },
     Hop {
         from: "TextContent",
@@ -473,47 +461,27 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "TitledMultiSelectEnumSchema",
         to: "TitledMultiSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_multi_select_enum_schema_up,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItems",
         to: "TitledMultiSelectEnumSchemaItems",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_multi_select_enum_schema_items_up,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledMultiSelectEnumSchemaItemsAnyOf",
         to: "TitledMultiSelectEnumSchemaItemsAnyOf",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_multi_select_enum_schema_items_any_of_up,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledSingleSelectEnumSchema",
         to: "TitledSingleSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_single_select_enum_schema_up,
-        ),
+        run: same,
     },
     Hop {
         from: "TitledSingleSelectEnumSchemaOneOf",
         to: "TitledSingleSelectEnumSchemaOneOf",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::titled_single_select_enum_schema_one_of_up,
-        ),
+        run: same,
     },
     Hop {
         from: "Tool",
@@ -523,17 +491,17 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "ToolAnnotations",
         to: "ToolAnnotations",
-        run: |value, cx| exact(value, cx, tools::tool_annotations_up),
+        run: same,
     },
     Hop {
         from: "ToolChoice",
         to: "ToolChoice",
-        run: |value, cx| exact(value, cx, sampling::tool_choice_up),
+        run: same,
     },
     Hop {
         from: "ToolChoiceMode",
         to: "ToolChoiceMode",
-        run: |value, cx| exact(value, cx, sampling::tool_choice_mode_up),
+        run: same,
     },
     Hop {
         from: "ToolResultContent",
@@ -548,28 +516,16 @@ pub(crate) const HOPS: &[Hop] = &[
     Hop {
         from: "UntitledMultiSelectEnumSchema",
         to: "UntitledMultiSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::untitled_multi_select_enum_schema_up,
-        ),
+        run: same,
     },
     Hop {
         from: "UntitledMultiSelectEnumSchemaItems",
         to: "UntitledMultiSelectEnumSchemaItems",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::untitled_multi_select_enum_schema_items_up,
-        ),
+        run: same,
     },
     Hop {
         from: "UntitledSingleSelectEnumSchema",
         to: "UntitledSingleSelectEnumSchema",
-        run: |value, cx| exact(
-            value,
-            cx,
-            elicitation::untitled_single_select_enum_schema_up,
-        ),
+        run: same,
     },
 ];

@@ -10,8 +10,8 @@ use mcp_convert::{Context, Stop};
 use super::super::rules;
 
 use super::{
-    shared::content_block_up, shared::icon_up, shared::map_to_result_meta_object_up,
-    shared::request_meta_object_up, shared::role_up,
+    shared::content_block_up, shared::map_to_result_meta_object_up,
+    shared::request_meta_object_up,
 };
 
 /// `GetPromptRequestParams` to `GetPromptRequestParams`.
@@ -108,23 +108,10 @@ pub(crate) fn prompt_up(value: old::Prompt) -> new::Prompt {
     let old::Prompt { arguments, description, icons, meta, name, title, extra } = value;
     new::Prompt {
         meta,
-        arguments: arguments
-            .map(|value| value.into_iter().map(prompt_argument_up).collect()),
+        arguments,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_up).collect()),
+        icons,
         name,
-        title,
-        extra,
-    }
-}
-
-/// `PromptArgument` to `PromptArgument`.
-pub(crate) fn prompt_argument_up(value: old::PromptArgument) -> new::PromptArgument {
-    let old::PromptArgument { description, name, required, title, extra } = value;
-    new::PromptArgument {
-        description,
-        name,
-        required,
         title,
         extra,
     }
@@ -135,7 +122,7 @@ pub(crate) fn prompt_message_up(value: old::PromptMessage) -> new::PromptMessage
     let old::PromptMessage { content, role, extra } = value;
     new::PromptMessage {
         content: content_block_up(content),
-        role: role_up(role),
+        role,
         extra,
     }
 }

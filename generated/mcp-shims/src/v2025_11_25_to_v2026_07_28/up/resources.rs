@@ -10,9 +10,8 @@ use mcp_convert::{Context, Stop};
 use super::super::rules;
 
 use super::{
-    shared::annotations_up, shared::icon_up, shared::map_to_notification_meta_object_up,
-    shared::map_to_result_meta_object_up, shared::request_meta_object_up,
-    shared::text_or_blob_contents_up,
+    shared::map_to_notification_meta_object_up, shared::map_to_result_meta_object_up,
+    shared::request_meta_object_up, shared::text_or_blob_contents_up,
 };
 
 /// `ListResourceTemplatesResult` to `ListResourceTemplatesResult`.
@@ -165,9 +164,9 @@ pub(crate) fn resource_up(value: old::Resource) -> new::Resource {
     } = value;
     new::Resource {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_up).collect()),
+        icons,
         mime_type,
         name,
         size,
@@ -194,9 +193,9 @@ pub(crate) fn resource_template_up(
     } = value;
     new::ResourceTemplate {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_up).collect()),
+        icons,
         mime_type,
         name,
         title,

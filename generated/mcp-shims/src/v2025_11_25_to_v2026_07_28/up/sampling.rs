@@ -12,7 +12,7 @@ use super::super::rules;
 
 use super::{
     shared::audio_content_up, shared::content_block_up, shared::image_content_up,
-    shared::role_up, shared::text_content_up, tools::tool_up,
+    shared::text_content_up, tools::tool_up,
 };
 
 /// `CreateMessageOutcome` to `CreateMessageResult`.
@@ -53,15 +53,15 @@ pub(crate) fn create_message_request_params_up(
     Context::pass("_meta", meta, &mut extra);
     cx.drop_member(&rules::TASK_REQUEST, "task", task, &mut extra);
     Ok(new::CreateMessageRequestParams {
-        include_context: include_context.map(include_context_up),
+        include_context,
         max_tokens,
         messages: cx.member("messages", |cx| cx.list(messages, sampling_message_up))?,
         metadata,
-        model_preferences: model_preferences.map(model_preferences_up),
+        model_preferences,
         stop_sequences,
         system_prompt,
         temperature,
-        tool_choice: tool_choice.map(tool_choice_up),
+        tool_choice,
         tools: match tools {
             Some(value) => Some(cx.member("tools", |cx| cx.list(value, tool_up))?),
             None => None,
@@ -80,45 +80,10 @@ pub(crate) fn create_message_result_up(
         meta,
         content: cx.member("content", |cx| sampling_content_up(content, cx))?,
         model,
-        role: role_up(role),
+        role,
         stop_reason,
         extra,
     })
-}
-
-/// `IncludeContext` to `IncludeContext`.
-pub(crate) fn include_context_up(value: old::IncludeContext) -> new::IncludeContext {
-    match value {
-        old::IncludeContext::AllServers => new::IncludeContext::AllServers,
-        old::IncludeContext::None => new::IncludeContext::None,
-        old::IncludeContext::ThisServer => new::IncludeContext::ThisServer,
-    }
-}
-
-/// `ModelHint` to `ModelHint`.
-pub(crate) fn model_hint_up(value: old::ModelHint) -> new::ModelHint {
-    let old::ModelHint { name, extra } = value;
-    new::ModelHint { name, extra }
-}
-
-/// `ModelPreferences` to `ModelPreferences`.
-pub(crate) fn model_preferences_up(
-    value: old::ModelPreferences,
-) -> new::ModelPreferences {
-    let old::ModelPreferences {
-        cost_priority,
-        hints,
-        intelligence_priority,
-        speed_priority,
-        extra,
-    } = value;
-    new::ModelPreferences {
-        cost_priority,
-        hints: hints.map(|value| value.into_iter().map(model_hint_up).collect()),
-        intelligence_priority,
-        speed_priority,
-        extra,
-    }
 }
 
 /// `SamplingContent` to `SamplingContent`.
@@ -161,7 +126,7 @@ pub(crate) fn sampling_message_up(
     Ok(new::SamplingMessage {
         meta,
         content: cx.member("content", |cx| sampling_content_up(content, cx))?,
-        role: role_up(role),
+        role,
         extra,
     })
 }
@@ -191,24 +156,6 @@ pub(crate) fn sampling_message_content_block_up(
                 ),
             )
         }
-    }
-}
-
-/// `ToolChoice` to `ToolChoice`.
-pub(crate) fn tool_choice_up(value: old::ToolChoice) -> new::ToolChoice {
-    let old::ToolChoice { mode, extra } = value;
-    new::ToolChoice {
-        mode: mode.map(tool_choice_mode_up),
-        extra,
-    }
-}
-
-/// `ToolChoiceMode` to `ToolChoiceMode`.
-pub(crate) fn tool_choice_mode_up(value: old::ToolChoiceMode) -> new::ToolChoiceMode {
-    match value {
-        old::ToolChoiceMode::Auto => new::ToolChoiceMode::Auto,
-        old::ToolChoiceMode::None => new::ToolChoiceMode::None,
-        old::ToolChoiceMode::Required => new::ToolChoiceMode::Required,
     }
 }
 

@@ -10,23 +10,12 @@ use mcp_wire::Extra;
 
 use super::super::rules;
 
-/// `Annotations` to `Annotations`.
-pub(crate) fn annotations_up(value: old::Annotations) -> new::Annotations {
-    let old::Annotations { audience, last_modified, priority, extra } = value;
-    new::Annotations {
-        audience: audience.map(|value| value.into_iter().map(role_up).collect()),
-        last_modified,
-        priority,
-        extra,
-    }
-}
-
 /// `AudioContent` to `AudioContent`.
 pub(crate) fn audio_content_up(value: old::AudioContent) -> new::AudioContent {
     let old::AudioContent { annotations, data, meta, mime_type, extra } = value;
     new::AudioContent {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         data,
         mime_type,
         extra,
@@ -73,29 +62,9 @@ pub(crate) fn embedded_resource_up(
     let old::EmbeddedResource { annotations, meta, resource, extra } = value;
     new::EmbeddedResource {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         resource: text_or_blob_contents_up(resource),
         extra,
-    }
-}
-
-/// `Icon` to `Icon`.
-pub(crate) fn icon_up(value: old::Icon) -> new::Icon {
-    let old::Icon { mime_type, sizes, src, theme, extra } = value;
-    new::Icon {
-        mime_type,
-        sizes,
-        src,
-        theme: theme.map(icon_theme_up),
-        extra,
-    }
-}
-
-/// `IconTheme` to `IconTheme`.
-pub(crate) fn icon_theme_up(value: old::IconTheme) -> new::IconTheme {
-    match value {
-        old::IconTheme::Dark => new::IconTheme::Dark,
-        old::IconTheme::Light => new::IconTheme::Light,
     }
 }
 
@@ -104,7 +73,7 @@ pub(crate) fn image_content_up(value: old::ImageContent) -> new::ImageContent {
     let old::ImageContent { annotations, data, meta, mime_type, extra } = value;
     new::ImageContent {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         data,
         mime_type,
         extra,
@@ -156,14 +125,6 @@ pub(crate) fn paginated_request_params_up(
     })
 }
 
-/// `ProgressToken` to `ProgressToken`.
-pub(crate) fn progress_token_up(value: old::ProgressToken) -> new::ProgressToken {
-    match value {
-        old::ProgressToken::Integer(value) => new::ProgressToken::Integer(value),
-        old::ProgressToken::String(value) => new::ProgressToken::String(value),
-    }
-}
-
 /// `RequestMetaObject` to `RequestMetaObject`.
 pub(crate) fn request_meta_object_up(
     value: old::RequestMetaObject,
@@ -187,7 +148,7 @@ pub(crate) fn request_meta_object_up(
             cx.foreign("io.modelcontextprotocol/protocolVersion", &mut extra);
             cx.fill(&rules::PROTOCOL_VERSION, "\"2026-07-28\"")?
         },
-        progress_token: progress_token.map(progress_token_up),
+        progress_token,
         extra,
     })
 }
@@ -226,9 +187,9 @@ pub(crate) fn resource_link_up(value: old::ResourceLink) -> new::ResourceLink {
     } = value;
     new::ResourceLink {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_up).collect()),
+        icons,
         mime_type,
         name,
         size,
@@ -238,20 +199,12 @@ pub(crate) fn resource_link_up(value: old::ResourceLink) -> new::ResourceLink {
     }
 }
 
-/// `Role` to `Role`.
-pub(crate) fn role_up(value: old::Role) -> new::Role {
-    match value {
-        old::Role::Assistant => new::Role::Assistant,
-        old::Role::User => new::Role::User,
-    }
-}
-
 /// `TextContent` to `TextContent`.
 pub(crate) fn text_content_up(value: old::TextContent) -> new::TextContent {
     let old::TextContent { annotations, meta, text, extra } = value;
     new::TextContent {
         meta,
-        annotations: annotations.map(annotations_up),
+        annotations,
         text,
         extra,
     }

@@ -11,7 +11,7 @@ use mcp_hooks::v2025_11_25_to_v2026_07_28 as hooks;
 use super::super::rules;
 
 use super::{
-    shared::content_block_up, shared::icon_up, shared::map_to_result_meta_object_up,
+    shared::content_block_up, shared::map_to_result_meta_object_up,
     shared::request_meta_object_up,
 };
 
@@ -144,9 +144,9 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     cx.drop_member(&rules::TOOL_EXECUTION, "execution", execution, &mut extra);
     let mut value = new::Tool {
         meta,
-        annotations: annotations.map(tool_annotations_up),
+        annotations,
         description,
-        icons: icons.map(|value| value.into_iter().map(icon_up).collect()),
+        icons,
         input_schema,
         name,
         output_schema,
@@ -155,24 +155,4 @@ pub(crate) fn tool_up(value: old::Tool, cx: &mut Context) -> Result<new::Tool, S
     };
     hooks::unwrap_output_schema(&mut value, &mut cx.under(&rules::OUTPUT_SCHEMA_ROOT))?;
     Ok(value)
-}
-
-/// `ToolAnnotations` to `ToolAnnotations`.
-pub(crate) fn tool_annotations_up(value: old::ToolAnnotations) -> new::ToolAnnotations {
-    let old::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    } = value;
-    new::ToolAnnotations {
-        destructive_hint,
-        idempotent_hint,
-        open_world_hint,
-        read_only_hint,
-        title,
-        extra,
-    }
 }

@@ -1,0 +1,120 @@
+//! Types that stand once: those for which everything that is generated is the same in several published revisions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcp_schema::names::module;
+
+use super::Pieces;
+
+/// The types that several revisions share, by the revisions that do.
+#[derive(Debug, Default)]
+pub struct Once {
+    /// The ids of all revisions that take part, oldest first.
+    ids: Vec<String>,
+    /// The Rust names of the types, by the places of their revisions in the list.
+    shared: BTreeMap<Vec<usize>, BTreeSet<String>>,
+}
+
+impl Once {
+    /// Finds the types that two or more revisions have the same, down to all types that they hold.
+    ///
+    /// `revisions` are in order, each with its id, the string that messages call it, and its types.
+    #[must_use]
+    pub fn find(revisions: &[(&str, &str, &Pieces)]) -> Self {
+        let mut classes: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+        // The text alone decides at first; then types fall apart whose parts have, until none does any more.
+        let mut known = 0;
+        loop {
+            let mut signatures = BTreeMap::new();
+            let mut next = BTreeMap::new();
+            for (at, (_, wire, pieces)) in revisions.iter().enumerate() {
+                for (name, piece) in *pieces {
+                    let parts: Vec<Option<usize>> = (piece.names.iter())
+                        .map(|part| classes.get(&(at, part.as_str())).copied())
+                        .collect();
+                    let wire = piece.text.contains("PROTOCOL_VERSION").then_some(*wire);
+                    let signature = (name.as_str(), piece.text.as_str(), wire, parts);
+                    let count = signatures.len();
+                    let class = *signatures.entry(signature).or_insert(count);
+                    next.insert((at, name.as_str()), class);
+                }
+            }
+            classes = next;
+            if signatures.len() == known {
+                break;
+            }
+            known = signatures.len();
+        }
+        let mut members: BTreeMap<usize, (&str, Vec<usize>)> = BTreeMap::new();
+        for ((at, name), class) in classes {
+            members
+                .entry(class)
+                .or_insert((name, Vec::new()))
+                .1
+                .push(at);
+        }
+        let mut shared: BTreeMap<Vec<usize>, BTreeSet<String>> = BTreeMap::new();
+        for (name, places) in members.into_values() {
+            if places.len() > 1 {
+                shared.entry(places).or_default().insert(name.to_owned());
+            }
+        }
+        Self {
+            ids: revisions.iter().map(|(id, ..)| (*id).to_owned()).collect(),
+            shared,
+        }
+    }
+
+    /// Returns the sets of revisions that share types, each with the module of `mcp-shared` that holds them.
+    pub fn sets(&self) -> impl Iterator<Item = Set<'_>> {
+        self.shared.iter().map(|(places, types)| Set {
+            module: self.module(places),
+            revisions: places.iter().map(|at| self.ids[*at].as_str()).collect(),
+            types,
+        })
+    }
+
+    /// Returns the ids of all revisions that take part, oldest first.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.iter().map(String::as_str)
+    }
+
+    /// Returns the types that a revision shares with others, each with the module that holds it.
+    #[must_use]
+    pub fn of(&self, id: &str) -> BTreeMap<&str, String> {
+        let sets = self.sets().filter(|set| set.revisions.contains(&id));
+        let types = sets.flat_map(|set| {
+            let module = set.module;
+            (set.types.iter()).map(move |name| (name.as_str(), module.clone()))
+        });
+        types.collect()
+    }
+
+    /// The name of a set: its runs of neighbours, each by its ends.
+    fn module(&self, places: &[usize]) -> String {
+        let mut runs: Vec<[usize; 2]> = Vec::new();
+        for at in places {
+            match runs.last_mut() {
+                Some([_, last]) if *last + 1 == *at => *last = *at,
+                _ => runs.push([*at, *at]),
+            }
+        }
+        let name = |at: usize| module(&self.ids[at]);
+        let runs = runs.into_iter().map(|[first, last]| match first == last {
+            true => name(first),
+            false => format!("{}_to_{}", name(first), name(last)),
+        });
+        runs.collect::<Vec<_>>().join("_and_")
+    }
+}
+
+/// Revisions that share types.
+#[derive(Debug)]
+pub struct Set<'o> {
+    /// The module of `mcp-shared`.
+    pub module: String,
+    /// Their ids, oldest first.
+    pub revisions: Vec<&'o str>,
+    /// The Rust names of the types.
+    pub types: &'o BTreeSet<String>,
+}

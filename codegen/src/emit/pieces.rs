@@ -1,0 +1,81 @@
+//! What is generated of each type, before it is put into files: by this, types of several revisions are the same or not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcp_schema::Error;
+use mcp_schema::docs::TypeDocs;
+use mcp_schema::model::{Model, TypeDef};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+use super::{area_item, area_wire, items, methods, ty};
+
+/// What is generated of one type.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// The file that holds it, without its ending.
+    pub area: String,
+    /// The item, with its constructor and conversions.
+    pub item: TokenStream,
+    /// What ties a message to its method; absent for all other types.
+    pub tie: Option<TokenStream>,
+    /// Reading and writing; empty for an alias.
+    pub wire: TokenStream,
+    /// The types of the model that any of it names.
+    pub names: BTreeSet<String>,
+    /// All of it as text, without the link to the page of one revision.
+    pub text: String,
+}
+
+/// What is generated of each type of a revision, by Rust name.
+pub type Pieces = BTreeMap<String, Piece>;
+
+/// Emits each type of a model by itself.
+///
+/// # Errors
+/// Names that Rust does not take, with the rule that settles them, and failures of typify and syn.
+pub fn pieces(model: &Model, docs: &TypeDocs, source: &str) -> Result<Pieces, Error> {
+    ty::check_names(model, source)?;
+    let items = items::items(model, docs)?;
+    let mut ties = methods::ties(model);
+    let mut piece = |def: &TypeDef| {
+        let item = area_item(model, def, &items, docs);
+        let tie = ties.remove(&def.name);
+        let wire = area_wire(def);
+        let all = quote!(#item #tie #wire);
+        let mut names = BTreeSet::new();
+        collect(all.clone(), model, &mut names);
+        let text = format!("{} {all}", def.area);
+        let text = match docs.link(def) {
+            Some(link) => text.replace(&link, ""),
+            None => text,
+        };
+        Piece {
+            area: def.area.clone(),
+            item,
+            tie,
+            wire,
+            names,
+            text,
+        }
+    };
+    Ok((model.types.values())
+        .map(|def| (def.name.clone(), piece(def)))
+        .collect())
+}
+
+/// Adds the types of the model that tokens name.
+fn collect(tokens: TokenStream, model: &Model, names: &mut BTreeSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => {
+                let name = name.to_string();
+                if model.get(&name).is_some() {
+                    names.insert(name);
+                }
+            }
+            TokenTree::Group(group) => collect(group.stream(), model, names),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Conversions that nothing is done by: of types that both revisions of a pair share.
+
+use std::collections::BTreeSet;
+
+use mcp_schema::shims::exact::target;
+use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Missing, PairPlan, Source, Step};
+
+/// A plan without such conversions, and the types, by Rust name, that they were of, on the way up and on the way down.
+#[derive(Debug)]
+pub(super) struct Reduced {
+    pub(super) plan: PairPlan,
+    pub(super) up: BTreeSet<String>,
+    pub(super) down: BTreeSet<String>,
+}
+
+/// Takes the conversions of `shared` types out of a plan, and the calls of them.
+///
+/// A conversion of a shared type stays where a rule or a hook does something to its values.
+pub(super) fn reduced(plan: &PairPlan, shared: &BTreeSet<&str>) -> Reduced {
+    let mut plan = plan.clone();
+    let take = |conversions: &mut Vec<Conversion>| {
+        let mut same: BTreeSet<String> = (conversions.iter())
+            .filter(|one| one.exact && one.from == one.to && is_identity(&one.body))
+            .filter_map(|one| match &one.from {
+                End::Type(name) if shared.contains(name.as_str()) => Some(name.clone()),
+                _ => None,
+            })
+            .collect();
+        // What holds a type that something is done to is not moved as a whole.
+        loop {
+            let holds_others = |one: &mut Conversion| {
+                let called = steps(&mut one.body)
+                    .into_iter()
+                    .filter_map(|step| target(step));
+                called.into_iter().any(|(from, to)| {
+                    from != to || !matches!(&from, End::Type(name) if same.contains(name))
+                })
+            };
+            let others: Vec<String> = (conversions.iter_mut())
+                .filter(|one| one.from == one.to && same.contains(one.from.name()))
+                .filter_map(|one| holds_others(one).then(|| one.from.name().to_owned()))
+                .collect();
+            if others.is_empty() {
+                break;
+            }
+            same.retain(|name| !others.contains(name));
+        }
+        let is_same = |end: &End| matches!(end, End::Type(name) if same.contains(name));
+        conversions.retain(|one| one.from != one.to || !is_same(&one.from));
+        for one in conversions {
+            for step in steps(&mut one.body) {
+                *step = without(step, &is_same);
+            }
+        }
+        same
+    };
+    let up = take(&mut plan.up);
+    let down = take(&mut plan.down);
+    Reduced { plan, up, down }
+}
+
+fn steps(body: &mut Body) -> Vec<&mut Step> {
+    match body {
+        Body::Object { fields, .. } => (fields.iter_mut())
+            .flat_map(|field| match &mut field.source {
+                Source::Same { step, missing, .. } => {
+                    vec![Some(step), missing.as_mut().and_then(empty)]
+                }
+                Source::Reread(recast) | Source::Lost(recast) => {
+                    vec![recast.missing.as_mut().and_then(empty)]
+                }
+                Source::Fill(missing) => vec![empty(missing)],
+                _ => Vec::new(),
+            })
+            .flatten()
+            .collect(),
+        Body::Union(arms) => (arms.iter_mut())
+            .filter_map(|arm| match &mut arm.arm {
+                Arm::Same { step, .. } => Some(step),
+                _ => None,
+            })
+            .collect(),
+        Body::IntoVariant(_, _, step) => vec![step],
+        Body::Strings(_) | Body::Custom(_) | Body::Reread | Body::Reject { .. } => Vec::new(),
+    }
+}
+
+fn empty(missing: &mut Missing) -> Option<&mut Step> {
+    missing.empty.as_mut().map(|(_, step)| step)
+}
+
+/// Whether a conversion of a shared type puts each member and variant where it was.
+fn is_identity(body: &Body) -> bool {
+    match body {
+        Body::Object { fields, .. } => fields.iter().all(|target| match &target.source {
+            Source::Same {
+                field,
+                summon,
+                prune,
+                ..
+            } => *field == target.field && summon.is_none() && !prune,
+            _ => false,
+        }),
+        Body::Union(arms) => arms.iter().all(|plan| match &plan.arm {
+            Arm::Same { variant, .. } => variant.as_ref() == Some(&plan.variant),
+            _ => false,
+        }),
+        Body::Strings(_) => true,
+        _ => false,
+    }
+}
+
+/// A step in which values of shared types are only moved, and with them what holds nothing else.
+fn without(step: &Step, is_same: &impl Fn(&End) -> bool) -> Step {
+    let within = |inner: &Step, around: fn(Box<Step>) -> Step| match without(inner, is_same) {
+        Step::Move => Step::Move,
+        inner => around(Box::new(inner)),
+    };
+    match step {
+        Step::Call { from, to } if from == to && is_same(from) => Step::Move,
+        Step::List(inner) => within(inner, Step::List),
+        Step::Map(inner) => within(inner, Step::Map),
+        Step::Nullable(inner) => within(inner, Step::Nullable),
+        Step::Call { .. } | Step::Move | Step::Widen => step.clone(),
+    }
+}
