@@ -84,11 +84,11 @@ fn table(folder: &Path) -> toml::Table {
     text.parse().unwrap()
 }
 
-/// The room of a crate: what is under `generated/` and no shim or registry is types.
+/// The room of a crate: what is under `generated/` is of one revision, but for what all of them have.
 fn room(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let is_generated = root.join("generated").join(name).is_dir();
-    match is_generated && !matches!(name, "mcp-shims" | "mcp-registry") {
+    match is_generated && !matches!(name, "mcp-shared" | "mcp-shims" | "mcp-registry") {
         true => TYPES.to_owned(),
         false => name.to_owned(),
     }

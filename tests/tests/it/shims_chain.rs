@@ -160,7 +160,7 @@ fn revision(at: usize) -> Revision {
 #[test]
 fn a_typed_chain_says_what_the_chain_of_texts_says() {
     let text = r#"{"name":"t","title":"T","inputSchema":{"type":"object"},"outputSchema":{"type":["object","null"]},
-        "icons":[{"src":"https://example.com/i.png"}],"annotations":{"readOnlyHint":true},"x-vendor":1.50}"#;
+        "icons":[{"src":"https://example.com/i.png"}],"annotations":{"destructiveHint":true},"x-vendor":1.50}"#;
     let tool: v2026_07_28::Tool = mcp_wire::from_str(text).unwrap();
     let typed: Outcome<v2024_11_05::Tool> = convert_value(tool, Context::default());
     let texts = mcp_registry::convert(

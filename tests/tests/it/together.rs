@@ -63,9 +63,14 @@ fn a_value_of_each_revision_lives_in_one_program() {
 }
 
 #[test]
-fn types_of_two_revisions_are_two_types_unless_one_crate_is_the_other() {
+fn a_type_is_one_for_the_revisions_that_have_it_alike_and_another_for_those_that_differ() {
     let id = std::any::TypeId::of::<v2026_07_28::Tool>();
-    assert_ne!(id, std::any::TypeId::of::<v2026_07_28_rc::Tool>());
+    assert_ne!(id, std::any::TypeId::of::<v2025_11_25::Tool>());
+    assert_eq!(id, std::any::TypeId::of::<v2026_07_28_rc::Tool>());
+    // What is alike passes as it is: no conversion is asked for.
+    let hint = v2026_07_28::ModelHint::new().with_name("any");
+    let older: v2024_11_05::ModelHint = hint;
+    assert_eq!(older.name.as_deref(), Some("any"));
     assert_eq!(
         id == std::any::TypeId::of::<draft::Tool>(),
         Revision::Draft.same_types(Revision::V2026_07_28),
