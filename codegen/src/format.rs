@@ -2,8 +2,8 @@
 //!
 //! What does not parse is an error: output that nobody could format nobody can read.
 
-use proc_macro2::TokenStream;
-use syn::{File, Item, ItemUse, UseTree};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{File, Item, ItemUse, Macro, UseTree};
 
 use mcp_schema::Error;
 
@@ -51,14 +51,65 @@ fn text(parsed: &File) -> String {
             attrs: Vec::new(),
             items: vec![item.clone()],
         };
-        let laid_out = prettyplease::unparse(&one);
         text.push_str(&match item {
-            Item::Impl(_) | Item::Trait(_) => spaced(&laid_out),
-            _ => laid_out,
+            Item::Impl(_) | Item::Trait(_) => spaced(&prettyplease::unparse(&one)),
+            Item::Macro(table)
+                if table
+                    .mac
+                    .path
+                    .segments
+                    .last()
+                    .is_some_and(|last| last.ident == "record") =>
+            {
+                record(&table.mac)
+            }
+            _ => prettyplease::unparse(&one),
         });
         previous = Some(item);
     }
     text
+}
+
+/// A table of members, each on a line of its own: prettyplease fills lines with what is within a macro.
+fn record(table: &Macro) -> String {
+    let path: Vec<String> = (table.path.segments.iter())
+        .map(|segment| segment.ident.to_string())
+        .collect();
+    let mut text = format!("{}! {{\n    ", path.join("::"));
+    for token in table.tokens.clone() {
+        match token {
+            TokenTree::Group(lines) => {
+                text.push_str("{\n        ");
+                text.push_str(&lines_of(lines.stream()).join("\n        "));
+                text.push_str("\n    }\n");
+            }
+            token => text.push_str(&format!("{token} ")),
+        }
+    }
+    text.push_str("}\n");
+    text.replace("{\n        \n    }", "{}")
+}
+
+fn lines_of(tokens: TokenStream) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Punct(mark) if mark.as_char() == ';' => {
+                lines.push(format!("{line};"));
+                line.clear();
+            }
+            TokenTree::Punct(mark) if mark.as_char() == ':' => line.push(':'),
+            TokenTree::Group(value) => line.push_str(&format!("({})", value.stream())),
+            token => {
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                line.push_str(&token.to_string());
+            }
+        }
+    }
+    lines
 }
 
 /// Whether an import is from the crate itself.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::fields::{fields_of, is_default};
 use super::items::doc;
-use super::ty::{argument, assign, blank_value, ident, rust_type};
+use super::ty::{argument, assign, ident, rust_type};
 use mcp_schema::model::{Given, Member, Model, Object, Presence, Rest, Start, Taken, Ty, TypeDef};
 use mcp_schema::naming::pascal_case;
 
@@ -70,15 +70,24 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &Object) -> Toke
             }
         }
     });
+    // A line promises setters only where there are some.
+    let about = match setters.is_empty() {
+        true => " Creates a value with its fields.",
+        false => " Creates a value with its required fields; the `with_*` methods set the others.",
+    };
+    let empty = match setters.is_empty() {
+        true => " Creates an empty value.",
+        false => " Creates an empty value; the `with_*` methods set its fields.",
+    };
     let new = if is_default(object) {
         quote! {
-            /// An empty one; `with_*` sets what it holds.
+            #[doc = #empty]
             #[must_use]
             pub fn new() -> Self { Self::default() }
         }
     } else {
         quote! {
-            /// One with what must be there; `with_*` sets the rest.
+            #[doc = #about]
             #[must_use]
             pub fn new(#(#taken),*) -> Self {
                 Self { #(#fields,)* #extra }
@@ -120,182 +129,52 @@ fn started(model: &Model, ty: &Ty, start: &Start, boxed: bool) -> TokenStream {
     }
 }
 
-/// `Decode` and `Encode` of a struct.
+/// Reading and writing of a struct, as a table of its members.
 pub(super) fn wire(def: &TypeDef, object: &Object) -> TokenStream {
-    let decode = decode(def, object);
-    let encode = encode(def, object);
-    quote!(#decode #encode)
-}
-
-fn decode(def: &TypeDef, object: &Object) -> TokenStream {
     let name = ident(&def.name);
-    let members = read_order(object);
-    let blank = blank(object);
-    let table = table(def, object, &members);
-    let fill = match object.rest {
-        Rest::Open | Rest::Closed => quote!(reader.record(&MEMBERS, self)),
-        Rest::Typed(_) => quote! {
-            let mut extra = Map::new();
-            reader.record_with(&MEMBERS, self, &mut extra)?;
-            self.extra = extra;
-            Ok(())
-        },
+    let rest = match object.rest {
+        Rest::Open => quote!(open),
+        Rest::Typed(_) => quote!(typed),
+        Rest::Closed => quote!(closed),
     };
-    let record = record(def, object, &members);
-    quote! {
-        impl Decode for #name {
-            fn blank() -> Self { #blank }
-
-            fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-                #table
-                #fill
+    let places = read_order(object);
+    let place = |member: &Member| places.iter().position(|other| other.wire == member.wire);
+    let lines = wire_order(object).into_iter().map(|member| {
+        let (place, wire) = (number(place(member).unwrap_or_default()), &member.wire);
+        // A constant is no field, and its name need not be one of Rust's.
+        let field = || ident(&member.field);
+        match (&member.presence, &member.ty) {
+            (Presence::Constant(Value::String(text)), _) => {
+                quote!(const #place #wire: constant(#text);)
             }
-        }
-        #record
-    }
-}
-
-/// The struct before anything is read.
-fn blank(object: &Object) -> TokenStream {
-    if is_default(object) {
-        return quote!(Self::default());
-    }
-    let fields = fields_of(object).map(|member| {
-        let field = ident(&member.field);
-        let value = match (&member.presence, &member.ty) {
-            (Presence::Optional, _) => quote!(None),
-            (_, ty) => blank_value(ty, member.boxed),
-        };
-        quote!(#field: #value,)
-    });
-    let extra = (object.rest != Rest::Closed).then(|| quote!(extra: Map::new(),));
-    quote!(Self { #(#fields)* #extra })
-}
-
-/// The table of the members, and which of them must be there.
-fn table(def: &TypeDef, object: &Object, members: &[&Member]) -> TokenStream {
-    let type_name = &def.name;
-    let names = members.iter().map(|member| &member.wire);
-    let table = match object.rest {
-        Rest::Closed => quote!(Members::closed),
-        Rest::Open | Rest::Typed(_) => quote!(Members::open),
-    };
-    let required: Vec<TokenStream> = (members.iter().enumerate())
-        .filter(|(_, member)| member.presence != Presence::Optional)
-        .map(|(index, _)| number(index))
-        .collect();
-    let requiring = (!required.is_empty()).then(|| quote!(.requiring(&[#(#required),*])));
-    quote!(static MEMBERS: Members = #table(#type_name, &[#(#names),*]) #requiring;)
-}
-
-/// How each member is read, and where unknown ones go.
-fn record(def: &TypeDef, object: &Object, members: &[&Member]) -> TokenStream {
-    let name = ident(&def.name);
-    let body = match members {
-        [] => TokenStream::new(),
-        [only] => read(only),
-        [others @ .., last] => {
-            let arms = others.iter().enumerate().map(|(index, member)| {
-                let (index, read) = (number(index), read(member));
-                quote!(#index => #read,)
-            });
-            let last = read(last);
-            quote!(match index { #(#arms)* _ => #last, })
-        }
-    };
-    let index = match members.len() {
-        1 => quote!(_),
-        _ => quote!(index),
-    };
-    let member = (!members.is_empty()).then(|| {
-        quote! {
-            fn member(&mut self, #index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> { #body }
-        }
-    });
-    let extra = (object.rest == Rest::Open).then(|| {
-        quote! {
-            fn extra(&mut self) -> Option<&mut Extra> { Some(&mut self.extra) }
-        }
-    });
-    quote! {
-        impl Record for #name { #member #extra }
-    }
-}
-
-/// How the value of a member is read.
-fn read(member: &Member) -> TokenStream {
-    // A constant is no field, and its name need not be one of Rust's.
-    let field = || ident(&member.field);
-    match (&member.presence, &member.ty) {
-        (Presence::Constant(Value::String(text)), _) => quote!(reader.constant(#text)),
-        (Presence::Constant(Value::Bool(value)), _) => quote!(reader.constant_boolean(#value)),
-        (Presence::Constant(value), _) => match value.as_i64() {
-            Some(value) => {
-                let value = Literal::i64_unsuffixed(value);
-                quote!(reader.constant_integer(#value))
+            (Presence::Constant(Value::Bool(value)), _) => {
+                quote!(const #place #wire: constant_boolean(#value);)
             }
-            None => {
-                let spelled = value.to_string();
-                quote!(reader.constant_number(#spelled))
-            }
-        },
-        // `null` is a value where any JSON may stand.
-        (Presence::Optional, Ty::Json) => {
-            let field = field();
-            quote!(self.#field.insert(Json::blank()).fill(reader))
-        }
-        (Presence::Required | Presence::Optional, _) => {
-            let field = field();
-            quote!(self.#field.fill(reader))
-        }
-    }
-}
-
-fn encode(def: &TypeDef, object: &Object) -> TokenStream {
-    let name = ident(&def.name);
-    let members = wire_order(object).into_iter().map(|member| {
-        let wire = &member.wire;
-        match &member.presence {
-            Presence::Constant(Value::String(text)) => quote!(object.constant(#wire, #text);),
-            Presence::Constant(Value::Bool(value)) => {
-                quote!(object.constant_boolean(#wire, #value);)
-            }
-            Presence::Constant(value) => match value.as_i64() {
+            (Presence::Constant(value), _) => match value.as_i64() {
                 Some(value) => {
                     let value = Literal::i64_unsuffixed(value);
-                    quote!(object.constant_integer(#wire, #value);)
+                    quote!(const #place #wire: constant_integer(#value);)
                 }
                 None => {
                     let spelled = value.to_string();
-                    quote!(object.constant_number(#wire, #spelled);)
+                    quote!(const #place #wire: constant_number(#spelled);)
                 }
             },
-            Presence::Required => {
-                let field = ident(&member.field);
-                quote!(object.member(#wire, &self.#field);)
+            (Presence::Required, _) => {
+                let field = field();
+                quote!(#place #wire: required #field;)
             }
-            Presence::Optional => {
-                let field = ident(&member.field);
-                quote!(object.optional(#wire, &self.#field);)
+            (Presence::Optional, Ty::Json) => {
+                let field = field();
+                quote!(#place #wire: json #field;)
+            }
+            (Presence::Optional, _) => {
+                let field = field();
+                quote!(#place #wire: optional #field;)
             }
         }
     });
-    let extra = (object.rest != Rest::Closed).then(|| quote!(object.extra(&self.extra);));
-    let steps = match object.members.is_empty() && extra.is_none() {
-        // Nothing is ever put into it.
-        true => quote!(writer.object().end();),
-        false => quote! {
-            let mut object = writer.object();
-            #(#members)*
-            #extra
-            object.end();
-        },
-    };
-    quote! {
-        impl Encode for #name {
-            fn encode(&self, writer: &mut Writer) { #steps }
-        }
-    }
+    quote!(mcp_wire::record! { #name #rest { #(#lines)* } })
 }
 
 /// `Decode`, `Encode` and the ways in and out of a newtype.

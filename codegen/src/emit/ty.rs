@@ -168,19 +168,6 @@ pub(super) fn field_type(ty: &Ty, boxed: bool) -> TokenStream {
     if boxed { quote!(Box<#inner>) } else { inner }
 }
 
-/// A value of a type before anything is read.
-pub(super) fn blank_value(ty: &Ty, boxed: bool) -> TokenStream {
-    match ty {
-        _ if boxed => quote!(Decode::blank()),
-        Ty::String => quote!(String::new()),
-        Ty::Boolean => quote!(false),
-        Ty::Nullable(_) => quote!(None),
-        Ty::Array(_) => quote!(Vec::new()),
-        Ty::Map(_) => quote!(Map::new()),
-        _ => quote!(Decode::blank()),
-    }
-}
-
 /// What a constructor or setter takes for a value, and how it becomes the field.
 pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, TokenStream) {
     let plain = rust_type(ty);

@@ -22,7 +22,7 @@ pub struct InitializeRequest {
 }
 
 impl InitializeRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<InitializeRequestParams>) -> Self {
         Self {
@@ -52,7 +52,7 @@ pub struct InitializeResult {
 }
 
 impl InitializeResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
@@ -96,7 +96,7 @@ pub struct ProgressNotification {
 }
 
 impl ProgressNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
         Self {
@@ -122,7 +122,7 @@ pub struct ProgressNotificationParams {
 }
 
 impl ProgressNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         progress_token: impl Into<ProgressToken>,
@@ -172,7 +172,7 @@ pub struct ServerCapabilities {
 }
 
 impl ServerCapabilities {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

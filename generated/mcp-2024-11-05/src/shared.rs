@@ -19,7 +19,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -83,7 +83,7 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
@@ -117,7 +117,7 @@ pub struct ImageContent {
 }
 
 impl ImageContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         data: impl Into<String>,
@@ -153,7 +153,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {

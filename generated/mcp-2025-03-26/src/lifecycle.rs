@@ -19,7 +19,7 @@ pub struct InitializeRequest {
 }
 
 impl InitializeRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<InitializeRequestParams>) -> Self {
         Self {
@@ -49,7 +49,7 @@ pub struct InitializeResult {
 }
 
 impl InitializeResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,

@@ -19,7 +19,7 @@ pub struct GetPromptRequest {
 }
 
 impl GetPromptRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<GetPromptRequestParams>) -> Self {
         Self {
@@ -45,7 +45,7 @@ pub struct GetPromptResult {
 }
 
 impl GetPromptResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
@@ -85,7 +85,7 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
         Self {

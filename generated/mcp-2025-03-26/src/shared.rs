@@ -21,7 +21,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -58,7 +58,7 @@ pub struct AudioContent {
 }
 
 impl AudioContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         data: impl Into<String>,
@@ -131,7 +131,7 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
@@ -165,7 +165,7 @@ pub struct ImageContent {
 }
 
 impl ImageContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         data: impl Into<String>,
@@ -201,7 +201,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {

@@ -22,7 +22,7 @@ pub struct CompleteRequest {
 }
 
 impl CompleteRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<CompleteRequestParams>) -> Self {
         Self {
@@ -48,7 +48,7 @@ pub struct CompleteRequestParams {
 }
 
 impl CompleteRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         reference: impl Into<CompletionReference>,

@@ -21,7 +21,7 @@ pub struct ElicitRequest {
 }
 
 impl ElicitRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
         Self {
@@ -45,7 +45,7 @@ pub struct ElicitRequestParams {
 }
 
 impl ElicitRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         message: impl Into<String>,
@@ -79,7 +79,7 @@ pub struct ElicitRequestParamsRequestedSchema {
 }
 
 impl ElicitRequestParamsRequestedSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(properties: Map<PrimitiveSchemaDefinition>) -> Self {
         Self {
@@ -113,7 +113,7 @@ pub struct ElicitResult {
 }
 
 impl ElicitResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(action: impl Into<ElicitAction>) -> Self {
         Self {
@@ -186,7 +186,7 @@ pub struct EnumSchema {
 }
 
 impl EnumSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
@@ -240,7 +240,7 @@ pub struct NumberSchema {
 }
 
 impl NumberSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
         Self {
@@ -341,7 +341,7 @@ pub struct StringSchema {
 }
 
 impl StringSchema {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

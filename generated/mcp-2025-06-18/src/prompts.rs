@@ -21,7 +21,7 @@ pub struct GetPromptRequest {
 }
 
 impl GetPromptRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<GetPromptRequestParams>) -> Self {
         Self {
@@ -47,7 +47,7 @@ pub struct GetPromptResult {
 }
 
 impl GetPromptResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
@@ -85,7 +85,7 @@ pub struct ListPromptsRequest {
 }
 
 impl ListPromptsRequest {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -115,7 +115,7 @@ pub struct ListPromptsResult {
 }
 
 impl ListPromptsResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
@@ -161,7 +161,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -217,7 +217,7 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
         Self {

@@ -22,7 +22,7 @@ pub struct ListResourceTemplatesRequest {
 }
 
 impl ListResourceTemplatesRequest {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -55,7 +55,7 @@ pub struct ListResourceTemplatesResult {
 }
 
 impl ListResourceTemplatesResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
@@ -93,7 +93,7 @@ pub struct ListResourcesRequest {
 }
 
 impl ListResourcesRequest {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -123,7 +123,7 @@ pub struct ListResourcesResult {
 }
 
 impl ListResourcesResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
@@ -161,7 +161,7 @@ pub struct ReadResourceRequest {
 }
 
 impl ReadResourceRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ReadResourceRequestParams>) -> Self {
         Self {
@@ -197,7 +197,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,
@@ -283,7 +283,7 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri_template: mcp_wire::words::UriTemplate<impl Into<String>>,

@@ -80,7 +80,7 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,

@@ -21,7 +21,7 @@ pub struct CallToolRequest {
 }
 
 impl CallToolRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<CallToolRequestParams>) -> Self {
         Self {
@@ -49,7 +49,7 @@ pub struct CallToolResult {
 }
 
 impl CallToolResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
@@ -98,7 +98,7 @@ pub struct ListToolsRequest {
 }
 
 impl ListToolsRequest {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -128,7 +128,7 @@ pub struct ListToolsResult {
 }
 
 impl ListToolsResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
@@ -178,7 +178,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {

@@ -23,7 +23,7 @@ pub struct CancelledNotification {
 }
 
 impl CancelledNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<CancelledNotificationParams>) -> Self {
         Self {
@@ -49,7 +49,7 @@ pub struct CancelledNotificationParams {
 }
 
 impl CancelledNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -97,7 +97,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -157,7 +157,7 @@ pub struct ClientCapabilitiesElicitation {
 }
 
 impl ClientCapabilitiesElicitation {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -190,7 +190,7 @@ pub struct ClientCapabilitiesSampling {
 }
 
 impl ClientCapabilitiesSampling {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -225,7 +225,7 @@ pub struct ClientCapabilitiesTasks {
 }
 
 impl ClientCapabilitiesTasks {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -268,7 +268,7 @@ pub struct ClientCapabilitiesTasksRequests {
 }
 
 impl ClientCapabilitiesTasksRequests {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -305,7 +305,7 @@ pub struct ClientCapabilitiesTasksRequestsElicitation {
 }
 
 impl ClientCapabilitiesTasksRequestsElicitation {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -329,7 +329,7 @@ pub struct ClientCapabilitiesTasksRequestsSampling {
 }
 
 impl ClientCapabilitiesTasksRequestsSampling {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -357,7 +357,7 @@ pub struct InitializeRequest {
 }
 
 impl InitializeRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -389,7 +389,7 @@ pub struct InitializeRequestParams {
 }
 
 impl InitializeRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
@@ -433,7 +433,7 @@ pub struct InitializeResult {
 }
 
 impl InitializeResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
@@ -477,7 +477,7 @@ pub struct InitializedNotification {
 }
 
 impl InitializedNotification {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -505,7 +505,7 @@ pub struct PingRequest {
 }
 
 impl PingRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(id: impl Into<RequestId>) -> Self {
         Self {
@@ -535,7 +535,7 @@ pub struct ProgressNotification {
 }
 
 impl ProgressNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
         Self {
@@ -565,7 +565,7 @@ pub struct ProgressNotificationParams {
 }
 
 impl ProgressNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         progress_token: impl Into<ProgressToken>,
@@ -627,7 +627,7 @@ pub struct ServerCapabilities {
 }
 
 impl ServerCapabilities {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -703,7 +703,7 @@ pub struct ServerCapabilitiesTasks {
 }
 
 impl ServerCapabilitiesTasks {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -744,7 +744,7 @@ pub struct ServerCapabilitiesTasksRequests {
 }
 
 impl ServerCapabilitiesTasksRequests {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -771,7 +771,7 @@ pub struct ServerCapabilitiesTasksRequestsTools {
 }
 
 impl ServerCapabilitiesTasksRequestsTools {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -341,7 +341,7 @@ pub struct JsonRpcNotification {
 }
 
 impl JsonRpcNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -375,7 +375,7 @@ pub struct JsonRpcRequest {
 }
 
 impl JsonRpcRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
@@ -431,7 +431,7 @@ pub struct JsonRpcResultResponse {
 }
 
 impl JsonRpcResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
@@ -456,7 +456,7 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -490,7 +490,7 @@ pub struct PaginatedRequest {
 }
 
 impl PaginatedRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
@@ -521,7 +521,7 @@ pub struct RelatedTaskMetadata {
 }
 
 impl RelatedTaskMetadata {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
@@ -545,7 +545,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -577,7 +577,7 @@ pub struct ResourceRequestParams {
 }
 
 impl ResourceRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
@@ -882,7 +882,7 @@ pub struct TaskAugmentedRequestParams {
 }
 
 impl TaskAugmentedRequestParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -917,7 +917,7 @@ pub struct UrlElicitationRequiredError {
 }
 
 impl UrlElicitationRequiredError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(error: impl Into<UrlElicitationRequiredErrorError>) -> Self {
         Self {
@@ -947,7 +947,7 @@ pub struct UrlElicitationRequiredErrorError {
 }
 
 impl UrlElicitationRequiredErrorError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         message: impl Into<String>,
@@ -971,7 +971,7 @@ pub struct UrlElicitationRequiredErrorErrorData {
 }
 
 impl UrlElicitationRequiredErrorErrorData {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self {

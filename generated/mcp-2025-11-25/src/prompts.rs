@@ -24,7 +24,7 @@ pub struct GetPromptRequest {
 }
 
 impl GetPromptRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -54,7 +54,7 @@ pub struct GetPromptRequestParams {
 }
 
 impl GetPromptRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -96,7 +96,7 @@ pub struct GetPromptResult {
 }
 
 impl GetPromptResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
@@ -136,7 +136,7 @@ pub struct ListPromptsRequest {
 }
 
 impl ListPromptsRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(id: impl Into<RequestId>) -> Self {
         Self {
@@ -170,7 +170,7 @@ pub struct ListPromptsResult {
 }
 
 impl ListPromptsResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
@@ -218,7 +218,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -280,7 +280,7 @@ pub struct PromptListChangedNotification {
 }
 
 impl PromptListChangedNotification {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -308,7 +308,7 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
         Self {

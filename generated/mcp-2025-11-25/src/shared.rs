@@ -71,7 +71,7 @@ pub struct CreateTaskResult {
 }
 
 impl CreateTaskResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(task: impl Into<Task>) -> Self {
         Self {
@@ -101,7 +101,7 @@ pub struct NotificationParams {
 }
 
 impl NotificationParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -129,7 +129,7 @@ pub struct PaginatedRequestParams {
 }
 
 impl PaginatedRequestParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -162,7 +162,7 @@ pub struct RequestParams {
 }
 
 impl RequestParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -204,7 +204,7 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,
@@ -298,7 +298,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
@@ -346,7 +346,7 @@ pub struct TaskMetadata {
 }
 
 impl TaskMetadata {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -448,7 +448,7 @@ pub struct ToolExecution {
 }
 
 impl ToolExecution {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -21,7 +21,7 @@ pub struct CancelTaskRequest {
 }
 
 impl CancelTaskRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -47,7 +47,7 @@ pub struct CancelTaskRequestParams {
 }
 
 impl CancelTaskRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
@@ -91,7 +91,7 @@ pub struct CancelTaskResult {
 }
 
 impl CancelTaskResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
@@ -149,7 +149,7 @@ pub struct GetTaskPayloadRequest {
 }
 
 impl GetTaskPayloadRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -175,7 +175,7 @@ pub struct GetTaskPayloadRequestParams {
 }
 
 impl GetTaskPayloadRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
@@ -205,7 +205,7 @@ pub struct GetTaskPayloadResult {
 }
 
 impl GetTaskPayloadResult {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -233,7 +233,7 @@ pub struct GetTaskRequest {
 }
 
 impl GetTaskRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -259,7 +259,7 @@ pub struct GetTaskRequestParams {
 }
 
 impl GetTaskRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
@@ -303,7 +303,7 @@ pub struct GetTaskResult {
 }
 
 impl GetTaskResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,
@@ -361,7 +361,7 @@ pub struct ListTasksRequest {
 }
 
 impl ListTasksRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(id: impl Into<RequestId>) -> Self {
         Self {
@@ -395,7 +395,7 @@ pub struct ListTasksResult {
 }
 
 impl ListTasksResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
@@ -433,7 +433,7 @@ pub struct TaskStatusNotification {
 }
 
 impl TaskStatusNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<TaskStatusNotificationParams>) -> Self {
         Self {
@@ -469,7 +469,7 @@ pub struct TaskStatusNotificationParams {
 }
 
 impl TaskStatusNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         task_id: impl Into<String>,

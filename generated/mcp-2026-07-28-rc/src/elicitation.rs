@@ -19,7 +19,7 @@ pub struct ElicitRequest {
 }
 
 impl ElicitRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
         Self {
@@ -68,7 +68,7 @@ pub struct ElicitRequestUrlParams {
 }
 
 impl ElicitRequestUrlParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         message: impl Into<String>,
@@ -96,7 +96,7 @@ pub struct ElicitationCompleteNotification {
 }
 
 impl ElicitationCompleteNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ElicitationCompleteNotificationParams>) -> Self {
         Self {
@@ -120,7 +120,7 @@ pub struct ElicitationCompleteNotificationParams {
 }
 
 impl ElicitationCompleteNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {

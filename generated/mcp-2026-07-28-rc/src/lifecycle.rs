@@ -22,7 +22,7 @@ pub struct CancelledNotification {
 }
 
 impl CancelledNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<CancelledNotificationParams>) -> Self {
         Self {
@@ -48,7 +48,7 @@ pub struct CancelledNotificationParams {
 }
 
 impl CancelledNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -90,7 +90,7 @@ pub struct DiscoverRequest {
 }
 
 impl DiscoverRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, params: impl Into<RequestParams>) -> Self {
         Self {
@@ -127,7 +127,7 @@ pub struct DiscoverResult {
 }
 
 impl DiscoverResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         supported_versions: Vec<String>,
@@ -195,7 +195,7 @@ pub struct ProgressNotification {
 }
 
 impl ProgressNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
         Self {
@@ -225,7 +225,7 @@ pub struct ProgressNotificationParams {
 }
 
 impl ProgressNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         progress_token: impl Into<ProgressToken>,

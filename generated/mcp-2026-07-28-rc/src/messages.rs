@@ -39,7 +39,7 @@ pub struct CacheableResult {
 }
 
 impl CacheableResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -100,7 +100,7 @@ pub struct CallToolResultResponse {
 }
 
 impl CallToolResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<CallToolOutcome>) -> Self {
         Self {
@@ -254,7 +254,7 @@ pub struct CompleteResultResponse {
 }
 
 impl CompleteResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<CompleteResult>) -> Self {
         Self {
@@ -279,7 +279,7 @@ pub struct DiscoverResultResponse {
 }
 
 impl DiscoverResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<DiscoverResult>) -> Self {
         Self {
@@ -304,7 +304,7 @@ pub struct GetPromptResultResponse {
 }
 
 impl GetPromptResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<GetPromptOutcome>) -> Self {
         Self {
@@ -331,7 +331,7 @@ pub struct InputResponseRequestParams {
 }
 
 impl InputResponseRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
         Self {
@@ -436,7 +436,7 @@ pub struct JsonRpcResultResponse {
 }
 
 impl JsonRpcResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
@@ -461,7 +461,7 @@ pub struct ListPromptsResultResponse {
 }
 
 impl ListPromptsResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<ListPromptsResult>) -> Self {
         Self {
@@ -486,7 +486,7 @@ pub struct ListResourceTemplatesResultResponse {
 }
 
 impl ListResourceTemplatesResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -514,7 +514,7 @@ pub struct ListResourcesResultResponse {
 }
 
 impl ListResourcesResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -542,7 +542,7 @@ pub struct ListToolsResultResponse {
 }
 
 impl ListToolsResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<ListToolsResult>) -> Self {
         Self {
@@ -567,7 +567,7 @@ pub struct MissingRequiredClientCapabilityError {
 }
 
 impl MissingRequiredClientCapabilityError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(error: impl Into<MissingRequiredClientCapabilityErrorError>) -> Self {
         Self {
@@ -597,7 +597,7 @@ pub struct MissingRequiredClientCapabilityErrorError {
 }
 
 impl MissingRequiredClientCapabilityErrorError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         message: impl Into<String>,
@@ -627,7 +627,7 @@ pub struct PaginatedRequest {
 }
 
 impl PaginatedRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -659,7 +659,7 @@ pub struct PaginatedResult {
 }
 
 impl PaginatedResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -712,7 +712,7 @@ pub struct ReadResourceResultResponse {
 }
 
 impl ReadResourceResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -740,7 +740,7 @@ pub struct ResourceRequestParams {
 }
 
 impl ResourceRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(uri: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
@@ -941,7 +941,7 @@ pub struct UnsupportedProtocolVersionError {
 }
 
 impl UnsupportedProtocolVersionError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(error: impl Into<UnsupportedProtocolVersionErrorError>) -> Self {
         Self {
@@ -971,7 +971,7 @@ pub struct UnsupportedProtocolVersionErrorError {
 }
 
 impl UnsupportedProtocolVersionErrorError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         message: impl Into<String>,

@@ -25,7 +25,7 @@ pub struct AnyResult {
 }
 
 impl AnyResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -115,7 +115,7 @@ pub struct InputRequiredResult {
 }
 
 impl InputRequiredResult {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -194,7 +194,7 @@ pub struct NotificationParams {
 }
 
 impl NotificationParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -222,7 +222,7 @@ pub struct PaginatedRequestParams {
 }
 
 impl PaginatedRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
         Self {
@@ -260,7 +260,7 @@ pub struct RequestMetaObject {
 }
 
 impl RequestMetaObject {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(client_info: impl Into<Implementation>) -> Self {
         Self {
@@ -320,7 +320,7 @@ pub struct RequestParams {
 }
 
 impl RequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
         Self {

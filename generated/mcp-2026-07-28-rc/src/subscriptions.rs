@@ -19,7 +19,7 @@ pub struct SubscriptionsAcknowledgedNotification {
 }
 
 impl SubscriptionsAcknowledgedNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<SubscriptionsAcknowledgedNotificationParams>) -> Self {
         Self {
@@ -43,7 +43,7 @@ pub struct SubscriptionsAcknowledgedNotificationParams {
 }
 
 impl SubscriptionsAcknowledgedNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
@@ -75,7 +75,7 @@ pub struct SubscriptionsListenRequest {
 }
 
 impl SubscriptionsListenRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -103,7 +103,7 @@ pub struct SubscriptionsListenRequestParams {
 }
 
 impl SubscriptionsListenRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         meta: impl Into<RequestMetaObject>,

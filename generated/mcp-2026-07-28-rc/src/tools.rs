@@ -46,7 +46,7 @@ pub struct CallToolRequest {
 }
 
 impl CallToolRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -80,7 +80,7 @@ pub struct CallToolRequestParams {
 }
 
 impl CallToolRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
@@ -138,7 +138,7 @@ pub struct CallToolResult {
 }
 
 impl CallToolResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
@@ -197,7 +197,7 @@ pub struct ListToolsRequest {
 }
 
 impl ListToolsRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -233,7 +233,7 @@ pub struct ListToolsResult {
 }
 
 impl ListToolsResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
@@ -295,7 +295,7 @@ pub struct ToolListChangedNotification {
 }
 
 impl ToolListChangedNotification {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -25,7 +25,7 @@ pub struct CompleteRequest {
 }
 
 impl CompleteRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -57,7 +57,7 @@ pub struct CompleteRequestParams {
 }
 
 impl CompleteRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         reference: impl Into<CompletionReference>,
@@ -106,7 +106,7 @@ pub struct CompleteResult {
 }
 
 impl CompleteResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {

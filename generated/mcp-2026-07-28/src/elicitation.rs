@@ -19,7 +19,7 @@ pub struct ElicitRequest {
 }
 
 impl ElicitRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ElicitRequestParams>) -> Self {
         Self {
@@ -66,7 +66,7 @@ pub struct ElicitRequestUrlParams {
 }
 
 impl ElicitRequestUrlParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         message: impl Into<String>,

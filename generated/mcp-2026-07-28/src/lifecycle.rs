@@ -22,7 +22,7 @@ pub struct CancelledNotification {
 }
 
 impl CancelledNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<CancelledNotificationParams>) -> Self {
         Self {
@@ -48,7 +48,7 @@ pub struct CancelledNotificationParams {
 }
 
 impl CancelledNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(request_id: impl Into<RequestId>) -> Self {
         Self {
@@ -88,7 +88,7 @@ pub struct DiscoverRequest {
 }
 
 impl DiscoverRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, params: impl Into<RequestParams>) -> Self {
         Self {
@@ -123,7 +123,7 @@ pub struct DiscoverResult {
 }
 
 impl DiscoverResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         supported_versions: Vec<String>,
@@ -189,7 +189,7 @@ pub struct ProgressNotification {
 }
 
 impl ProgressNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<ProgressNotificationParams>) -> Self {
         Self {
@@ -219,7 +219,7 @@ pub struct ProgressNotificationParams {
 }
 
 impl ProgressNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         progress_token: impl Into<ProgressToken>,

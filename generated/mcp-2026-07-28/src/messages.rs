@@ -40,7 +40,7 @@ pub struct CacheableResult {
 }
 
 impl CacheableResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -101,7 +101,7 @@ pub struct CallToolResultResponse {
 }
 
 impl CallToolResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<CallToolOutcome>) -> Self {
         Self {
@@ -247,7 +247,7 @@ pub struct CompleteResultResponse {
 }
 
 impl CompleteResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<CompleteResult>) -> Self {
         Self {
@@ -272,7 +272,7 @@ pub struct DiscoverResultResponse {
 }
 
 impl DiscoverResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<DiscoverResult>) -> Self {
         Self {
@@ -297,7 +297,7 @@ pub struct GetPromptResultResponse {
 }
 
 impl GetPromptResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<GetPromptOutcome>) -> Self {
         Self {
@@ -322,7 +322,7 @@ pub struct HeaderMismatchError {
 }
 
 impl HeaderMismatchError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(error: impl Into<HeaderMismatchErrorError>) -> Self {
         Self {
@@ -352,7 +352,7 @@ pub struct HeaderMismatchErrorError {
 }
 
 impl HeaderMismatchErrorError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -386,7 +386,7 @@ pub struct InputResponseRequestParams {
 }
 
 impl InputResponseRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -504,7 +504,7 @@ pub struct JsonRpcResultResponse {
 }
 
 impl JsonRpcResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
@@ -529,7 +529,7 @@ pub struct ListPromptsResultResponse {
 }
 
 impl ListPromptsResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<ListPromptsResult>) -> Self {
         Self {
@@ -554,7 +554,7 @@ pub struct ListResourceTemplatesResultResponse {
 }
 
 impl ListResourceTemplatesResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -582,7 +582,7 @@ pub struct ListResourcesResultResponse {
 }
 
 impl ListResourcesResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -610,7 +610,7 @@ pub struct ListToolsResultResponse {
 }
 
 impl ListToolsResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<ListToolsResult>) -> Self {
         Self {
@@ -635,7 +635,7 @@ pub struct MissingRequiredClientCapabilityError {
 }
 
 impl MissingRequiredClientCapabilityError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(error: impl Into<MissingRequiredClientCapabilityErrorError>) -> Self {
         Self {
@@ -665,7 +665,7 @@ pub struct MissingRequiredClientCapabilityErrorError {
 }
 
 impl MissingRequiredClientCapabilityErrorError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         message: impl Into<String>,
@@ -695,7 +695,7 @@ pub struct PaginatedRequest {
 }
 
 impl PaginatedRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -727,7 +727,7 @@ pub struct PaginatedResult {
 }
 
 impl PaginatedResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -780,7 +780,7 @@ pub struct ReadResourceResultResponse {
 }
 
 impl ReadResourceResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -808,7 +808,7 @@ pub struct ResourceRequestParams {
 }
 
 impl ResourceRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
@@ -1016,7 +1016,7 @@ pub struct SubscriptionsListenResultResponse {
 }
 
 impl SubscriptionsListenResultResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -1044,7 +1044,7 @@ pub struct UnsupportedProtocolVersionError {
 }
 
 impl UnsupportedProtocolVersionError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(error: impl Into<UnsupportedProtocolVersionErrorError>) -> Self {
         Self {
@@ -1074,7 +1074,7 @@ pub struct UnsupportedProtocolVersionErrorError {
 }
 
 impl UnsupportedProtocolVersionErrorError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         message: impl Into<String>,

@@ -19,7 +19,7 @@ pub struct CreateMessageRequest {
 }
 
 impl CreateMessageRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<CreateMessageRequestParams>) -> Self {
         Self {
@@ -49,7 +49,7 @@ pub struct CreateMessageResult {
 }
 
 impl CreateMessageResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         role: impl Into<Role>,

@@ -22,7 +22,7 @@ pub struct SubscriptionsAcknowledgedNotification {
 }
 
 impl SubscriptionsAcknowledgedNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<SubscriptionsAcknowledgedNotificationParams>) -> Self {
         Self {
@@ -46,7 +46,7 @@ pub struct SubscriptionsAcknowledgedNotificationParams {
 }
 
 impl SubscriptionsAcknowledgedNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
@@ -78,7 +78,7 @@ pub struct SubscriptionsListenRequest {
 }
 
 impl SubscriptionsListenRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
@@ -106,7 +106,7 @@ pub struct SubscriptionsListenRequestParams {
 }
 
 impl SubscriptionsListenRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
@@ -138,7 +138,7 @@ pub struct SubscriptionsListenResult {
 }
 
 impl SubscriptionsListenResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(meta: impl Into<SubscriptionsListenResultMetaObject>) -> Self {
         Self {
@@ -170,7 +170,7 @@ pub struct SubscriptionsListenResultMetaObject {
 }
 
 impl SubscriptionsListenResultMetaObject {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(subscription_id: impl Into<RequestId>) -> Self {
         Self {

@@ -82,6 +82,7 @@ mod number;
 mod object;
 pub mod pointer;
 mod reader;
+mod record;
 mod scan;
 pub mod service;
 mod text;

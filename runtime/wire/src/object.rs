@@ -42,6 +42,20 @@ impl Members {
         Self::new(type_name, names, Others::Ignore)
     }
 
+    /// The members of a [`record!`](crate::record): `required` has a bit for each that must be there.
+    #[doc(hidden)]
+    pub const fn table(
+        type_name: &'static str,
+        names: &'static [&'static str],
+        required: u128,
+        closed: bool,
+    ) -> Self {
+        let others = if closed { Others::Refuse } else { Others::Keep };
+        let mut members = Self::new(type_name, names, others);
+        members.required = required;
+        members
+    }
+
     const fn new(name: &'static str, names: &'static [&'static str], others: Others) -> Self {
         assert!(
             names.len() <= 128,

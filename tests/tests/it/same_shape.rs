@@ -62,6 +62,15 @@ fn collect(item: syn::Item, items: &mut Items) {
         }
         // What answers a request is a fact of its method, not of its type.
         syn::Item::Impl(item) if is_of_method(&item) => return,
+        // The table of a struct's members begins with its name.
+        syn::Item::Macro(item) => {
+            let tokens = item.mac.tokens;
+            let name = tokens.clone().into_iter().next();
+            (
+                name.map(|name| name.to_string()).unwrap_or_default(),
+                tokens,
+            )
+        }
         syn::Item::Impl(mut item) => {
             bare(&mut item.attrs);
             for inner in &mut item.items {

@@ -3,90 +3,22 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{CompleteRequest, CompleteRequestParams, CompletionReference};
 
-impl Decode for CompleteRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("CompleteRequest", &["method", "params"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CompleteRequest open {
+        const 0 "method": constant("completion/complete");
+        1 "params": required params;
     }
 }
 
-impl Record for CompleteRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("completion/complete"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CompleteRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "completion/complete");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CompleteRequestParams {
-    fn blank() -> Self {
-        Self {
-            argument: Decode::blank(),
-            meta: None,
-            reference: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteRequestParams",
-                &["argument", "ref", "_meta"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CompleteRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.argument.fill(reader),
-            1 => self.reference.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CompleteRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("argument", &self.argument);
-        object.member("ref", &self.reference);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CompleteRequestParams open {
+        2 "_meta": optional meta;
+        0 "argument": required argument;
+        1 "ref": required reference;
     }
 }
 

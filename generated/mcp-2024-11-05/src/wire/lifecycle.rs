@@ -3,240 +3,51 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     InitializeRequest, InitializeResult, ProgressNotification,
     ProgressNotificationParams, ServerCapabilities,
 };
 
-impl Decode for InitializeRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    InitializeRequest open {
+        const 0 "method": constant("initialize");
+        1 "params": required params;
     }
 }
 
-impl Record for InitializeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("initialize"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    InitializeResult open {
+        3 "_meta": optional meta;
+        0 "capabilities": required capabilities;
+        4 "instructions": optional instructions;
+        1 "protocolVersion": required protocol_version;
+        2 "serverInfo": required server_info;
     }
 }
 
-impl Encode for InitializeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "initialize");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ProgressNotification open {
+        const 0 "method": constant("notifications/progress");
+        1 "params": required params;
     }
 }
 
-impl Decode for InitializeResult {
-    fn blank() -> Self {
-        Self {
-            capabilities: Decode::blank(),
-            instructions: None,
-            meta: None,
-            protocol_version: String::new(),
-            server_info: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeResult",
-                &[
-                    "capabilities",
-                    "protocolVersion",
-                    "serverInfo",
-                    "_meta",
-                    "instructions",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ProgressNotificationParams open {
+        2 "_meta": optional meta;
+        0 "progress": required progress;
+        1 "progressToken": required progress_token;
+        3 "total": optional total;
     }
 }
 
-impl Record for InitializeResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.capabilities.fill(reader),
-            1 => self.protocol_version.fill(reader),
-            2 => self.server_info.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.instructions.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("capabilities", &self.capabilities);
-        object.optional("instructions", &self.instructions);
-        object.member("protocolVersion", &self.protocol_version);
-        object.member("serverInfo", &self.server_info);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ProgressNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/progress"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ProgressNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/progress");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressNotificationParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            progress: Decode::blank(),
-            progress_token: Decode::blank(),
-            total: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotificationParams",
-                &["progress", "progressToken", "_meta", "total"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ProgressNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.progress.fill(reader),
-            1 => self.progress_token.fill(reader),
-            2 => self.meta.fill(reader),
-            _ => self.total.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ProgressNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("progress", &self.progress);
-        object.member("progressToken", &self.progress_token);
-        object.optional("total", &self.total);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilities",
-            &["experimental", "logging", "prompts", "resources", "tools"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.experimental.fill(reader),
-            1 => self.logging.fill(reader),
-            2 => self.prompts.fill(reader),
-            3 => self.resources.fill(reader),
-            _ => self.tools.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("experimental", &self.experimental);
-        object.optional("logging", &self.logging);
-        object.optional("prompts", &self.prompts);
-        object.optional("resources", &self.resources);
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ServerCapabilities open {
+        0 "experimental": optional experimental;
+        1 "logging": optional logging;
+        2 "prompts": optional prompts;
+        3 "resources": optional resources;
+        4 "tools": optional tools;
     }
 }
 

@@ -3,42 +3,16 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Members, Reader, Record, Tag, TagFound, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
 
 use crate::{
     Annotated, ClientNotification, ClientRequest, ClientResult, ServerNotification,
     ServerRequest, ServerResult,
 };
 
-impl Decode for Annotated {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Annotated", &["annotations"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Annotated {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.annotations.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Annotated {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("annotations", &self.annotations);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Annotated open {
+        0 "annotations": optional annotations;
     }
 }
 

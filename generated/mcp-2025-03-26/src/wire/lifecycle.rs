@@ -3,105 +3,22 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{InitializeRequest, InitializeResult};
 
-impl Decode for InitializeRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    InitializeRequest open {
+        const 0 "method": constant("initialize");
+        1 "params": required params;
     }
 }
 
-impl Record for InitializeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("initialize"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "initialize");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeResult {
-    fn blank() -> Self {
-        Self {
-            capabilities: Decode::blank(),
-            instructions: None,
-            meta: None,
-            protocol_version: String::new(),
-            server_info: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeResult",
-                &[
-                    "capabilities",
-                    "protocolVersion",
-                    "serverInfo",
-                    "_meta",
-                    "instructions",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.capabilities.fill(reader),
-            1 => self.protocol_version.fill(reader),
-            2 => self.server_info.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.instructions.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("capabilities", &self.capabilities);
-        object.optional("instructions", &self.instructions);
-        object.member("protocolVersion", &self.protocol_version);
-        object.member("serverInfo", &self.server_info);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InitializeResult open {
+        3 "_meta": optional meta;
+        0 "capabilities": required capabilities;
+        4 "instructions": optional instructions;
+        1 "protocolVersion": required protocol_version;
+        2 "serverInfo": required server_info;
     }
 }
 

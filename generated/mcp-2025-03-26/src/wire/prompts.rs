@@ -3,132 +3,27 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{GetPromptRequest, GetPromptResult, PromptMessage};
 
-impl Decode for GetPromptRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    GetPromptRequest open {
+        const 0 "method": constant("prompts/get");
+        1 "params": required params;
     }
 }
 
-impl Record for GetPromptRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("prompts/get"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    GetPromptResult open {
+        1 "_meta": optional meta;
+        2 "description": optional description;
+        0 "messages": required messages;
     }
 }
 
-impl Encode for GetPromptRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "prompts/get");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for GetPromptResult {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            messages: Vec::new(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptResult",
-                &["messages", "_meta", "description"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetPromptResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.messages.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.description.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetPromptResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("description", &self.description);
-        object.member("messages", &self.messages);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptMessage {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            role: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptMessage {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            _ => self.role.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptMessage {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("content", &self.content);
-        object.member("role", &self.role);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PromptMessage open {
+        0 "content": required content;
+        1 "role": required role;
     }
 }
 

@@ -3,281 +3,59 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
     ListResourcesResult, Resource, ResourceTemplate,
 };
 
-impl Decode for ListResourceTemplatesRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourceTemplatesRequest open {
+        const 0 "method": constant("resources/templates/list");
+        1 "params": optional params;
     }
 }
 
-impl Record for ListResourceTemplatesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resources/templates/list"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListResourceTemplatesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resourceTemplates": required resource_templates;
     }
 }
 
-impl Encode for ListResourceTemplatesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "resources/templates/list");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ListResourcesRequest open {
+        const 0 "method": constant("resources/list");
+        1 "params": optional params;
     }
 }
 
-impl Decode for ListResourceTemplatesResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            resource_templates: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesResult",
-                &["resourceTemplates", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourcesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resources": required resources;
     }
 }
 
-impl Record for ListResourceTemplatesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.resource_templates.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Resource open {
+        2 "annotations": optional annotations;
+        3 "description": optional description;
+        4 "mimeType": optional mime_type;
+        0 "name": required name;
+        5 "size": optional size;
+        1 "uri": required uri;
     }
 }
 
-impl Encode for ListResourceTemplatesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resourceTemplates", &self.resource_templates);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListResourcesRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListResourcesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resources/list"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourcesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "resources/list");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListResourcesResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            resources: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesResult",
-                &["resources", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListResourcesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.resources.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourcesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resources", &self.resources);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Resource {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Resource",
-                &["name", "uri", "annotations", "description", "mimeType", "size"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Resource {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.mime_type.fill(reader),
-            _ => self.size.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Resource {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceTemplate {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            mime_type: None,
-            name: String::new(),
-            uri_template: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceTemplate",
-                &["name", "uriTemplate", "annotations", "description", "mimeType"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceTemplate {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri_template.fill(reader),
-            2 => self.annotations.fill(reader),
-            3 => self.description.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceTemplate {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.member("uriTemplate", &self.uri_template);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceTemplate open {
+        2 "annotations": optional annotations;
+        3 "description": optional description;
+        4 "mimeType": optional mime_type;
+        0 "name": required name;
+        1 "uriTemplate": required uri_template;
     }
 }
 

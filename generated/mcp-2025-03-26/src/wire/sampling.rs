@@ -3,175 +3,41 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{
     CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult,
     SamplingContent, SamplingMessage,
 };
 
-impl Decode for CreateMessageRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CreateMessageRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CreateMessageRequest open {
+        const 0 "method": constant("sampling/createMessage");
+        1 "params": required params;
     }
 }
 
-impl Record for CreateMessageRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("sampling/createMessage"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CreateMessageRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "sampling/createMessage");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CreateMessageRequestParams open {
+        2 "_meta": optional meta;
+        3 "includeContext": optional include_context;
+        0 "maxTokens": required max_tokens;
+        1 "messages": required messages;
+        4 "metadata": optional metadata;
+        5 "modelPreferences": optional model_preferences;
+        6 "stopSequences": optional stop_sequences;
+        7 "systemPrompt": optional system_prompt;
+        8 "temperature": optional temperature;
     }
 }
 
-impl Decode for CreateMessageRequestParams {
-    fn blank() -> Self {
-        Self {
-            include_context: None,
-            max_tokens: Decode::blank(),
-            messages: Vec::new(),
-            meta: None,
-            metadata: None,
-            model_preferences: None,
-            stop_sequences: None,
-            system_prompt: None,
-            temperature: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CreateMessageRequestParams",
-                &[
-                    "maxTokens",
-                    "messages",
-                    "_meta",
-                    "includeContext",
-                    "metadata",
-                    "modelPreferences",
-                    "stopSequences",
-                    "systemPrompt",
-                    "temperature",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CreateMessageRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.max_tokens.fill(reader),
-            1 => self.messages.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.include_context.fill(reader),
-            4 => self.metadata.fill(reader),
-            5 => self.model_preferences.fill(reader),
-            6 => self.stop_sequences.fill(reader),
-            7 => self.system_prompt.fill(reader),
-            _ => self.temperature.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CreateMessageRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("includeContext", &self.include_context);
-        object.member("maxTokens", &self.max_tokens);
-        object.member("messages", &self.messages);
-        object.optional("metadata", &self.metadata);
-        object.optional("modelPreferences", &self.model_preferences);
-        object.optional("stopSequences", &self.stop_sequences);
-        object.optional("systemPrompt", &self.system_prompt);
-        object.optional("temperature", &self.temperature);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CreateMessageResult {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            meta: None,
-            model: String::new(),
-            role: Decode::blank(),
-            stop_reason: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CreateMessageResult",
-                &["content", "model", "role", "_meta", "stopReason"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CreateMessageResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            1 => self.model.fill(reader),
-            2 => self.role.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.stop_reason.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CreateMessageResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("content", &self.content);
-        object.member("model", &self.model);
-        object.member("role", &self.role);
-        object.optional("stopReason", &self.stop_reason);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CreateMessageResult open {
+        3 "_meta": optional meta;
+        0 "content": required content;
+        1 "model": required model;
+        2 "role": required role;
+        4 "stopReason": optional stop_reason;
     }
 }
 
@@ -210,42 +76,10 @@ impl Encode for SamplingContent {
     }
 }
 
-impl Decode for SamplingMessage {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            role: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("SamplingMessage", &["content", "role"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SamplingMessage {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            _ => self.role.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SamplingMessage {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("content", &self.content);
-        object.member("role", &self.role);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SamplingMessage open {
+        0 "content": required content;
+        1 "role": required role;
     }
 }
 

@@ -3,93 +3,25 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{
     Annotations, AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent,
 };
 
-impl Decode for Annotations {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "Annotations",
-            &["audience", "priority"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    Annotations open {
+        0 "audience": optional audience;
+        1 "priority": optional priority;
     }
 }
 
-impl Record for Annotations {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.audience.fill(reader),
-            _ => self.priority.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Annotations {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("audience", &self.audience);
-        object.optional("priority", &self.priority);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for AudioContent {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            data: String::new(),
-            mime_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "AudioContent",
-                &["type", "data", "mimeType", "annotations"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for AudioContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("audio"),
-            1 => self.data.fill(reader),
-            2 => self.mime_type.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for AudioContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "audio");
-        object.optional("annotations", &self.annotations);
-        object.member("data", &self.data);
-        object.member("mimeType", &self.mime_type);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    AudioContent open {
+        const 0 "type": constant("audio");
+        3 "annotations": optional annotations;
+        1 "data": required data;
+        2 "mimeType": required mime_type;
     }
 }
 
@@ -131,138 +63,28 @@ impl Encode for ContentBlock {
     }
 }
 
-impl Decode for EmbeddedResource {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            resource: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "EmbeddedResource",
-                &["type", "resource", "annotations"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    EmbeddedResource open {
+        const 0 "type": constant("resource");
+        2 "annotations": optional annotations;
+        1 "resource": required resource;
     }
 }
 
-impl Record for EmbeddedResource {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resource"),
-            1 => self.resource.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ImageContent open {
+        const 0 "type": constant("image");
+        3 "annotations": optional annotations;
+        1 "data": required data;
+        2 "mimeType": required mime_type;
     }
 }
 
-impl Encode for EmbeddedResource {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "resource");
-        object.optional("annotations", &self.annotations);
-        object.member("resource", &self.resource);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ImageContent {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            data: String::new(),
-            mime_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ImageContent",
-                &["type", "data", "mimeType", "annotations"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ImageContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("image"),
-            1 => self.data.fill(reader),
-            2 => self.mime_type.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ImageContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "image");
-        object.optional("annotations", &self.annotations);
-        object.member("data", &self.data);
-        object.member("mimeType", &self.mime_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TextContent {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            text: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TextContent",
-                &["type", "text", "annotations"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TextContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("text"),
-            1 => self.text.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TextContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "text");
-        object.optional("annotations", &self.annotations);
-        object.member("text", &self.text);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TextContent open {
+        const 0 "type": constant("text");
+        2 "annotations": optional annotations;
+        1 "text": required text;
     }
 }
 

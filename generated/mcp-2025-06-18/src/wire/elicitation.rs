@@ -3,184 +3,41 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Kind, Paths, Reader, Tag, Writer};
 
 use crate::{
     ElicitRequest, ElicitRequestParams, ElicitRequestParamsRequestedSchema, ElicitResult,
     ElicitValue, EnumSchema, NumberSchema, PrimitiveSchemaDefinition, StringSchema,
 };
 
-impl Decode for ElicitRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ElicitRequest open {
+        const 0 "method": constant("elicitation/create");
+        1 "params": required params;
     }
 }
 
-impl Record for ElicitRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("elicitation/create"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ElicitRequestParams open {
+        2 "_meta": optional meta;
+        0 "message": required message;
+        1 "requestedSchema": required requested_schema;
     }
 }
 
-impl Encode for ElicitRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "elicitation/create");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitRequestParamsRequestedSchema open {
+        const 0 "type": constant("object");
+        1 "properties": required properties;
+        2 "required": optional required;
     }
 }
 
-impl Decode for ElicitRequestParams {
-    fn blank() -> Self {
-        Self {
-            message: String::new(),
-            meta: None,
-            requested_schema: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestParams",
-                &["message", "requestedSchema", "_meta"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.message.fill(reader),
-            1 => self.requested_schema.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("message", &self.message);
-        object.member("requestedSchema", &self.requested_schema);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitRequestParamsRequestedSchema {
-    fn blank() -> Self {
-        Self {
-            properties: Map::new(),
-            required: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestParamsRequestedSchema",
-                &["type", "properties", "required"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitRequestParamsRequestedSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("object"),
-            1 => self.properties.fill(reader),
-            _ => self.required.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequestParamsRequestedSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "object");
-        object.member("properties", &self.properties);
-        object.optional("required", &self.required);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitResult {
-    fn blank() -> Self {
-        Self {
-            action: Decode::blank(),
-            content: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitResult",
-                &["action", "_meta", "content"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.action.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.content.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("action", &self.action);
-        object.optional("content", &self.content);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitResult open {
+        1 "_meta": optional meta;
+        0 "action": required action;
+        2 "content": optional content;
     }
 }
 
@@ -214,104 +71,23 @@ impl Encode for ElicitValue {
     }
 }
 
-impl Decode for EnumSchema {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            enum_names: None,
-            title: None,
-            values: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "EnumSchema",
-                &["type", "enum", "description", "enumNames", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    EnumSchema open {
+        const 0 "type": constant("string");
+        2 "description": optional description;
+        1 "enum": required values;
+        3 "enumNames": optional enum_names;
+        4 "title": optional title;
     }
 }
 
-impl Record for EnumSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("string"),
-            1 => self.values.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.enum_names.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for EnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "string");
-        object.optional("description", &self.description);
-        object.member("enum", &self.values);
-        object.optional("enumNames", &self.enum_names);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for NumberSchema {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            kind: Decode::blank(),
-            maximum: None,
-            minimum: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "NumberSchema",
-                &["type", "description", "maximum", "minimum", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for NumberSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.kind.fill(reader),
-            1 => self.description.fill(reader),
-            2 => self.maximum.fill(reader),
-            3 => self.minimum.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for NumberSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("description", &self.description);
-        object.optional("maximum", &self.maximum);
-        object.optional("minimum", &self.minimum);
-        object.optional("title", &self.title);
-        object.member("type", &self.kind);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    NumberSchema open {
+        1 "description": optional description;
+        2 "maximum": optional maximum;
+        3 "minimum": optional minimum;
+        4 "title": optional title;
+        0 "type": required kind;
     }
 }
 
@@ -364,49 +140,14 @@ impl Encode for PrimitiveSchemaDefinition {
     }
 }
 
-impl Decode for StringSchema {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "StringSchema",
-                &["type", "description", "format", "maxLength", "minLength", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for StringSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("string"),
-            1 => self.description.fill(reader),
-            2 => self.format.fill(reader),
-            3 => self.max_length.fill(reader),
-            4 => self.min_length.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for StringSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "string");
-        object.optional("description", &self.description);
-        object.optional("format", &self.format);
-        object.optional("maxLength", &self.max_length);
-        object.optional("minLength", &self.min_length);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    StringSchema open {
+        const 0 "type": constant("string");
+        1 "description": optional description;
+        2 "format": optional format;
+        3 "maxLength": optional max_length;
+        4 "minLength": optional min_length;
+        5 "title": optional title;
     }
 }
 

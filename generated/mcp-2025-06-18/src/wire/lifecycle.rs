@@ -3,242 +3,51 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     ClientCapabilities, Implementation, InitializeRequest, InitializeRequestParams,
     InitializeResult,
 };
 
-impl Decode for ClientCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilities",
-            &["elicitation", "experimental", "roots", "sampling"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ClientCapabilities open {
+        0 "elicitation": optional elicitation;
+        1 "experimental": optional experimental;
+        2 "roots": optional roots;
+        3 "sampling": optional sampling;
     }
 }
 
-impl Record for ClientCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.elicitation.fill(reader),
-            1 => self.experimental.fill(reader),
-            2 => self.roots.fill(reader),
-            _ => self.sampling.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Implementation open {
+        0 "name": required name;
+        2 "title": optional title;
+        1 "version": required version;
     }
 }
 
-impl Encode for ClientCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("elicitation", &self.elicitation);
-        object.optional("experimental", &self.experimental);
-        object.optional("roots", &self.roots);
-        object.optional("sampling", &self.sampling);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InitializeRequest open {
+        const 0 "method": constant("initialize");
+        1 "params": required params;
     }
 }
 
-impl Decode for Implementation {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            title: None,
-            version: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Implementation",
-                &["name", "version", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    InitializeRequestParams open {
+        3 "_meta": optional meta;
+        0 "capabilities": required capabilities;
+        1 "clientInfo": required client_info;
+        2 "protocolVersion": required protocol_version;
     }
 }
 
-impl Record for Implementation {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.version.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Implementation {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.member("version", &self.version);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("initialize"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "initialize");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeRequestParams {
-    fn blank() -> Self {
-        Self {
-            capabilities: Decode::blank(),
-            client_info: Decode::blank(),
-            meta: None,
-            protocol_version: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeRequestParams",
-                &["capabilities", "clientInfo", "protocolVersion", "_meta"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.capabilities.fill(reader),
-            1 => self.client_info.fill(reader),
-            2 => self.protocol_version.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("capabilities", &self.capabilities);
-        object.member("clientInfo", &self.client_info);
-        object.member("protocolVersion", &self.protocol_version);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeResult {
-    fn blank() -> Self {
-        Self {
-            capabilities: Decode::blank(),
-            instructions: None,
-            meta: None,
-            protocol_version: String::new(),
-            server_info: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeResult",
-                &[
-                    "capabilities",
-                    "protocolVersion",
-                    "serverInfo",
-                    "_meta",
-                    "instructions",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.capabilities.fill(reader),
-            1 => self.protocol_version.fill(reader),
-            2 => self.server_info.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.instructions.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("capabilities", &self.capabilities);
-        object.optional("instructions", &self.instructions);
-        object.member("protocolVersion", &self.protocol_version);
-        object.member("serverInfo", &self.server_info);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InitializeResult open {
+        3 "_meta": optional meta;
+        0 "capabilities": required capabilities;
+        4 "instructions": optional instructions;
+        1 "protocolVersion": required protocol_version;
+        2 "serverInfo": required server_info;
     }
 }
 

@@ -3,351 +3,70 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
     ListResourcesResult, ReadResourceRequest, Resource, ResourceTemplate,
 };
 
-impl Decode for ListResourceTemplatesRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourceTemplatesRequest open {
+        const 0 "method": constant("resources/templates/list");
+        1 "params": optional params;
     }
 }
 
-impl Record for ListResourceTemplatesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resources/templates/list"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListResourceTemplatesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resourceTemplates": required resource_templates;
     }
 }
 
-impl Encode for ListResourceTemplatesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "resources/templates/list");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ListResourcesRequest open {
+        const 0 "method": constant("resources/list");
+        1 "params": optional params;
     }
 }
 
-impl Decode for ListResourceTemplatesResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            resource_templates: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesResult",
-                &["resourceTemplates", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourcesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resources": required resources;
     }
 }
 
-impl Record for ListResourceTemplatesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.resource_templates.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ReadResourceRequest open {
+        const 0 "method": constant("resources/read");
+        1 "params": required params;
     }
 }
 
-impl Encode for ListResourceTemplatesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resourceTemplates", &self.resource_templates);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Resource open {
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        4 "description": optional description;
+        5 "mimeType": optional mime_type;
+        0 "name": required name;
+        6 "size": optional size;
+        7 "title": optional title;
+        1 "uri": required uri;
     }
 }
 
-impl Decode for ListResourcesRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListResourcesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resources/list"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourcesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "resources/list");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListResourcesResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            resources: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesResult",
-                &["resources", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListResourcesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.resources.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourcesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resources", &self.resources);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ReadResourceRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ReadResourceRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resources/read"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ReadResourceRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "resources/read");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Resource {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            title: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Resource",
-                &[
-                    "name",
-                    "uri",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "mimeType",
-                    "size",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Resource {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.mime_type.fill(reader),
-            6 => self.size.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Resource {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.optional("title", &self.title);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceTemplate {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            title: None,
-            uri_template: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceTemplate",
-                &[
-                    "name",
-                    "uriTemplate",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "mimeType",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceTemplate {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri_template.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.mime_type.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceTemplate {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.member("uriTemplate", &self.uri_template);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceTemplate open {
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        4 "description": optional description;
+        5 "mimeType": optional mime_type;
+        0 "name": required name;
+        6 "title": optional title;
+        1 "uriTemplate": required uri_template;
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{ContentBlock, ResourceLink};
 
@@ -48,75 +48,17 @@ impl Encode for ContentBlock {
     }
 }
 
-impl Decode for ResourceLink {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            title: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceLink",
-                &[
-                    "type",
-                    "name",
-                    "uri",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "mimeType",
-                    "size",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceLink {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resource_link"),
-            1 => self.name.fill(reader),
-            2 => self.uri.fill(reader),
-            3 => self.meta.fill(reader),
-            4 => self.annotations.fill(reader),
-            5 => self.description.fill(reader),
-            6 => self.mime_type.fill(reader),
-            7 => self.size.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceLink {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "resource_link");
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.optional("title", &self.title);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceLink open {
+        const 0 "type": constant("resource_link");
+        3 "_meta": optional meta;
+        4 "annotations": optional annotations;
+        5 "description": optional description;
+        6 "mimeType": optional mime_type;
+        1 "name": required name;
+        7 "size": optional size;
+        8 "title": optional title;
+        2 "uri": required uri;
     }
 }
 

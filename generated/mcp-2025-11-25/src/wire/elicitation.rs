@@ -3,9 +3,7 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Tag, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, Writer};
 
 use crate::{
     ElicitOutcome, ElicitRequest, ElicitRequestFormParams, ElicitRequestParams,
@@ -41,100 +39,22 @@ impl Encode for ElicitOutcome {
     }
 }
 
-impl Decode for ElicitRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ElicitRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("elicitation/create");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for ElicitRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("elicitation/create"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "elicitation/create");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitRequestFormParams {
-    fn blank() -> Self {
-        Self {
-            message: String::new(),
-            meta: None,
-            mode: None,
-            requested_schema: Decode::blank(),
-            task: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestFormParams",
-                &["message", "requestedSchema", "_meta", "mode", "task"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitRequestFormParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.message.fill(reader),
-            1 => self.requested_schema.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.mode.fill(reader),
-            _ => self.task.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequestFormParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("message", &self.message);
-        object.optional("mode", &self.mode);
-        object.member("requestedSchema", &self.requested_schema);
-        object.optional("task", &self.task);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitRequestFormParams open {
+        2 "_meta": optional meta;
+        0 "message": required message;
+        3 "mode": optional mode;
+        1 "requestedSchema": required requested_schema;
+        4 "task": optional task;
     }
 }
 
@@ -166,186 +86,37 @@ impl Encode for ElicitRequestParams {
     }
 }
 
-impl Decode for ElicitRequestUrlParams {
-    fn blank() -> Self {
-        Self {
-            elicitation_id: String::new(),
-            message: String::new(),
-            meta: None,
-            task: None,
-            url: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestUrlParams",
-                &["mode", "elicitationId", "message", "url", "_meta", "task"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ElicitRequestUrlParams open {
+        const 0 "mode": constant("url");
+        4 "_meta": optional meta;
+        1 "elicitationId": required elicitation_id;
+        2 "message": required message;
+        5 "task": optional task;
+        3 "url": required url;
     }
 }
 
-impl Record for ElicitRequestUrlParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("url"),
-            1 => self.elicitation_id.fill(reader),
-            2 => self.message.fill(reader),
-            3 => self.url.fill(reader),
-            4 => self.meta.fill(reader),
-            _ => self.task.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ElicitResult open {
+        1 "_meta": optional meta;
+        0 "action": required action;
+        2 "content": optional content;
     }
 }
 
-impl Encode for ElicitRequestUrlParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("mode", "url");
-        object.optional("_meta", &self.meta);
-        object.member("elicitationId", &self.elicitation_id);
-        object.member("message", &self.message);
-        object.optional("task", &self.task);
-        object.member("url", &self.url);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitationCompleteNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/elicitation/complete");
+        2 "params": required params;
     }
 }
 
-impl Decode for ElicitResult {
-    fn blank() -> Self {
-        Self {
-            action: Decode::blank(),
-            content: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitResult",
-                &["action", "_meta", "content"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.action.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.content.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("action", &self.action);
-        object.optional("content", &self.content);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitationCompleteNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitationCompleteNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitationCompleteNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/elicitation/complete"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitationCompleteNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/elicitation/complete");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitationCompleteNotificationParams {
-    fn blank() -> Self {
-        Self {
-            elicitation_id: String::new(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitationCompleteNotificationParams",
-                &["elicitationId", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitationCompleteNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.elicitation_id.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitationCompleteNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("elicitationId", &self.elicitation_id);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitationCompleteNotificationParams open {
+        1 "_meta": optional meta;
+        0 "elicitationId": required elicitation_id;
     }
 }
 

@@ -3,8 +3,6 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     CancelledNotification, CancelledNotificationParams, ClientCapabilities,
     ClientCapabilitiesElicitation, ClientCapabilitiesSampling, ClientCapabilitiesTasks,
@@ -15,835 +13,165 @@ use crate::{
     ServerCapabilitiesTasksRequests, ServerCapabilitiesTasksRequestsTools,
 };
 
-impl Decode for CancelledNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelledNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CancelledNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/cancelled");
+        2 "params": required params;
     }
 }
 
-impl Record for CancelledNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/cancelled"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    CancelledNotificationParams open {
+        0 "_meta": optional meta;
+        1 "reason": optional reason;
+        2 "requestId": optional request_id;
     }
 }
 
-impl Encode for CancelledNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/cancelled");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ClientCapabilities open {
+        0 "elicitation": optional elicitation;
+        1 "experimental": optional experimental;
+        2 "roots": optional roots;
+        3 "sampling": optional sampling;
+        4 "tasks": optional tasks;
     }
 }
 
-impl Decode for CancelledNotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "CancelledNotificationParams",
-            &["_meta", "reason", "requestId"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ClientCapabilitiesElicitation open {
+        0 "form": optional form;
+        1 "url": optional url;
     }
 }
 
-impl Record for CancelledNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            1 => self.reason.fill(reader),
-            _ => self.request_id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ClientCapabilitiesSampling open {
+        0 "context": optional context;
+        1 "tools": optional tools;
     }
 }
 
-impl Encode for CancelledNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("reason", &self.reason);
-        object.optional("requestId", &self.request_id);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ClientCapabilitiesTasks open {
+        0 "cancel": optional cancel;
+        1 "list": optional list;
+        2 "requests": optional requests;
     }
 }
 
-impl Decode for ClientCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilities",
-            &["elicitation", "experimental", "roots", "sampling", "tasks"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ClientCapabilitiesTasksRequests open {
+        0 "elicitation": optional elicitation;
+        1 "sampling": optional sampling;
     }
 }
 
-impl Record for ClientCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.elicitation.fill(reader),
-            1 => self.experimental.fill(reader),
-            2 => self.roots.fill(reader),
-            3 => self.sampling.fill(reader),
-            _ => self.tasks.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ClientCapabilitiesTasksRequestsElicitation open {
+        0 "create": optional create;
     }
 }
 
-impl Encode for ClientCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("elicitation", &self.elicitation);
-        object.optional("experimental", &self.experimental);
-        object.optional("roots", &self.roots);
-        object.optional("sampling", &self.sampling);
-        object.optional("tasks", &self.tasks);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ClientCapabilitiesTasksRequestsSampling open {
+        0 "createMessage": optional create_message;
     }
 }
 
-impl Decode for ClientCapabilitiesElicitation {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesElicitation",
-            &["form", "url"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    InitializeRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("initialize");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for ClientCapabilitiesElicitation {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.form.fill(reader),
-            _ => self.url.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    InitializeRequestParams open {
+        3 "_meta": optional meta;
+        0 "capabilities": required capabilities;
+        1 "clientInfo": required client_info;
+        2 "protocolVersion": required protocol_version;
     }
 }
 
-impl Encode for ClientCapabilitiesElicitation {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("form", &self.form);
-        object.optional("url", &self.url);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InitializeResult open {
+        3 "_meta": optional meta;
+        0 "capabilities": required capabilities;
+        4 "instructions": optional instructions;
+        1 "protocolVersion": required protocol_version;
+        2 "serverInfo": required server_info;
     }
 }
 
-impl Decode for ClientCapabilitiesSampling {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesSampling",
-            &["context", "tools"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    InitializedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/initialized");
+        2 "params": optional params;
     }
 }
 
-impl Record for ClientCapabilitiesSampling {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.context.fill(reader),
-            _ => self.tools.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    PingRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("ping");
+        2 "id": required id;
+        3 "params": optional params;
     }
 }
 
-impl Encode for ClientCapabilitiesSampling {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("context", &self.context);
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ProgressNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/progress");
+        2 "params": required params;
     }
 }
 
-impl Decode for ClientCapabilitiesTasks {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesTasks",
-            &["cancel", "list", "requests"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ProgressNotificationParams open {
+        2 "_meta": optional meta;
+        3 "message": optional message;
+        0 "progress": required progress;
+        1 "progressToken": required progress_token;
+        4 "total": optional total;
     }
 }
 
-impl Record for ClientCapabilitiesTasks {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cancel.fill(reader),
-            1 => self.list.fill(reader),
-            _ => self.requests.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ServerCapabilities open {
+        0 "completions": optional completions;
+        1 "experimental": optional experimental;
+        2 "logging": optional logging;
+        3 "prompts": optional prompts;
+        4 "resources": optional resources;
+        5 "tasks": optional tasks;
+        6 "tools": optional tools;
     }
 }
 
-impl Encode for ClientCapabilitiesTasks {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("cancel", &self.cancel);
-        object.optional("list", &self.list);
-        object.optional("requests", &self.requests);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ServerCapabilitiesTasks open {
+        0 "cancel": optional cancel;
+        1 "list": optional list;
+        2 "requests": optional requests;
     }
 }
 
-impl Decode for ClientCapabilitiesTasksRequests {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesTasksRequests",
-            &["elicitation", "sampling"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ServerCapabilitiesTasksRequests open {
+        0 "tools": optional tools;
     }
 }
 
-impl Record for ClientCapabilitiesTasksRequests {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.elicitation.fill(reader),
-            _ => self.sampling.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ClientCapabilitiesTasksRequests {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("elicitation", &self.elicitation);
-        object.optional("sampling", &self.sampling);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ClientCapabilitiesTasksRequestsElicitation {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesTasksRequestsElicitation",
-            &["create"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ClientCapabilitiesTasksRequestsElicitation {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.create.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ClientCapabilitiesTasksRequestsElicitation {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("create", &self.create);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ClientCapabilitiesTasksRequestsSampling {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesTasksRequestsSampling",
-            &["createMessage"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ClientCapabilitiesTasksRequestsSampling {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.create_message.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ClientCapabilitiesTasksRequestsSampling {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("createMessage", &self.create_message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("initialize"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "initialize");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeRequestParams {
-    fn blank() -> Self {
-        Self {
-            capabilities: Decode::blank(),
-            client_info: Decode::blank(),
-            meta: None,
-            protocol_version: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeRequestParams",
-                &["capabilities", "clientInfo", "protocolVersion", "_meta"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.capabilities.fill(reader),
-            1 => self.client_info.fill(reader),
-            2 => self.protocol_version.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("capabilities", &self.capabilities);
-        object.member("clientInfo", &self.client_info);
-        object.member("protocolVersion", &self.protocol_version);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeResult {
-    fn blank() -> Self {
-        Self {
-            capabilities: Decode::blank(),
-            instructions: None,
-            meta: None,
-            protocol_version: String::new(),
-            server_info: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeResult",
-                &[
-                    "capabilities",
-                    "protocolVersion",
-                    "serverInfo",
-                    "_meta",
-                    "instructions",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.capabilities.fill(reader),
-            1 => self.protocol_version.fill(reader),
-            2 => self.server_info.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.instructions.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("capabilities", &self.capabilities);
-        object.optional("instructions", &self.instructions);
-        object.member("protocolVersion", &self.protocol_version);
-        object.member("serverInfo", &self.server_info);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/initialized"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/initialized");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PingRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PingRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PingRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("ping"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PingRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "ping");
-        object.member("id", &self.id);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ProgressNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/progress"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ProgressNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/progress");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressNotificationParams {
-    fn blank() -> Self {
-        Self {
-            message: None,
-            meta: None,
-            progress: Decode::blank(),
-            progress_token: Decode::blank(),
-            total: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotificationParams",
-                &["progress", "progressToken", "_meta", "message", "total"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ProgressNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.progress.fill(reader),
-            1 => self.progress_token.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.message.fill(reader),
-            _ => self.total.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ProgressNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("message", &self.message);
-        object.member("progress", &self.progress);
-        object.member("progressToken", &self.progress_token);
-        object.optional("total", &self.total);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilities",
-            &[
-                "completions",
-                "experimental",
-                "logging",
-                "prompts",
-                "resources",
-                "tasks",
-                "tools",
-            ],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.completions.fill(reader),
-            1 => self.experimental.fill(reader),
-            2 => self.logging.fill(reader),
-            3 => self.prompts.fill(reader),
-            4 => self.resources.fill(reader),
-            5 => self.tasks.fill(reader),
-            _ => self.tools.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("completions", &self.completions);
-        object.optional("experimental", &self.experimental);
-        object.optional("logging", &self.logging);
-        object.optional("prompts", &self.prompts);
-        object.optional("resources", &self.resources);
-        object.optional("tasks", &self.tasks);
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilitiesTasks {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesTasks",
-            &["cancel", "list", "requests"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesTasks {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cancel.fill(reader),
-            1 => self.list.fill(reader),
-            _ => self.requests.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesTasks {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("cancel", &self.cancel);
-        object.optional("list", &self.list);
-        object.optional("requests", &self.requests);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilitiesTasksRequests {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesTasksRequests",
-            &["tools"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesTasksRequests {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.tools.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesTasksRequests {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilitiesTasksRequestsTools {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesTasksRequestsTools",
-            &["call"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesTasksRequestsTools {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.call.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesTasksRequestsTools {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("call", &self.call);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ServerCapabilitiesTasksRequestsTools open {
+        0 "call": optional call;
     }
 }
 

@@ -3,10 +3,7 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Tag, TagFound,
-    Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, TagFound, Writer};
 
 use crate::{
     ClientNotification, ClientRequest, ClientResult, JsonRpcMessage, JsonRpcNotification,
@@ -240,94 +237,20 @@ impl Encode for JsonRpcMessage {
     }
 }
 
-impl Decode for JsonRpcNotification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    JsonRpcNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "method": required method;
+        2 "params": optional params;
     }
 }
 
-impl Record for JsonRpcNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcRequest",
-                &["jsonrpc", "id", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            2 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    JsonRpcRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "method": required method;
+        3 "params": optional params;
     }
 }
 
@@ -359,248 +282,47 @@ impl Encode for JsonRpcResponse {
     }
 }
 
-impl Decode for JsonRpcResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    JsonRpcResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Record for JsonRpcResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Notification open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 
-impl Encode for JsonRpcResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PaginatedRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "method": required method;
+        3 "params": optional params;
     }
 }
 
-impl Decode for Notification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Notification", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    RelatedTaskMetadata open {
+        0 "taskId": required task_id;
     }
 }
 
-impl Record for Notification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Request open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 
-impl Encode for Notification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PaginatedRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PaginatedRequest",
-                &["jsonrpc", "id", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            2 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RelatedTaskMetadata {
-    fn blank() -> Self {
-        Self {
-            task_id: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RelatedTaskMetadata", &["taskId"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RelatedTaskMetadata {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.task_id.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RelatedTaskMetadata {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("taskId", &self.task_id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Request {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Request", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Request {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Request {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceRequestParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceRequestParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 
@@ -779,165 +501,32 @@ impl Encode for ServerResult {
     }
 }
 
-impl Decode for TaskAugmentedRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "TaskAugmentedRequestParams",
-            &["_meta", "task"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    TaskAugmentedRequestParams open {
+        0 "_meta": optional meta;
+        1 "task": optional task;
     }
 }
 
-impl Record for TaskAugmentedRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.task.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    UrlElicitationRequiredError open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "error": required error;
+        2 "id": optional id;
     }
 }
 
-impl Encode for TaskAugmentedRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("task", &self.task);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UrlElicitationRequiredErrorError open {
+        const 0 "code": constant_integer(- 32042);
+        1 "data": required data;
+        2 "message": required message;
     }
 }
 
-impl Decode for UrlElicitationRequiredError {
-    fn blank() -> Self {
-        Self {
-            error: Decode::blank(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UrlElicitationRequiredError",
-                &["jsonrpc", "error", "id"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UrlElicitationRequiredError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.error.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UrlElicitationRequiredError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("error", &self.error);
-        object.optional("id", &self.id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UrlElicitationRequiredErrorError {
-    fn blank() -> Self {
-        Self {
-            data: Decode::blank(),
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UrlElicitationRequiredErrorError",
-                &["code", "data", "message"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UrlElicitationRequiredErrorError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32042),
-            1 => self.data.fill(reader),
-            _ => self.message.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UrlElicitationRequiredErrorError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32042);
-        object.member("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UrlElicitationRequiredErrorErrorData {
-    fn blank() -> Self {
-        Self {
-            elicitations: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UrlElicitationRequiredErrorErrorData",
-                &["elicitations"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UrlElicitationRequiredErrorErrorData {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.elicitations.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UrlElicitationRequiredErrorErrorData {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("elicitations", &self.elicitations);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UrlElicitationRequiredErrorErrorData open {
+        0 "elicitations": required elicitations;
     }
 }
 

@@ -3,370 +3,76 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     GetPromptRequest, GetPromptRequestParams, GetPromptResult, ListPromptsRequest,
     ListPromptsResult, Prompt, PromptListChangedNotification, PromptMessage,
 };
 
-impl Decode for GetPromptRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    GetPromptRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("prompts/get");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for GetPromptRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("prompts/get"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    GetPromptRequestParams open {
+        1 "_meta": optional meta;
+        2 "arguments": optional arguments;
+        0 "name": required name;
     }
 }
 
-impl Encode for GetPromptRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "prompts/get");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    GetPromptResult open {
+        1 "_meta": optional meta;
+        2 "description": optional description;
+        0 "messages": required messages;
     }
 }
 
-impl Decode for GetPromptRequestParams {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            meta: None,
-            name: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptRequestParams",
-                &["name", "_meta", "arguments"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListPromptsRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("prompts/list");
+        2 "id": required id;
+        3 "params": optional params;
     }
 }
 
-impl Record for GetPromptRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.arguments.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListPromptsResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "prompts": required prompts;
     }
 }
 
-impl Encode for GetPromptRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("arguments", &self.arguments);
-        object.member("name", &self.name);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Prompt open {
+        1 "_meta": optional meta;
+        2 "arguments": optional arguments;
+        3 "description": optional description;
+        4 "icons": optional icons;
+        0 "name": required name;
+        5 "title": optional title;
     }
 }
 
-impl Decode for GetPromptResult {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            messages: Vec::new(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptResult",
-                &["messages", "_meta", "description"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    PromptListChangedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/prompts/list_changed");
+        2 "params": optional params;
     }
 }
 
-impl Record for GetPromptResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.messages.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.description.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetPromptResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("description", &self.description);
-        object.member("messages", &self.messages);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListPromptsRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListPromptsRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListPromptsRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("prompts/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListPromptsRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "prompts/list");
-        object.member("id", &self.id);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListPromptsResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            prompts: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListPromptsResult",
-                &["prompts", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListPromptsResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.prompts.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListPromptsResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("prompts", &self.prompts);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Prompt {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            description: None,
-            icons: None,
-            meta: None,
-            name: String::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Prompt",
-                &["name", "_meta", "arguments", "description", "icons", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Prompt {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.meta.fill(reader),
-            2 => self.arguments.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.icons.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Prompt {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("arguments", &self.arguments);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PromptListChangedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/prompts/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/prompts/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptMessage {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            role: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptMessage {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            _ => self.role.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptMessage {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("content", &self.content);
-        object.member("role", &self.role);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PromptMessage open {
+        0 "content": required content;
+        1 "role": required role;
     }
 }
 

@@ -3,8 +3,6 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
     ListResourcesResult, ReadResourceRequest, ReadResourceRequestParams, Resource,
@@ -13,716 +11,135 @@ use crate::{
     UnsubscribeRequest, UnsubscribeRequestParams,
 };
 
-impl Decode for ListResourceTemplatesRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourceTemplatesRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/templates/list");
+        2 "id": required id;
+        3 "params": optional params;
     }
 }
 
-impl Record for ListResourceTemplatesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/templates/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListResourceTemplatesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resourceTemplates": required resource_templates;
     }
 }
 
-impl Encode for ListResourceTemplatesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/templates/list");
-        object.member("id", &self.id);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ListResourcesRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/list");
+        2 "id": required id;
+        3 "params": optional params;
     }
 }
 
-impl Decode for ListResourceTemplatesResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            resource_templates: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesResult",
-                &["resourceTemplates", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourcesResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resources": required resources;
     }
 }
 
-impl Record for ListResourceTemplatesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.resource_templates.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ReadResourceRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/read");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Encode for ListResourceTemplatesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resourceTemplates", &self.resource_templates);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ReadResourceRequestParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 
-impl Decode for ListResourcesRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    Resource open {
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        4 "description": optional description;
+        5 "icons": optional icons;
+        6 "mimeType": optional mime_type;
+        0 "name": required name;
+        7 "size": optional size;
+        8 "title": optional title;
+        1 "uri": required uri;
     }
 }
 
-impl Record for ListResourcesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ResourceListChangedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/resources/list_changed");
+        2 "params": optional params;
     }
 }
 
-impl Encode for ListResourcesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/list");
-        object.member("id", &self.id);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceTemplate open {
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        4 "description": optional description;
+        5 "icons": optional icons;
+        6 "mimeType": optional mime_type;
+        0 "name": required name;
+        7 "title": optional title;
+        1 "uriTemplate": required uri_template;
     }
 }
 
-impl Decode for ListResourcesResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            resources: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesResult",
-                &["resources", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ResourceUpdatedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/resources/updated");
+        2 "params": required params;
     }
 }
 
-impl Record for ListResourcesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.resources.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ResourceUpdatedNotificationParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 
-impl Encode for ListResourcesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resources", &self.resources);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SubscribeRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/subscribe");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Decode for ReadResourceRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    SubscribeRequestParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 
-impl Record for ReadResourceRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/read"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    UnsubscribeRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/unsubscribe");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Encode for ReadResourceRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/read");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ReadResourceRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceRequestParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ReadResourceRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ReadResourceRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Resource {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            title: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Resource",
-                &[
-                    "name",
-                    "uri",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "size",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Resource {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.mime_type.fill(reader),
-            7 => self.size.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Resource {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.optional("title", &self.title);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceListChangedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/resources/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/resources/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceTemplate {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            title: None,
-            uri_template: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceTemplate",
-                &[
-                    "name",
-                    "uriTemplate",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceTemplate {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri_template.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.mime_type.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceTemplate {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.member("uriTemplate", &self.uri_template);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceUpdatedNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceUpdatedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceUpdatedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/resources/updated"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceUpdatedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/resources/updated");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceUpdatedNotificationParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceUpdatedNotificationParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceUpdatedNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceUpdatedNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for SubscribeRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "SubscribeRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SubscribeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/subscribe"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SubscribeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/subscribe");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for SubscribeRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "SubscribeRequestParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SubscribeRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SubscribeRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UnsubscribeRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsubscribeRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnsubscribeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/unsubscribe"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsubscribeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/unsubscribe");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UnsubscribeRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsubscribeRequestParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnsubscribeRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsubscribeRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UnsubscribeRequestParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 

@@ -3,93 +3,22 @@
 
 //! Reading and writing the types of `roots`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{ListRootsRequest, RootsListChangedNotification};
 
-impl Decode for ListRootsRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListRootsRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListRootsRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("roots/list");
+        2 "id": required id;
+        3 "params": optional params;
     }
 }
 
-impl Record for ListRootsRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("roots/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListRootsRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "roots/list");
-        object.member("id", &self.id);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RootsListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "RootsListChangedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RootsListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/roots/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RootsListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/roots/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    RootsListChangedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/roots/list_changed");
+        2 "params": optional params;
     }
 }
 

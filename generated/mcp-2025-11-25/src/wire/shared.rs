@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{
     ContentBlock, CreateTaskResult, NotificationParams, PaginatedRequestParams,
@@ -52,310 +52,62 @@ impl Encode for ContentBlock {
     }
 }
 
-impl Decode for CreateTaskResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            task: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("CreateTaskResult", &["task", "_meta"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CreateTaskResult open {
+        1 "_meta": optional meta;
+        0 "task": required task;
     }
 }
 
-impl Record for CreateTaskResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.task.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    NotificationParams open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Encode for CreateTaskResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("task", &self.task);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PaginatedRequestParams open {
+        0 "_meta": optional meta;
+        1 "cursor": optional cursor;
     }
 }
 
-impl Decode for NotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    RequestParams open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Record for NotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for NotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceLink open {
+        const 0 "type": constant("resource_link");
+        3 "_meta": optional meta;
+        4 "annotations": optional annotations;
+        5 "description": optional description;
+        6 "icons": optional icons;
+        7 "mimeType": optional mime_type;
+        1 "name": required name;
+        8 "size": optional size;
+        9 "title": optional title;
+        2 "uri": required uri;
     }
 }
 
-impl Decode for PaginatedRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedRequestParams",
-            &["_meta", "cursor"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    Task open {
+        0 "createdAt": required created_at;
+        1 "lastUpdatedAt": required last_updated_at;
+        5 "pollInterval": optional poll_interval;
+        2 "status": required status;
+        6 "statusMessage": optional status_message;
+        3 "taskId": required task_id;
+        4 "ttl": required ttl;
     }
 }
 
-impl Record for PaginatedRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("cursor", &self.cursor);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RequestParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RequestParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceLink {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            title: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceLink",
-                &[
-                    "type",
-                    "name",
-                    "uri",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "size",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceLink {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resource_link"),
-            1 => self.name.fill(reader),
-            2 => self.uri.fill(reader),
-            3 => self.meta.fill(reader),
-            4 => self.annotations.fill(reader),
-            5 => self.description.fill(reader),
-            6 => self.icons.fill(reader),
-            7 => self.mime_type.fill(reader),
-            8 => self.size.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceLink {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "resource_link");
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.optional("title", &self.title);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Task {
-    fn blank() -> Self {
-        Self {
-            created_at: String::new(),
-            last_updated_at: String::new(),
-            poll_interval: None,
-            status: Decode::blank(),
-            status_message: None,
-            task_id: String::new(),
-            ttl: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Task",
-                &[
-                    "createdAt",
-                    "lastUpdatedAt",
-                    "status",
-                    "taskId",
-                    "ttl",
-                    "pollInterval",
-                    "statusMessage",
-                ],
-            )
-            .requiring(&[0, 1, 2, 3, 4]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Task {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.created_at.fill(reader),
-            1 => self.last_updated_at.fill(reader),
-            2 => self.status.fill(reader),
-            3 => self.task_id.fill(reader),
-            4 => self.ttl.fill(reader),
-            5 => self.poll_interval.fill(reader),
-            _ => self.status_message.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Task {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("createdAt", &self.created_at);
-        object.member("lastUpdatedAt", &self.last_updated_at);
-        object.optional("pollInterval", &self.poll_interval);
-        object.member("status", &self.status);
-        object.optional("statusMessage", &self.status_message);
-        object.member("taskId", &self.task_id);
-        object.member("ttl", &self.ttl);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TaskMetadata {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("TaskMetadata", &["ttl"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TaskMetadata {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.ttl.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TaskMetadata {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("ttl", &self.ttl);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TaskMetadata open {
+        0 "ttl": optional ttl;
     }
 }
 
@@ -407,33 +159,9 @@ impl Encode for TaskSupport {
     }
 }
 
-impl Decode for ToolExecution {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ToolExecution", &["taskSupport"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolExecution {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.task_support.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolExecution {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("taskSupport", &self.task_support);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolExecution open {
+        0 "taskSupport": optional task_support;
     }
 }
 

@@ -3,8 +3,6 @@
 
 //! Reading and writing the types of `tasks`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     CancelTaskRequest, CancelTaskRequestParams, CancelTaskResult, GetTaskPayloadRequest,
     GetTaskPayloadRequestParams, GetTaskPayloadResult, GetTaskRequest,
@@ -12,638 +10,121 @@ use crate::{
     TaskStatusNotification, TaskStatusNotificationParams,
 };
 
-impl Decode for CancelTaskRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelTaskRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CancelTaskRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("tasks/cancel");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for CancelTaskRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("tasks/cancel"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    CancelTaskRequestParams open {
+        1 "_meta": optional meta;
+        0 "taskId": required task_id;
     }
 }
 
-impl Encode for CancelTaskRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "tasks/cancel");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CancelTaskResult open {
+        5 "_meta": optional meta;
+        0 "createdAt": required created_at;
+        1 "lastUpdatedAt": required last_updated_at;
+        6 "pollInterval": optional poll_interval;
+        2 "status": required status;
+        7 "statusMessage": optional status_message;
+        3 "taskId": required task_id;
+        4 "ttl": required ttl;
     }
 }
 
-impl Decode for CancelTaskRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            task_id: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelTaskRequestParams",
-                &["taskId", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    GetTaskPayloadRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("tasks/result");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for CancelTaskRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.task_id.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    GetTaskPayloadRequestParams open {
+        1 "_meta": optional meta;
+        0 "taskId": required task_id;
     }
 }
 
-impl Encode for CancelTaskRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("taskId", &self.task_id);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    GetTaskPayloadResult open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Decode for CancelTaskResult {
-    fn blank() -> Self {
-        Self {
-            created_at: String::new(),
-            last_updated_at: String::new(),
-            meta: None,
-            poll_interval: None,
-            status: Decode::blank(),
-            status_message: None,
-            task_id: String::new(),
-            ttl: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelTaskResult",
-                &[
-                    "createdAt",
-                    "lastUpdatedAt",
-                    "status",
-                    "taskId",
-                    "ttl",
-                    "_meta",
-                    "pollInterval",
-                    "statusMessage",
-                ],
-            )
-            .requiring(&[0, 1, 2, 3, 4]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    GetTaskRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("tasks/get");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for CancelTaskResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.created_at.fill(reader),
-            1 => self.last_updated_at.fill(reader),
-            2 => self.status.fill(reader),
-            3 => self.task_id.fill(reader),
-            4 => self.ttl.fill(reader),
-            5 => self.meta.fill(reader),
-            6 => self.poll_interval.fill(reader),
-            _ => self.status_message.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    GetTaskRequestParams open {
+        1 "_meta": optional meta;
+        0 "taskId": required task_id;
     }
 }
 
-impl Encode for CancelTaskResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("createdAt", &self.created_at);
-        object.member("lastUpdatedAt", &self.last_updated_at);
-        object.optional("pollInterval", &self.poll_interval);
-        object.member("status", &self.status);
-        object.optional("statusMessage", &self.status_message);
-        object.member("taskId", &self.task_id);
-        object.member("ttl", &self.ttl);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    GetTaskResult open {
+        5 "_meta": optional meta;
+        0 "createdAt": required created_at;
+        1 "lastUpdatedAt": required last_updated_at;
+        6 "pollInterval": optional poll_interval;
+        2 "status": required status;
+        7 "statusMessage": optional status_message;
+        3 "taskId": required task_id;
+        4 "ttl": required ttl;
     }
 }
 
-impl Decode for GetTaskPayloadRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetTaskPayloadRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListTasksRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("tasks/list");
+        2 "id": required id;
+        3 "params": optional params;
     }
 }
 
-impl Record for GetTaskPayloadRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("tasks/result"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListTasksResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "tasks": required tasks;
     }
 }
 
-impl Encode for GetTaskPayloadRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "tasks/result");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TaskStatusNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/tasks/status");
+        2 "params": required params;
     }
 }
 
-impl Decode for GetTaskPayloadRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            task_id: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetTaskPayloadRequestParams",
-                &["taskId", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetTaskPayloadRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.task_id.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetTaskPayloadRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("taskId", &self.task_id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for GetTaskPayloadResult {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("GetTaskPayloadResult", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetTaskPayloadResult {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetTaskPayloadResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for GetTaskRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetTaskRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetTaskRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("tasks/get"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetTaskRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "tasks/get");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for GetTaskRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            task_id: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetTaskRequestParams",
-                &["taskId", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetTaskRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.task_id.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetTaskRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("taskId", &self.task_id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for GetTaskResult {
-    fn blank() -> Self {
-        Self {
-            created_at: String::new(),
-            last_updated_at: String::new(),
-            meta: None,
-            poll_interval: None,
-            status: Decode::blank(),
-            status_message: None,
-            task_id: String::new(),
-            ttl: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetTaskResult",
-                &[
-                    "createdAt",
-                    "lastUpdatedAt",
-                    "status",
-                    "taskId",
-                    "ttl",
-                    "_meta",
-                    "pollInterval",
-                    "statusMessage",
-                ],
-            )
-            .requiring(&[0, 1, 2, 3, 4]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetTaskResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.created_at.fill(reader),
-            1 => self.last_updated_at.fill(reader),
-            2 => self.status.fill(reader),
-            3 => self.task_id.fill(reader),
-            4 => self.ttl.fill(reader),
-            5 => self.meta.fill(reader),
-            6 => self.poll_interval.fill(reader),
-            _ => self.status_message.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetTaskResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("createdAt", &self.created_at);
-        object.member("lastUpdatedAt", &self.last_updated_at);
-        object.optional("pollInterval", &self.poll_interval);
-        object.member("status", &self.status);
-        object.optional("statusMessage", &self.status_message);
-        object.member("taskId", &self.task_id);
-        object.member("ttl", &self.ttl);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListTasksRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListTasksRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListTasksRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("tasks/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListTasksRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "tasks/list");
-        object.member("id", &self.id);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListTasksResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            tasks: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListTasksResult",
-                &["tasks", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListTasksResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.tasks.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListTasksResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("tasks", &self.tasks);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TaskStatusNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TaskStatusNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TaskStatusNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/tasks/status"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TaskStatusNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/tasks/status");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TaskStatusNotificationParams {
-    fn blank() -> Self {
-        Self {
-            created_at: String::new(),
-            last_updated_at: String::new(),
-            meta: None,
-            poll_interval: None,
-            status: Decode::blank(),
-            status_message: None,
-            task_id: String::new(),
-            ttl: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TaskStatusNotificationParams",
-                &[
-                    "createdAt",
-                    "lastUpdatedAt",
-                    "status",
-                    "taskId",
-                    "ttl",
-                    "_meta",
-                    "pollInterval",
-                    "statusMessage",
-                ],
-            )
-            .requiring(&[0, 1, 2, 3, 4]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TaskStatusNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.created_at.fill(reader),
-            1 => self.last_updated_at.fill(reader),
-            2 => self.status.fill(reader),
-            3 => self.task_id.fill(reader),
-            4 => self.ttl.fill(reader),
-            5 => self.meta.fill(reader),
-            6 => self.poll_interval.fill(reader),
-            _ => self.status_message.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TaskStatusNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("createdAt", &self.created_at);
-        object.member("lastUpdatedAt", &self.last_updated_at);
-        object.optional("pollInterval", &self.poll_interval);
-        object.member("status", &self.status);
-        object.optional("statusMessage", &self.status_message);
-        object.member("taskId", &self.task_id);
-        object.member("ttl", &self.ttl);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TaskStatusNotificationParams open {
+        5 "_meta": optional meta;
+        0 "createdAt": required created_at;
+        1 "lastUpdatedAt": required last_updated_at;
+        6 "pollInterval": optional poll_interval;
+        2 "status": required status;
+        7 "statusMessage": optional status_message;
+        3 "taskId": required task_id;
+        4 "ttl": required ttl;
     }
 }
 

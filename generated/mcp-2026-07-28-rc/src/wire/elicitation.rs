@@ -3,48 +3,17 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{
     ElicitRequest, ElicitRequestParams, ElicitRequestUrlParams,
     ElicitationCompleteNotification, ElicitationCompleteNotificationParams,
 };
 
-impl Decode for ElicitRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("elicitation/create"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "elicitation/create");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitRequest open {
+        const 0 "method": constant("elicitation/create");
+        1 "params": required params;
     }
 }
 
@@ -76,135 +45,27 @@ impl Encode for ElicitRequestParams {
     }
 }
 
-impl Decode for ElicitRequestUrlParams {
-    fn blank() -> Self {
-        Self {
-            elicitation_id: String::new(),
-            message: String::new(),
-            url: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestUrlParams",
-                &["mode", "elicitationId", "message", "url"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ElicitRequestUrlParams open {
+        const 0 "mode": constant("url");
+        1 "elicitationId": required elicitation_id;
+        2 "message": required message;
+        3 "url": required url;
     }
 }
 
-impl Record for ElicitRequestUrlParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("url"),
-            1 => self.elicitation_id.fill(reader),
-            2 => self.message.fill(reader),
-            _ => self.url.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ElicitationCompleteNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/elicitation/complete");
+        2 "params": required params;
     }
 }
 
-impl Encode for ElicitRequestUrlParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("mode", "url");
-        object.member("elicitationId", &self.elicitation_id);
-        object.member("message", &self.message);
-        object.member("url", &self.url);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitationCompleteNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitationCompleteNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitationCompleteNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/elicitation/complete"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitationCompleteNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/elicitation/complete");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitationCompleteNotificationParams {
-    fn blank() -> Self {
-        Self {
-            elicitation_id: String::new(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitationCompleteNotificationParams",
-                &["elicitationId", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitationCompleteNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.elicitation_id.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitationCompleteNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("elicitationId", &self.elicitation_id);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitationCompleteNotificationParams open {
+        1 "_meta": optional meta;
+        0 "elicitationId": required elicitation_id;
     }
 }
 

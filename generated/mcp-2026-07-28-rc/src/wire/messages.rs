@@ -3,10 +3,7 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Tag, TagFound,
-    Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, TagFound, Writer};
 
 use crate::{
     CacheableResult, CallToolResultResponse, ClientNotification, ClientRequest,
@@ -20,95 +17,20 @@ use crate::{
     UnsupportedProtocolVersionError, UnsupportedProtocolVersionErrorError,
 };
 
-impl Decode for CacheableResult {
-    fn blank() -> Self {
-        Self {
-            cache_scope: Decode::blank(),
-            meta: None,
-            result_type: String::new(),
-            ttl_ms: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CacheableResult",
-                &["cacheScope", "resultType", "ttlMs", "_meta"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CacheableResult open {
+        3 "_meta": optional meta;
+        0 "cacheScope": required cache_scope;
+        1 "resultType": required result_type;
+        2 "ttlMs": required ttl_ms;
     }
 }
 
-impl Record for CacheableResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cache_scope.fill(reader),
-            1 => self.result_type.fill(reader),
-            2 => self.ttl_ms.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CacheableResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("cacheScope", &self.cache_scope);
-        object.member("resultType", &self.result_type);
-        object.member("ttlMs", &self.ttl_ms);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CallToolResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CallToolResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CallToolResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CallToolResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CallToolResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
@@ -237,180 +159,35 @@ impl Encode for ClientResult {
     }
 }
 
-impl Decode for CompleteResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CompleteResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Record for CompleteResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    DiscoverResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Encode for CompleteResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    GetPromptResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Decode for DiscoverResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "DiscoverResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for DiscoverResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for DiscoverResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for GetPromptResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetPromptResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetPromptResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InputResponseRequestParams {
-    fn blank() -> Self {
-        Self {
-            input_responses: None,
-            meta: Decode::blank(),
-            request_state: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InputResponseRequestParams",
-                &["_meta", "inputResponses", "requestState"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InputResponseRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            1 => self.input_responses.fill(reader),
-            _ => self.request_state.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InputResponseRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.optional("inputResponses", &self.input_responses);
-        object.optional("requestState", &self.request_state);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InputResponseRequestParams open {
+        0 "_meta": required meta;
+        1 "inputResponses": optional input_responses;
+        2 "requestState": optional request_state;
     }
 }
 
@@ -482,489 +259,91 @@ impl Encode for JsonRpcResponse {
     }
 }
 
-impl Decode for JsonRpcResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    JsonRpcResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Record for JsonRpcResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListPromptsResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Encode for JsonRpcResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ListResourceTemplatesResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Decode for ListPromptsResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListPromptsResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourcesResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Record for ListPromptsResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListToolsResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Encode for ListPromptsResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    MissingRequiredClientCapabilityError open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "error": required error;
+        2 "id": optional id;
     }
 }
 
-impl Decode for ListResourceTemplatesResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    MissingRequiredClientCapabilityErrorError open {
+        const 0 "code": constant_integer(- 32003);
+        1 "data": required data;
+        2 "message": required message;
     }
 }
 
-impl Record for ListResourceTemplatesResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    PaginatedRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "method": required method;
+        3 "params": required params;
     }
 }
 
-impl Encode for ListResourceTemplatesResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PaginatedResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "resultType": required result_type;
     }
 }
 
-impl Decode for ListResourcesResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ReadResourceResultResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Record for ListResourcesResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourcesResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListToolsResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListToolsResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListToolsResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListToolsResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for MissingRequiredClientCapabilityError {
-    fn blank() -> Self {
-        Self {
-            error: Decode::blank(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "MissingRequiredClientCapabilityError",
-                &["jsonrpc", "error", "id"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for MissingRequiredClientCapabilityError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.error.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for MissingRequiredClientCapabilityError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("error", &self.error);
-        object.optional("id", &self.id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for MissingRequiredClientCapabilityErrorError {
-    fn blank() -> Self {
-        Self {
-            data: Decode::blank(),
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "MissingRequiredClientCapabilityErrorError",
-                &["code", "data", "message"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for MissingRequiredClientCapabilityErrorError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32003),
-            1 => self.data.fill(reader),
-            _ => self.message.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for MissingRequiredClientCapabilityErrorError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32003);
-        object.member("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PaginatedRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            method: String::new(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PaginatedRequest",
-                &["jsonrpc", "id", "method", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            2 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("method", &self.method);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PaginatedResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            result_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PaginatedResult",
-                &["resultType", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.result_type.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resultType", &self.result_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ReadResourceResultResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceResultResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ReadResourceResultResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ReadResourceResultResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: Decode::blank(),
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceRequestParams",
-                &["_meta", "uri"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.uri.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceRequestParams open {
+        0 "_meta": required meta;
+        1 "uri": required uri;
     }
 }
 
@@ -1077,91 +456,19 @@ impl Encode for ServerResult {
     }
 }
 
-impl Decode for UnsupportedProtocolVersionError {
-    fn blank() -> Self {
-        Self {
-            error: Decode::blank(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsupportedProtocolVersionError",
-                &["jsonrpc", "error", "id"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    UnsupportedProtocolVersionError open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "error": required error;
+        2 "id": optional id;
     }
 }
 
-impl Record for UnsupportedProtocolVersionError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.error.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsupportedProtocolVersionError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("error", &self.error);
-        object.optional("id", &self.id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UnsupportedProtocolVersionErrorError {
-    fn blank() -> Self {
-        Self {
-            data: Decode::blank(),
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsupportedProtocolVersionErrorError",
-                &["code", "data", "message"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnsupportedProtocolVersionErrorError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32004),
-            1 => self.data.fill(reader),
-            _ => self.message.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsupportedProtocolVersionErrorError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32004);
-        object.member("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UnsupportedProtocolVersionErrorError open {
+        const 0 "code": constant_integer(- 32004);
+        1 "data": required data;
+        2 "message": required message;
     }
 }
 

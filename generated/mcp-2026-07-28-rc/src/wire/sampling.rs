@@ -3,99 +3,22 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{CreateMessageRequest, CreateMessageResult};
 
-impl Decode for CreateMessageRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CreateMessageRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CreateMessageRequest open {
+        const 0 "method": constant("sampling/createMessage");
+        1 "params": required params;
     }
 }
 
-impl Record for CreateMessageRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("sampling/createMessage"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CreateMessageRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "sampling/createMessage");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CreateMessageResult {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            meta: None,
-            model: String::new(),
-            role: Decode::blank(),
-            stop_reason: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CreateMessageResult",
-                &["content", "model", "role", "_meta", "stopReason"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CreateMessageResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            1 => self.model.fill(reader),
-            2 => self.role.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.stop_reason.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CreateMessageResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("content", &self.content);
-        object.member("model", &self.model);
-        object.member("role", &self.role);
-        object.optional("stopReason", &self.stop_reason);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CreateMessageResult open {
+        3 "_meta": optional meta;
+        0 "content": required content;
+        1 "model": required model;
+        2 "role": required role;
+        4 "stopReason": optional stop_reason;
     }
 }
 

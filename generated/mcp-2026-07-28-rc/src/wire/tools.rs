@@ -3,10 +3,7 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Json, Map, Members, Reader, Record, Tag, TagFound,
-    Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
 
 use crate::{
     CallToolOutcome, CallToolRequest, CallToolRequestParams, CallToolResult,
@@ -41,291 +38,60 @@ impl Encode for CallToolOutcome {
     }
 }
 
-impl Decode for CallToolRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CallToolRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CallToolRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("tools/call");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for CallToolRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("tools/call"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    CallToolRequestParams open {
+        0 "_meta": required meta;
+        2 "arguments": optional arguments;
+        3 "inputResponses": optional input_responses;
+        1 "name": required name;
+        4 "requestState": optional request_state;
     }
 }
 
-impl Encode for CallToolRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "tools/call");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CallToolResult open {
+        2 "_meta": optional meta;
+        0 "content": required content;
+        3 "isError": optional is_error;
+        1 "resultType": required result_type;
+        4 "structuredContent": json structured_content;
     }
 }
 
-impl Decode for CallToolRequestParams {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            input_responses: None,
-            meta: Decode::blank(),
-            name: String::new(),
-            request_state: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CallToolRequestParams",
-                &["_meta", "name", "arguments", "inputResponses", "requestState"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListToolsRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("tools/list");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for CallToolRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            1 => self.name.fill(reader),
-            2 => self.arguments.fill(reader),
-            3 => self.input_responses.fill(reader),
-            _ => self.request_state.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListToolsResult open {
+        4 "_meta": optional meta;
+        0 "cacheScope": required cache_scope;
+        5 "nextCursor": optional next_cursor;
+        1 "resultType": required result_type;
+        2 "tools": required tools;
+        3 "ttlMs": required ttl_ms;
     }
 }
 
-impl Encode for CallToolRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.optional("arguments", &self.arguments);
-        object.optional("inputResponses", &self.input_responses);
-        object.member("name", &self.name);
-        object.optional("requestState", &self.request_state);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CallToolResult {
-    fn blank() -> Self {
-        Self {
-            content: Vec::new(),
-            is_error: None,
-            meta: None,
-            result_type: String::new(),
-            structured_content: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CallToolResult",
-                &["content", "resultType", "_meta", "isError", "structuredContent"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CallToolResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            1 => self.result_type.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.is_error.fill(reader),
-            _ => self.structured_content.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CallToolResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("content", &self.content);
-        object.optional("isError", &self.is_error);
-        object.member("resultType", &self.result_type);
-        object.optional("structuredContent", &self.structured_content);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListToolsRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListToolsRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListToolsRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("tools/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListToolsRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "tools/list");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListToolsResult {
-    fn blank() -> Self {
-        Self {
-            cache_scope: Decode::blank(),
-            meta: None,
-            next_cursor: None,
-            result_type: String::new(),
-            tools: Vec::new(),
-            ttl_ms: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListToolsResult",
-                &["cacheScope", "resultType", "tools", "ttlMs", "_meta", "nextCursor"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListToolsResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cache_scope.fill(reader),
-            1 => self.result_type.fill(reader),
-            2 => self.tools.fill(reader),
-            3 => self.ttl_ms.fill(reader),
-            4 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListToolsResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("cacheScope", &self.cache_scope);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resultType", &self.result_type);
-        object.member("tools", &self.tools);
-        object.member("ttlMs", &self.ttl_ms);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ToolListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ToolListChangedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/tools/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/tools/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolListChangedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/tools/list_changed");
+        2 "params": optional params;
     }
 }
 

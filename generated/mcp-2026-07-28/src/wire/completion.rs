@@ -3,146 +3,31 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{CompleteRequest, CompleteRequestParams, CompleteResult};
 
-impl Decode for CompleteRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CompleteRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("completion/complete");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for CompleteRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("completion/complete"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    CompleteRequestParams open {
+        0 "_meta": required meta;
+        1 "argument": required argument;
+        3 "context": optional context;
+        2 "ref": required reference;
     }
 }
 
-impl Encode for CompleteRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "completion/complete");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CompleteRequestParams {
-    fn blank() -> Self {
-        Self {
-            argument: Decode::blank(),
-            context: None,
-            meta: Decode::blank(),
-            reference: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteRequestParams",
-                &["_meta", "argument", "ref", "context"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CompleteRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            1 => self.argument.fill(reader),
-            2 => self.reference.fill(reader),
-            _ => self.context.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CompleteRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.member("argument", &self.argument);
-        object.optional("context", &self.context);
-        object.member("ref", &self.reference);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CompleteResult {
-    fn blank() -> Self {
-        Self {
-            completion: Decode::blank(),
-            meta: None,
-            result_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteResult",
-                &["completion", "resultType", "_meta"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CompleteResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.completion.fill(reader),
-            1 => self.result_type.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CompleteResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("completion", &self.completion);
-        object.member("resultType", &self.result_type);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CompleteResult open {
+        2 "_meta": optional meta;
+        0 "completion": required completion;
+        1 "resultType": required result_type;
     }
 }
 

@@ -3,45 +3,14 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{ElicitRequest, ElicitRequestParams, ElicitRequestUrlParams};
 
-impl Decode for ElicitRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ElicitRequest", &["method", "params"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("elicitation/create"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "elicitation/create");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitRequest open {
+        const 0 "method": constant("elicitation/create");
+        1 "params": required params;
     }
 }
 
@@ -73,47 +42,11 @@ impl Encode for ElicitRequestParams {
     }
 }
 
-impl Decode for ElicitRequestUrlParams {
-    fn blank() -> Self {
-        Self {
-            message: String::new(),
-            url: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestUrlParams",
-                &["mode", "message", "url"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitRequestUrlParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("url"),
-            1 => self.message.fill(reader),
-            _ => self.url.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequestUrlParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("mode", "url");
-        object.member("message", &self.message);
-        object.member("url", &self.url);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitRequestUrlParams open {
+        const 0 "mode": constant("url");
+        1 "message": required message;
+        2 "url": required url;
     }
 }
 

@@ -3,303 +3,63 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::{
     CancelledNotification, CancelledNotificationParams, DiscoverRequest, DiscoverResult,
     ProgressNotification, ProgressNotificationParams,
 };
 
-impl Decode for CancelledNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelledNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CancelledNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/cancelled");
+        2 "params": required params;
     }
 }
 
-impl Record for CancelledNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/cancelled"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    CancelledNotificationParams open {
+        1 "_meta": optional meta;
+        2 "reason": optional reason;
+        0 "requestId": required request_id;
     }
 }
 
-impl Encode for CancelledNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/cancelled");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    DiscoverRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("server/discover");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Decode for CancelledNotificationParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            reason: None,
-            request_id: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelledNotificationParams",
-                &["requestId", "_meta", "reason"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    DiscoverResult open {
+        5 "_meta": optional meta;
+        0 "cacheScope": required cache_scope;
+        1 "capabilities": required capabilities;
+        6 "instructions": optional instructions;
+        2 "resultType": required result_type;
+        3 "supportedVersions": required supported_versions;
+        4 "ttlMs": required ttl_ms;
     }
 }
 
-impl Record for CancelledNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.request_id.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.reason.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ProgressNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/progress");
+        2 "params": required params;
     }
 }
 
-impl Encode for CancelledNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("reason", &self.reason);
-        object.member("requestId", &self.request_id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for DiscoverRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "DiscoverRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for DiscoverRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("server/discover"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for DiscoverRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "server/discover");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for DiscoverResult {
-    fn blank() -> Self {
-        Self {
-            cache_scope: Decode::blank(),
-            capabilities: Decode::blank(),
-            instructions: None,
-            meta: None,
-            result_type: String::new(),
-            supported_versions: Vec::new(),
-            ttl_ms: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "DiscoverResult",
-                &[
-                    "cacheScope",
-                    "capabilities",
-                    "resultType",
-                    "supportedVersions",
-                    "ttlMs",
-                    "_meta",
-                    "instructions",
-                ],
-            )
-            .requiring(&[0, 1, 2, 3, 4]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for DiscoverResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cache_scope.fill(reader),
-            1 => self.capabilities.fill(reader),
-            2 => self.result_type.fill(reader),
-            3 => self.supported_versions.fill(reader),
-            4 => self.ttl_ms.fill(reader),
-            5 => self.meta.fill(reader),
-            _ => self.instructions.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for DiscoverResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("cacheScope", &self.cache_scope);
-        object.member("capabilities", &self.capabilities);
-        object.optional("instructions", &self.instructions);
-        object.member("resultType", &self.result_type);
-        object.member("supportedVersions", &self.supported_versions);
-        object.member("ttlMs", &self.ttl_ms);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ProgressNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/progress"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ProgressNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/progress");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressNotificationParams {
-    fn blank() -> Self {
-        Self {
-            message: None,
-            meta: None,
-            progress: Decode::blank(),
-            progress_token: Decode::blank(),
-            total: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotificationParams",
-                &["progress", "progressToken", "_meta", "message", "total"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ProgressNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.progress.fill(reader),
-            1 => self.progress_token.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.message.fill(reader),
-            _ => self.total.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ProgressNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("message", &self.message);
-        object.member("progress", &self.progress);
-        object.member("progressToken", &self.progress_token);
-        object.optional("total", &self.total);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ProgressNotificationParams open {
+        2 "_meta": optional meta;
+        3 "message": optional message;
+        0 "progress": required progress;
+        1 "progressToken": required progress_token;
+        4 "total": optional total;
     }
 }
 

@@ -3,9 +3,7 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, TagFound, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
 
 use crate::{
     GetPromptOutcome, GetPromptRequest, GetPromptRequestParams, GetPromptResult,
@@ -44,288 +42,59 @@ impl Encode for GetPromptOutcome {
     }
 }
 
-impl Decode for GetPromptRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    GetPromptRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("prompts/get");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for GetPromptRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("prompts/get"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    GetPromptRequestParams open {
+        0 "_meta": required meta;
+        2 "arguments": optional arguments;
+        3 "inputResponses": optional input_responses;
+        1 "name": required name;
+        4 "requestState": optional request_state;
     }
 }
 
-impl Encode for GetPromptRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "prompts/get");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    GetPromptResult open {
+        2 "_meta": optional meta;
+        3 "description": optional description;
+        0 "messages": required messages;
+        1 "resultType": required result_type;
     }
 }
 
-impl Decode for GetPromptRequestParams {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            input_responses: None,
-            meta: Decode::blank(),
-            name: String::new(),
-            request_state: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptRequestParams",
-                &["_meta", "name", "arguments", "inputResponses", "requestState"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListPromptsRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("prompts/list");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for GetPromptRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            1 => self.name.fill(reader),
-            2 => self.arguments.fill(reader),
-            3 => self.input_responses.fill(reader),
-            _ => self.request_state.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListPromptsResult open {
+        4 "_meta": optional meta;
+        0 "cacheScope": required cache_scope;
+        5 "nextCursor": optional next_cursor;
+        1 "prompts": required prompts;
+        2 "resultType": required result_type;
+        3 "ttlMs": required ttl_ms;
     }
 }
 
-impl Encode for GetPromptRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.optional("arguments", &self.arguments);
-        object.optional("inputResponses", &self.input_responses);
-        object.member("name", &self.name);
-        object.optional("requestState", &self.request_state);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for GetPromptResult {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            messages: Vec::new(),
-            meta: None,
-            result_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "GetPromptResult",
-                &["messages", "resultType", "_meta", "description"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for GetPromptResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.messages.fill(reader),
-            1 => self.result_type.fill(reader),
-            2 => self.meta.fill(reader),
-            _ => self.description.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for GetPromptResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("description", &self.description);
-        object.member("messages", &self.messages);
-        object.member("resultType", &self.result_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListPromptsRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListPromptsRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListPromptsRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("prompts/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListPromptsRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "prompts/list");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListPromptsResult {
-    fn blank() -> Self {
-        Self {
-            cache_scope: Decode::blank(),
-            meta: None,
-            next_cursor: None,
-            prompts: Vec::new(),
-            result_type: String::new(),
-            ttl_ms: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListPromptsResult",
-                &["cacheScope", "prompts", "resultType", "ttlMs", "_meta", "nextCursor"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListPromptsResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cache_scope.fill(reader),
-            1 => self.prompts.fill(reader),
-            2 => self.result_type.fill(reader),
-            3 => self.ttl_ms.fill(reader),
-            4 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListPromptsResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("cacheScope", &self.cache_scope);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("prompts", &self.prompts);
-        object.member("resultType", &self.result_type);
-        object.member("ttlMs", &self.ttl_ms);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PromptListChangedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/prompts/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/prompts/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PromptListChangedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/prompts/list_changed");
+        2 "params": optional params;
     }
 }
 

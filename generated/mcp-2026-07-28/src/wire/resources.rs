@@ -3,9 +3,7 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, TagFound, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
 
 use crate::{
     ListResourceTemplatesRequest, ListResourceTemplatesResult, ListResourcesRequest,
@@ -14,217 +12,43 @@ use crate::{
     ResourceUpdatedNotification, ResourceUpdatedNotificationParams,
 };
 
-impl Decode for ListResourceTemplatesRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourceTemplatesRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/templates/list");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for ListResourceTemplatesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/templates/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListResourceTemplatesResult open {
+        4 "_meta": optional meta;
+        0 "cacheScope": required cache_scope;
+        5 "nextCursor": optional next_cursor;
+        1 "resourceTemplates": required resource_templates;
+        2 "resultType": required result_type;
+        3 "ttlMs": required ttl_ms;
     }
 }
 
-impl Encode for ListResourceTemplatesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/templates/list");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ListResourcesRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/list");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Decode for ListResourceTemplatesResult {
-    fn blank() -> Self {
-        Self {
-            cache_scope: Decode::blank(),
-            meta: None,
-            next_cursor: None,
-            resource_templates: Vec::new(),
-            result_type: String::new(),
-            ttl_ms: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourceTemplatesResult",
-                &[
-                    "cacheScope",
-                    "resourceTemplates",
-                    "resultType",
-                    "ttlMs",
-                    "_meta",
-                    "nextCursor",
-                ],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListResourceTemplatesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cache_scope.fill(reader),
-            1 => self.resource_templates.fill(reader),
-            2 => self.result_type.fill(reader),
-            3 => self.ttl_ms.fill(reader),
-            4 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourceTemplatesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("cacheScope", &self.cache_scope);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resourceTemplates", &self.resource_templates);
-        object.member("resultType", &self.result_type);
-        object.member("ttlMs", &self.ttl_ms);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListResourcesRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListResourcesRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/list"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourcesRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/list");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListResourcesResult {
-    fn blank() -> Self {
-        Self {
-            cache_scope: Decode::blank(),
-            meta: None,
-            next_cursor: None,
-            resources: Vec::new(),
-            result_type: String::new(),
-            ttl_ms: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListResourcesResult",
-                &[
-                    "cacheScope",
-                    "resources",
-                    "resultType",
-                    "ttlMs",
-                    "_meta",
-                    "nextCursor",
-                ],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListResourcesResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cache_scope.fill(reader),
-            1 => self.resources.fill(reader),
-            2 => self.result_type.fill(reader),
-            3 => self.ttl_ms.fill(reader),
-            4 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListResourcesResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("cacheScope", &self.cache_scope);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("resources", &self.resources);
-        object.member("resultType", &self.result_type);
-        object.member("ttlMs", &self.ttl_ms);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ListResourcesResult open {
+        4 "_meta": optional meta;
+        0 "cacheScope": required cache_scope;
+        5 "nextCursor": optional next_cursor;
+        1 "resources": required resources;
+        2 "resultType": required result_type;
+        3 "ttlMs": required ttl_ms;
     }
 }
 
@@ -260,273 +84,54 @@ impl Encode for ReadResourceOutcome {
     }
 }
 
-impl Decode for ReadResourceRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceRequest",
-                &["jsonrpc", "method", "id", "params"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ReadResourceRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("resources/read");
+        2 "id": required id;
+        3 "params": required params;
     }
 }
 
-impl Record for ReadResourceRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("resources/read"),
-            2 => self.id.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ReadResourceRequestParams open {
+        0 "_meta": required meta;
+        2 "inputResponses": optional input_responses;
+        3 "requestState": optional request_state;
+        1 "uri": required uri;
     }
 }
 
-impl Encode for ReadResourceRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "resources/read");
-        object.member("id", &self.id);
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ReadResourceResult open {
+        4 "_meta": optional meta;
+        0 "cacheScope": required cache_scope;
+        1 "contents": required contents;
+        2 "resultType": required result_type;
+        3 "ttlMs": required ttl_ms;
     }
 }
 
-impl Decode for ReadResourceRequestParams {
-    fn blank() -> Self {
-        Self {
-            input_responses: None,
-            meta: Decode::blank(),
-            request_state: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceRequestParams",
-                &["_meta", "uri", "inputResponses", "requestState"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ResourceListChangedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/resources/list_changed");
+        2 "params": optional params;
     }
 }
 
-impl Record for ReadResourceRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.input_responses.fill(reader),
-            _ => self.request_state.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ResourceUpdatedNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        const 1 "method": constant("notifications/resources/updated");
+        2 "params": required params;
     }
 }
 
-impl Encode for ReadResourceRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.optional("inputResponses", &self.input_responses);
-        object.optional("requestState", &self.request_state);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ReadResourceResult {
-    fn blank() -> Self {
-        Self {
-            cache_scope: Decode::blank(),
-            contents: Vec::new(),
-            meta: None,
-            result_type: String::new(),
-            ttl_ms: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceResult",
-                &["cacheScope", "contents", "resultType", "ttlMs", "_meta"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ReadResourceResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cache_scope.fill(reader),
-            1 => self.contents.fill(reader),
-            2 => self.result_type.fill(reader),
-            3 => self.ttl_ms.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ReadResourceResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("cacheScope", &self.cache_scope);
-        object.member("contents", &self.contents);
-        object.member("resultType", &self.result_type);
-        object.member("ttlMs", &self.ttl_ms);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceListChangedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/resources/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/resources/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceUpdatedNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceUpdatedNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceUpdatedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => reader.constant("notifications/resources/updated"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceUpdatedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.constant("method", "notifications/resources/updated");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceUpdatedNotificationParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceUpdatedNotificationParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceUpdatedNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceUpdatedNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceUpdatedNotificationParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 

@@ -3,75 +3,18 @@
 
 //! Reading and writing the types of `roots`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::{ListRootsRequest, ListRootsRequestParams};
 
-impl Decode for ListRootsRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListRootsRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListRootsRequest open {
+        const 0 "method": constant("roots/list");
+        1 "params": optional params;
     }
 }
 
-impl Record for ListRootsRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("roots/list"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListRootsRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "roots/list");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ListRootsRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ListRootsRequestParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListRootsRequestParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListRootsRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ListRootsRequestParams open {
+        0 "_meta": optional meta;
     }
 }
 

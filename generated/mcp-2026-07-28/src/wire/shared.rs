@@ -3,10 +3,7 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Tag, TagFound,
-    Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, TagFound, Writer};
 
 use crate::{
     AnyResult, InputRequest, InputRequiredResult, InputResponse, NotificationMetaObject,
@@ -14,42 +11,10 @@ use crate::{
     ResultMetaObject,
 };
 
-impl Decode for AnyResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            result_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("AnyResult", &["resultType", "_meta"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for AnyResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.result_type.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for AnyResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("resultType", &self.result_type);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    AnyResult open {
+        1 "_meta": optional meta;
+        0 "resultType": required result_type;
     }
 }
 
@@ -91,45 +56,12 @@ impl Encode for InputRequest {
     }
 }
 
-impl Decode for InputRequiredResult {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InputRequiredResult",
-                &["resultType", "_meta", "inputRequests", "requestState"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InputRequiredResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("input_required"),
-            1 => self.meta.fill(reader),
-            2 => self.input_requests.fill(reader),
-            _ => self.request_state.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InputRequiredResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("resultType", "input_required");
-        object.optional("_meta", &self.meta);
-        object.optional("inputRequests", &self.input_requests);
-        object.optional("requestState", &self.request_state);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InputRequiredResult open {
+        const 0 "resultType": constant("input_required");
+        1 "_meta": optional meta;
+        2 "inputRequests": optional input_requests;
+        3 "requestState": optional request_state;
     }
 }
 
@@ -167,236 +99,44 @@ impl Encode for InputResponse {
     }
 }
 
-impl Decode for NotificationMetaObject {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "NotificationMetaObject",
-            &["io.modelcontextprotocol/subscriptionId"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    NotificationMetaObject open {
+        0 "io.modelcontextprotocol/subscriptionId": optional subscription_id;
     }
 }
 
-impl Record for NotificationMetaObject {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.subscription_id.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    NotificationParams open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Encode for NotificationMetaObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("io.modelcontextprotocol/subscriptionId", &self.subscription_id);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PaginatedRequestParams open {
+        0 "_meta": required meta;
+        1 "cursor": optional cursor;
     }
 }
 
-impl Decode for NotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("NotificationParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for NotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    RequestMetaObject open {
+        0 "io.modelcontextprotocol/clientCapabilities": required client_capabilities;
+        2 "io.modelcontextprotocol/clientInfo": optional client_info;
+        3 "io.modelcontextprotocol/logLevel": optional log_level;
+        1 "io.modelcontextprotocol/protocolVersion": required protocol_version;
+        4 "progressToken": optional progress_token;
     }
 }
 
-impl Encode for NotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    RequestParams open {
+        0 "_meta": required meta;
     }
 }
 
-impl Decode for PaginatedRequestParams {
-    fn blank() -> Self {
-        Self {
-            cursor: None,
-            meta: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PaginatedRequestParams",
-                &["_meta", "cursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.optional("cursor", &self.cursor);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RequestMetaObject {
-    fn blank() -> Self {
-        Self {
-            client_capabilities: Decode::blank(),
-            client_info: None,
-            log_level: None,
-            progress_token: None,
-            protocol_version: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "RequestMetaObject",
-                &[
-                    "io.modelcontextprotocol/clientCapabilities",
-                    "io.modelcontextprotocol/protocolVersion",
-                    "io.modelcontextprotocol/clientInfo",
-                    "io.modelcontextprotocol/logLevel",
-                    "progressToken",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RequestMetaObject {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.client_capabilities.fill(reader),
-            1 => self.protocol_version.fill(reader),
-            2 => self.client_info.fill(reader),
-            3 => self.log_level.fill(reader),
-            _ => self.progress_token.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RequestMetaObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object
-            .member(
-                "io.modelcontextprotocol/clientCapabilities",
-                &self.client_capabilities,
-            );
-        object.optional("io.modelcontextprotocol/clientInfo", &self.client_info);
-        object.optional("io.modelcontextprotocol/logLevel", &self.log_level);
-        object.member("io.modelcontextprotocol/protocolVersion", &self.protocol_version);
-        object.optional("progressToken", &self.progress_token);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RequestParams", &["_meta"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RequestParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResultMetaObject {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResultMetaObject",
-            &["io.modelcontextprotocol/serverInfo"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResultMetaObject {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.server_info.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResultMetaObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("io.modelcontextprotocol/serverInfo", &self.server_info);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResultMetaObject open {
+        0 "io.modelcontextprotocol/serverInfo": optional server_info;
     }
 }
 

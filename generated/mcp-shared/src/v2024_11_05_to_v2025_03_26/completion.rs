@@ -17,7 +17,7 @@ pub struct PromptReference {
 }
 
 impl PromptReference {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -39,7 +39,7 @@ pub struct ResourceReference {
 }
 
 impl ResourceReference {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {

@@ -23,7 +23,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -65,7 +65,7 @@ pub struct Implementation {
 }
 
 impl Implementation {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         name: impl Into<String>,
@@ -95,7 +95,7 @@ pub struct InitializeRequestParams {
 }
 
 impl InitializeRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,

@@ -19,7 +19,7 @@ pub struct ListRootsRequest {
 }
 
 impl ListRootsRequest {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -47,7 +47,7 @@ pub struct ListRootsResult {
 }
 
 impl ListRootsResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
@@ -79,7 +79,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {

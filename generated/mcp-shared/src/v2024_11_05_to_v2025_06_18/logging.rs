@@ -21,7 +21,7 @@ pub struct LoggingMessageNotification {
 }
 
 impl LoggingMessageNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<LoggingMessageNotificationParams>) -> Self {
         Self {
@@ -47,7 +47,7 @@ pub struct LoggingMessageNotificationParams {
 }
 
 impl LoggingMessageNotificationParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(level: impl Into<LoggingLevel>, data: impl Into<Json>) -> Self {
         Self {
@@ -86,7 +86,7 @@ pub struct SetLevelRequest {
 }
 
 impl SetLevelRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<SetLevelRequestParams>) -> Self {
         Self {
@@ -108,7 +108,7 @@ pub struct SetLevelRequestParams {
 }
 
 impl SetLevelRequestParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(level: impl Into<LoggingLevel>) -> Self {
         Self {

@@ -27,7 +27,7 @@ pub struct ErrorObject {
 }
 
 impl ErrorObject {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
@@ -60,7 +60,7 @@ pub struct JsonRpcError {
 }
 
 impl JsonRpcError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, error: impl Into<ErrorObject>) -> Self {
         Self {
@@ -85,7 +85,7 @@ pub struct JsonRpcNotification {
 }
 
 impl JsonRpcNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -113,7 +113,7 @@ pub struct JsonRpcNotificationParams {
 }
 
 impl JsonRpcNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -143,7 +143,7 @@ pub struct JsonRpcRequest {
 }
 
 impl JsonRpcRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
@@ -172,7 +172,7 @@ pub struct JsonRpcRequestParams {
 }
 
 impl JsonRpcRequestParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -200,7 +200,7 @@ pub struct JsonRpcResponse {
 }
 
 impl JsonRpcResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
@@ -225,7 +225,7 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -257,7 +257,7 @@ pub struct PaginatedRequest {
 }
 
 impl PaginatedRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -289,7 +289,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {

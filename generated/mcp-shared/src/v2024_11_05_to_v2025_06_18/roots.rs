@@ -17,7 +17,7 @@ pub struct ListRootsRequestParams {
 }
 
 impl ListRootsRequestParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -43,7 +43,7 @@ pub struct RootsListChangedNotification {
 }
 
 impl RootsListChangedNotification {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -70,7 +70,7 @@ pub struct RootsListChangedNotificationParams {
 }
 
 impl RootsListChangedNotificationParams {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -21,7 +21,7 @@ pub struct CompleteResult {
 }
 
 impl CompleteResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {

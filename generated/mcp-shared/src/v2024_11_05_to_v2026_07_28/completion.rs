@@ -17,7 +17,7 @@ pub struct CompleteRequestParamsArgument {
 }
 
 impl CompleteRequestParamsArgument {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         name: impl Into<String>,
@@ -45,7 +45,7 @@ pub struct CompleteResultCompletion {
 }
 
 impl CompleteResultCompletion {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {

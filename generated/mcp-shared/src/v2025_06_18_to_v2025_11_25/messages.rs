@@ -21,7 +21,7 @@ pub struct ResourceContents {
 }
 
 impl ResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {

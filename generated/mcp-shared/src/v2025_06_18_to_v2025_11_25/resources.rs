@@ -21,7 +21,7 @@ pub struct ReadResourceResult {
 }
 
 impl ReadResourceResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(contents: Vec<TextOrBlobContents>) -> Self {
         Self {

@@ -25,7 +25,7 @@ pub struct AudioContent {
 }
 
 impl AudioContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         data: impl Into<String>,
@@ -73,7 +73,7 @@ pub struct BlobResourceContents {
 }
 
 impl BlobResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,
@@ -119,7 +119,7 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
@@ -163,7 +163,7 @@ pub struct ImageContent {
 }
 
 impl ImageContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         data: impl Into<String>,
@@ -209,7 +209,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -274,7 +274,7 @@ pub struct TextResourceContents {
 }
 
 impl TextResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,

@@ -23,7 +23,7 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

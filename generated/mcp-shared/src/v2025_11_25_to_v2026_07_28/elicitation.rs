@@ -48,7 +48,7 @@ pub struct ElicitRequestFormParamsRequestedSchema {
 }
 
 impl ElicitRequestFormParamsRequestedSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(properties: Map<PrimitiveSchemaDefinition>) -> Self {
         Self {
@@ -178,7 +178,7 @@ pub struct LegacyTitledEnumSchema {
 }
 
 impl LegacyTitledEnumSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
@@ -242,7 +242,7 @@ pub struct NumberSchema {
 }
 
 impl NumberSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
         Self {
@@ -385,7 +385,7 @@ pub struct StringSchema {
 }
 
 impl StringSchema {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -456,7 +456,7 @@ pub struct TitledMultiSelectEnumSchema {
 }
 
 impl TitledMultiSelectEnumSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(items: impl Into<TitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
@@ -516,7 +516,7 @@ pub struct TitledMultiSelectEnumSchemaItems {
 }
 
 impl TitledMultiSelectEnumSchemaItems {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(any_of: Vec<TitledMultiSelectEnumSchemaItemsAnyOf>) -> Self {
         Self { any_of, extra: Map::new() }
@@ -535,7 +535,7 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 }
 
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         value: impl Into<String>,
@@ -567,7 +567,7 @@ pub struct TitledSingleSelectEnumSchema {
 }
 
 impl TitledSingleSelectEnumSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(one_of: Vec<TitledSingleSelectEnumSchemaOneOf>) -> Self {
         Self {
@@ -613,7 +613,7 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 }
 
 impl TitledSingleSelectEnumSchemaOneOf {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         value: impl Into<String>,
@@ -649,7 +649,7 @@ pub struct UntitledMultiSelectEnumSchema {
 }
 
 impl UntitledMultiSelectEnumSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(items: impl Into<UntitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
@@ -709,7 +709,7 @@ pub struct UntitledMultiSelectEnumSchemaItems {
 }
 
 impl UntitledMultiSelectEnumSchemaItems {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self { values, extra: Map::new() }
@@ -734,7 +734,7 @@ pub struct UntitledSingleSelectEnumSchema {
 }
 
 impl UntitledSingleSelectEnumSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {

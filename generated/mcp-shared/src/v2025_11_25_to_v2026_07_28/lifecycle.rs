@@ -29,7 +29,7 @@ pub struct Implementation {
 }
 
 impl Implementation {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         name: impl Into<String>,

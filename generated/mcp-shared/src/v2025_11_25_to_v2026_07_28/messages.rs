@@ -28,7 +28,7 @@ pub struct ErrorObject {
 }
 
 impl ErrorObject {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
@@ -59,7 +59,7 @@ pub struct Icons {
 }
 
 impl Icons {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -87,7 +87,7 @@ pub struct JsonRpcErrorResponse {
 }
 
 impl JsonRpcErrorResponse {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(error: impl Into<ErrorObject>) -> Self {
         Self {

@@ -17,7 +17,7 @@ pub struct ToolChoice {
 }
 
 impl ToolChoice {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

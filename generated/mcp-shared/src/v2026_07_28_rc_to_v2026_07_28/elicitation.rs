@@ -27,7 +27,7 @@ pub struct ElicitRequestFormParams {
 }
 
 impl ElicitRequestFormParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         message: impl Into<String>,
@@ -63,7 +63,7 @@ pub struct ElicitResult {
 }
 
 impl ElicitResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(action: impl Into<ElicitAction>) -> Self {
         Self {

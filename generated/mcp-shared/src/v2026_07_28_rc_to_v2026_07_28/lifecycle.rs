@@ -31,7 +31,7 @@ pub struct ClientCapabilities {
 }
 
 impl ClientCapabilities {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -91,7 +91,7 @@ pub struct ClientCapabilitiesElicitation {
 }
 
 impl ClientCapabilitiesElicitation {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -124,7 +124,7 @@ pub struct ClientCapabilitiesSampling {
 }
 
 impl ClientCapabilitiesSampling {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -169,7 +169,7 @@ pub struct ServerCapabilities {
 }
 
 impl ServerCapabilities {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -23,7 +23,7 @@ pub struct InternalError {
 }
 
 impl InternalError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -55,7 +55,7 @@ pub struct InvalidParamsError {
 }
 
 impl InvalidParamsError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -87,7 +87,7 @@ pub struct InvalidRequestError {
 }
 
 impl InvalidRequestError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -124,7 +124,7 @@ pub struct JsonRpcNotification {
 }
 
 impl JsonRpcNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -158,7 +158,7 @@ pub struct JsonRpcRequest {
 }
 
 impl JsonRpcRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
@@ -196,7 +196,7 @@ pub struct MethodNotFoundError {
 }
 
 impl MethodNotFoundError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -224,7 +224,7 @@ pub struct MissingRequiredClientCapabilityErrorErrorData {
 }
 
 impl MissingRequiredClientCapabilityErrorErrorData {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(required_capabilities: impl Into<ClientCapabilities>) -> Self {
         Self {
@@ -248,7 +248,7 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -280,7 +280,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -312,7 +312,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
@@ -346,7 +346,7 @@ pub struct ResourceContents {
 }
 
 impl ResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
@@ -408,7 +408,7 @@ pub struct UnsupportedProtocolVersionErrorErrorData {
 }
 
 impl UnsupportedProtocolVersionErrorErrorData {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(requested: impl Into<String>, supported: Vec<String>) -> Self {
         Self {

@@ -35,7 +35,7 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -99,7 +99,7 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
         Self {

@@ -39,7 +39,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,
@@ -135,7 +135,7 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri_template: mcp_wire::words::UriTemplate<impl Into<String>>,

@@ -19,7 +19,7 @@ pub struct ListRootsResult {
 }
 
 impl ListRootsResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(roots: Vec<Root>) -> Self {
         Self { roots, extra: Map::new() }
@@ -42,7 +42,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {

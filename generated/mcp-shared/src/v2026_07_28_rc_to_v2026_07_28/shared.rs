@@ -27,7 +27,7 @@ pub struct AudioContent {
 }
 
 impl AudioContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         data: impl Into<String>,
@@ -75,7 +75,7 @@ pub struct BlobResourceContents {
 }
 
 impl BlobResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,
@@ -196,7 +196,7 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
@@ -240,7 +240,7 @@ pub struct ImageContent {
 }
 
 impl ImageContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         data: impl Into<String>,
@@ -306,7 +306,7 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,
@@ -392,7 +392,7 @@ pub struct TextContent {
 }
 
 impl TextContent {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -457,7 +457,7 @@ pub struct TextResourceContents {
 }
 
 impl TextResourceContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,

@@ -23,7 +23,7 @@ pub struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

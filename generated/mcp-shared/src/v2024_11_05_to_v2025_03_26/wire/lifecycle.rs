@@ -3,135 +3,31 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_03_26::{
     ClientCapabilities, Implementation, InitializeRequestParams,
 };
 
-impl Decode for ClientCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilities",
-            &["experimental", "roots", "sampling"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ClientCapabilities open {
+        0 "experimental": optional experimental;
+        1 "roots": optional roots;
+        2 "sampling": optional sampling;
     }
 }
 
-impl Record for ClientCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.experimental.fill(reader),
-            1 => self.roots.fill(reader),
-            _ => self.sampling.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Implementation open {
+        0 "name": required name;
+        1 "version": required version;
     }
 }
 
-impl Encode for ClientCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("experimental", &self.experimental);
-        object.optional("roots", &self.roots);
-        object.optional("sampling", &self.sampling);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Implementation {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            version: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Implementation", &["name", "version"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Implementation {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            _ => self.version.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Implementation {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("name", &self.name);
-        object.member("version", &self.version);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializeRequestParams {
-    fn blank() -> Self {
-        Self {
-            capabilities: Decode::blank(),
-            client_info: Decode::blank(),
-            meta: None,
-            protocol_version: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializeRequestParams",
-                &["capabilities", "clientInfo", "protocolVersion", "_meta"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializeRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.capabilities.fill(reader),
-            1 => self.client_info.fill(reader),
-            2 => self.protocol_version.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializeRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("capabilities", &self.capabilities);
-        object.member("clientInfo", &self.client_info);
-        object.member("protocolVersion", &self.protocol_version);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InitializeRequestParams open {
+        3 "_meta": optional meta;
+        0 "capabilities": required capabilities;
+        1 "clientInfo": required client_info;
+        2 "protocolVersion": required protocol_version;
     }
 }
 

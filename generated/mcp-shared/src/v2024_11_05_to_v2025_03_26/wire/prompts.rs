@@ -3,182 +3,38 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_03_26::{
     ListPromptsRequest, ListPromptsResult, Prompt, PromptArgument,
 };
 
-impl Decode for ListPromptsRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListPromptsRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListPromptsRequest open {
+        const 0 "method": constant("prompts/list");
+        1 "params": optional params;
     }
 }
 
-impl Record for ListPromptsRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("prompts/list"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListPromptsResult open {
+        1 "_meta": optional meta;
+        2 "nextCursor": optional next_cursor;
+        0 "prompts": required prompts;
     }
 }
 
-impl Encode for ListPromptsRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "prompts/list");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Prompt open {
+        1 "arguments": optional arguments;
+        2 "description": optional description;
+        0 "name": required name;
     }
 }
 
-impl Decode for ListPromptsResult {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            next_cursor: None,
-            prompts: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ListPromptsResult",
-                &["prompts", "_meta", "nextCursor"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListPromptsResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.prompts.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListPromptsResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.member("prompts", &self.prompts);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Prompt {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            description: None,
-            name: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Prompt",
-                &["name", "arguments", "description"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Prompt {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.arguments.fill(reader),
-            _ => self.description.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Prompt {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("arguments", &self.arguments);
-        object.optional("description", &self.description);
-        object.member("name", &self.name);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptArgument {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            name: String::new(),
-            required: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PromptArgument",
-                &["name", "description", "required"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptArgument {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.description.fill(reader),
-            _ => self.required.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptArgument {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("description", &self.description);
-        object.member("name", &self.name);
-        object.optional("required", &self.required);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PromptArgument open {
+        1 "description": optional description;
+        0 "name": required name;
+        2 "required": optional required;
     }
 }
 

@@ -3,56 +3,17 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
 
 use crate::v2024_11_05_to_v2025_03_26::{
     BlobResourceContents, TextOrBlobContents, TextResourceContents,
 };
 
-impl Decode for BlobResourceContents {
-    fn blank() -> Self {
-        Self {
-            blob: String::new(),
-            mime_type: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "BlobResourceContents",
-                &["blob", "uri", "mimeType"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BlobResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.blob.fill(reader),
-            1 => self.uri.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BlobResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("blob", &self.blob);
-        object.optional("mimeType", &self.mime_type);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    BlobResourceContents open {
+        0 "blob": required blob;
+        2 "mimeType": optional mime_type;
+        1 "uri": required uri;
     }
 }
 
@@ -84,48 +45,11 @@ impl Encode for TextOrBlobContents {
     }
 }
 
-impl Decode for TextResourceContents {
-    fn blank() -> Self {
-        Self {
-            mime_type: None,
-            text: String::new(),
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TextResourceContents",
-                &["text", "uri", "mimeType"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TextResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.text.fill(reader),
-            1 => self.uri.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TextResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("mimeType", &self.mime_type);
-        object.member("text", &self.text);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TextResourceContents open {
+        2 "mimeType": optional mime_type;
+        0 "text": required text;
+        1 "uri": required uri;
     }
 }
 

@@ -3,232 +3,49 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_06_18::{
     CancelledNotification, CancelledNotificationParams, InitializedNotification,
     InitializedNotificationParams, PingRequest, PingRequestParams,
 };
 
-impl Decode for CancelledNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelledNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CancelledNotification open {
+        const 0 "method": constant("notifications/cancelled");
+        1 "params": required params;
     }
 }
 
-impl Record for CancelledNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/cancelled"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    CancelledNotificationParams open {
+        1 "_meta": optional meta;
+        2 "reason": optional reason;
+        0 "requestId": required request_id;
     }
 }
 
-impl Encode for CancelledNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/cancelled");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InitializedNotification open {
+        const 0 "method": constant("notifications/initialized");
+        1 "params": optional params;
     }
 }
 
-impl Decode for CancelledNotificationParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            reason: None,
-            request_id: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CancelledNotificationParams",
-                &["requestId", "_meta", "reason"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    InitializedNotificationParams open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Record for CancelledNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.request_id.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.reason.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    PingRequest open {
+        const 0 "method": constant("ping");
+        1 "params": optional params;
     }
 }
 
-impl Encode for CancelledNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("reason", &self.reason);
-        object.member("requestId", &self.request_id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InitializedNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/initialized"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/initialized");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for InitializedNotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "InitializedNotificationParams",
-            &["_meta"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for InitializedNotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for InitializedNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PingRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("PingRequest", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PingRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("ping"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PingRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "ping");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PingRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("PingRequestParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PingRequestParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PingRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PingRequestParams open {
+        0 "_meta": optional meta;
     }
 }
 

@@ -3,179 +3,38 @@
 
 //! Reading and writing the types of `logging`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_06_18::{
     LoggingMessageNotification, LoggingMessageNotificationParams, SetLevelRequest,
     SetLevelRequestParams,
 };
 
-impl Decode for LoggingMessageNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "LoggingMessageNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    LoggingMessageNotification open {
+        const 0 "method": constant("notifications/message");
+        1 "params": required params;
     }
 }
 
-impl Record for LoggingMessageNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/message"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    LoggingMessageNotificationParams open {
+        2 "_meta": optional meta;
+        0 "data": required data;
+        1 "level": required level;
+        3 "logger": optional logger;
     }
 }
 
-impl Encode for LoggingMessageNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/message");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SetLevelRequest open {
+        const 0 "method": constant("logging/setLevel");
+        1 "params": required params;
     }
 }
 
-impl Decode for LoggingMessageNotificationParams {
-    fn blank() -> Self {
-        Self {
-            data: Decode::blank(),
-            level: Decode::blank(),
-            logger: None,
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "LoggingMessageNotificationParams",
-                &["data", "level", "_meta", "logger"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for LoggingMessageNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.data.fill(reader),
-            1 => self.level.fill(reader),
-            2 => self.meta.fill(reader),
-            _ => self.logger.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for LoggingMessageNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("data", &self.data);
-        object.member("level", &self.level);
-        object.optional("logger", &self.logger);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for SetLevelRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("SetLevelRequest", &["method", "params"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SetLevelRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("logging/setLevel"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SetLevelRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "logging/setLevel");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for SetLevelRequestParams {
-    fn blank() -> Self {
-        Self {
-            level: Decode::blank(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "SetLevelRequestParams",
-                &["level", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SetLevelRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.level.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SetLevelRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("level", &self.level);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SetLevelRequestParams open {
+        1 "_meta": optional meta;
+        0 "level": required level;
     }
 }
 

@@ -3,415 +3,83 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Json, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_06_18::{
     ErrorObject, JsonRpcError, JsonRpcNotification, JsonRpcNotificationParams,
     JsonRpcRequest, JsonRpcRequestParams, JsonRpcResponse, Notification,
     PaginatedRequest, Request,
 };
 
-impl Decode for ErrorObject {
-    fn blank() -> Self {
-        Self {
-            code: Decode::blank(),
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ErrorObject",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ErrorObject open {
+        0 "code": required code;
+        2 "data": json data;
+        1 "message": required message;
     }
 }
 
-impl Record for ErrorObject {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.code.fill(reader),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    JsonRpcError open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "error": required error;
+        2 "id": required id;
     }
 }
 
-impl Encode for ErrorObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("code", &self.code);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    JsonRpcNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "method": required method;
+        2 "params": optional params;
     }
 }
 
-impl Decode for JsonRpcError {
-    fn blank() -> Self {
-        Self {
-            error: Decode::blank(),
-            id: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcError",
-                &["jsonrpc", "error", "id"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    JsonRpcNotificationParams open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Record for JsonRpcError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.error.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    JsonRpcRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "method": required method;
+        3 "params": optional params;
     }
 }
 
-impl Encode for JsonRpcError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("error", &self.error);
-        object.member("id", &self.id);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    JsonRpcRequestParams open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Decode for JsonRpcNotification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    JsonRpcResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "result": required result;
     }
 }
 
-impl Record for JsonRpcNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Notification open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 
-impl Encode for JsonRpcNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PaginatedRequest open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 
-impl Decode for JsonRpcNotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("JsonRpcNotificationParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcNotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcRequest",
-                &["jsonrpc", "id", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            2 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("JsonRpcRequestParams", &["_meta"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcRequestParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcResponse {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            result: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcResponse",
-                &["jsonrpc", "id", "result"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            _ => self.result.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Notification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Notification", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Notification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Notification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PaginatedRequest {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PaginatedRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Request {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Request", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Request {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Request {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Request open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 

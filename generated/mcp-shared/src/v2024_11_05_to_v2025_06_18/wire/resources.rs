@@ -3,8 +3,6 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_06_18::{
     ListResourceTemplatesRequestParams, ListResourcesRequestParams,
     ReadResourceRequestParams, ResourceListChangedNotification,
@@ -13,439 +11,79 @@ use crate::v2024_11_05_to_v2025_06_18::{
     UnsubscribeRequest, UnsubscribeRequestParams,
 };
 
-impl Decode for ListResourceTemplatesRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourceTemplatesRequestParams",
-            &["_meta", "cursor"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListResourceTemplatesRequestParams open {
+        0 "_meta": optional meta;
+        1 "cursor": optional cursor;
     }
 }
 
-impl Record for ListResourceTemplatesRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListResourcesRequestParams open {
+        0 "_meta": optional meta;
+        1 "cursor": optional cursor;
     }
 }
 
-impl Encode for ListResourceTemplatesRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("cursor", &self.cursor);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ReadResourceRequestParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 
-impl Decode for ListResourcesRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListResourcesRequestParams",
-            &["_meta", "cursor"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ResourceListChangedNotification open {
+        const 0 "method": constant("notifications/resources/list_changed");
+        1 "params": optional params;
     }
 }
 
-impl Record for ListResourcesRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ResourceListChangedNotificationParams open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Encode for ListResourcesRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("cursor", &self.cursor);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceUpdatedNotification open {
+        const 0 "method": constant("notifications/resources/updated");
+        1 "params": required params;
     }
 }
 
-impl Decode for ReadResourceRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ReadResourceRequestParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ResourceUpdatedNotificationParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 
-impl Record for ReadResourceRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    SubscribeRequest open {
+        const 0 "method": constant("resources/subscribe");
+        1 "params": required params;
     }
 }
 
-impl Encode for ReadResourceRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SubscribeRequestParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 
-impl Decode for ResourceListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceListChangedNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    UnsubscribeRequest open {
+        const 0 "method": constant("resources/unsubscribe");
+        1 "params": required params;
     }
 }
 
-impl Record for ResourceListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/resources/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/resources/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceListChangedNotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ResourceListChangedNotificationParams",
-            &["_meta"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceListChangedNotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceListChangedNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceUpdatedNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceUpdatedNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceUpdatedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/resources/updated"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceUpdatedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/resources/updated");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceUpdatedNotificationParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceUpdatedNotificationParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceUpdatedNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceUpdatedNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for SubscribeRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "SubscribeRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SubscribeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resources/subscribe"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SubscribeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "resources/subscribe");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for SubscribeRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "SubscribeRequestParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SubscribeRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SubscribeRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UnsubscribeRequest {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsubscribeRequest",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnsubscribeRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resources/unsubscribe"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsubscribeRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "resources/unsubscribe");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UnsubscribeRequestParams {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsubscribeRequestParams",
-                &["uri", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnsubscribeRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsubscribeRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UnsubscribeRequestParams open {
+        1 "_meta": optional meta;
+        0 "uri": required uri;
     }
 }
 

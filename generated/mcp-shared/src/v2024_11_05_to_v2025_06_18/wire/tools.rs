@@ -3,163 +3,36 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_06_18::{
     CallToolRequestParams, ListToolsRequestParams, ToolListChangedNotification,
     ToolListChangedNotificationParams,
 };
 
-impl Decode for CallToolRequestParams {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            meta: None,
-            name: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CallToolRequestParams",
-                &["name", "_meta", "arguments"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CallToolRequestParams open {
+        1 "_meta": optional meta;
+        2 "arguments": optional arguments;
+        0 "name": required name;
     }
 }
 
-impl Record for CallToolRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.arguments.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ListToolsRequestParams open {
+        0 "_meta": optional meta;
+        1 "cursor": optional cursor;
     }
 }
 
-impl Encode for CallToolRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("arguments", &self.arguments);
-        object.member("name", &self.name);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolListChangedNotification open {
+        const 0 "method": constant("notifications/tools/list_changed");
+        1 "params": optional params;
     }
 }
 
-impl Decode for ListToolsRequestParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ListToolsRequestParams",
-            &["_meta", "cursor"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ListToolsRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListToolsRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("cursor", &self.cursor);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ToolListChangedNotification {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ToolListChangedNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolListChangedNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/tools/list_changed"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolListChangedNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/tools/list_changed");
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ToolListChangedNotificationParams {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolListChangedNotificationParams",
-            &["_meta"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolListChangedNotificationParams {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolListChangedNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolListChangedNotificationParams open {
+        0 "_meta": optional meta;
     }
 }
 

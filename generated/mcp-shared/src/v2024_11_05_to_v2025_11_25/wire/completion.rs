@@ -3,49 +3,12 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_11_25::CompleteResult;
 
-impl Decode for CompleteResult {
-    fn blank() -> Self {
-        Self {
-            completion: Decode::blank(),
-            meta: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteResult",
-                &["completion", "_meta"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CompleteResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.completion.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CompleteResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("completion", &self.completion);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CompleteResult open {
+        1 "_meta": optional meta;
+        0 "completion": required completion;
     }
 }
 

@@ -3,40 +3,11 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_11_25::ClientCapabilitiesRoots;
 
-impl Decode for ClientCapabilitiesRoots {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesRoots",
-            &["listChanged"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ClientCapabilitiesRoots {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.list_changed.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ClientCapabilitiesRoots {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ClientCapabilitiesRoots open {
+        0 "listChanged": optional list_changed;
     }
 }
 

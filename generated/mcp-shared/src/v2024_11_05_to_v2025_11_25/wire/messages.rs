@@ -3,44 +3,12 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_11_25::PaginatedResult;
 
-impl Decode for PaginatedResult {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "PaginatedResult",
-            &["_meta", "nextCursor"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PaginatedResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.meta.fill(reader),
-            _ => self.next_cursor.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PaginatedResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("nextCursor", &self.next_cursor);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PaginatedResult open {
+        0 "_meta": optional meta;
+        1 "nextCursor": optional next_cursor;
     }
 }
 

@@ -3,67 +3,17 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2025_11_25::{AnyResult, RequestMetaObject};
 
-impl Decode for AnyResult {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("AnyResult", &["_meta"]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    AnyResult open {
+        0 "_meta": optional meta;
     }
 }
 
-impl Record for AnyResult {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.meta.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for AnyResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RequestMetaObject {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RequestMetaObject", &["progressToken"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RequestMetaObject {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.progress_token.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RequestMetaObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("progressToken", &self.progress_token);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    RequestMetaObject open {
+        0 "progressToken": optional progress_token;
     }
 }
 

@@ -3,96 +3,22 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2026_07_28::{
     CompleteRequestParamsArgument, CompleteResultCompletion,
 };
 
-impl Decode for CompleteRequestParamsArgument {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            value: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteRequestParamsArgument",
-                &["name", "value"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CompleteRequestParamsArgument open {
+        0 "name": required name;
+        1 "value": required value;
     }
 }
 
-impl Record for CompleteRequestParamsArgument {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            _ => self.value.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CompleteRequestParamsArgument {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("name", &self.name);
-        object.member("value", &self.value);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for CompleteResultCompletion {
-    fn blank() -> Self {
-        Self {
-            has_more: None,
-            total: None,
-            values: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CompleteResultCompletion",
-                &["values", "hasMore", "total"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CompleteResultCompletion {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.values.fill(reader),
-            1 => self.has_more.fill(reader),
-            _ => self.total.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CompleteResultCompletion {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("hasMore", &self.has_more);
-        object.optional("total", &self.total);
-        object.member("values", &self.values);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CompleteResultCompletion open {
+        1 "hasMore": optional has_more;
+        2 "total": optional total;
+        0 "values": required values;
     }
 }
 

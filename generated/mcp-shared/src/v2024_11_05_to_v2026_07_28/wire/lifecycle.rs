@@ -3,112 +3,26 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2024_11_05_to_v2026_07_28::{
     ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools,
 };
 
-impl Decode for ServerCapabilitiesPrompts {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesPrompts",
-            &["listChanged"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ServerCapabilitiesPrompts open {
+        0 "listChanged": optional list_changed;
     }
 }
 
-impl Record for ServerCapabilitiesPrompts {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.list_changed.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ServerCapabilitiesResources open {
+        0 "listChanged": optional list_changed;
+        1 "subscribe": optional subscribe;
     }
 }
 
-impl Encode for ServerCapabilitiesPrompts {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilitiesResources {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesResources",
-            &["listChanged", "subscribe"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesResources {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.list_changed.fill(reader),
-            _ => self.subscribe.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesResources {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
-        object.optional("subscribe", &self.subscribe);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilitiesTools {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilitiesTools",
-            &["listChanged"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilitiesTools {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.list_changed.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilitiesTools {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("listChanged", &self.list_changed);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ServerCapabilitiesTools open {
+        0 "listChanged": optional list_changed;
     }
 }
 

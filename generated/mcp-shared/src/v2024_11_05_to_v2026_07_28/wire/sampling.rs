@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::v2024_11_05_to_v2026_07_28::{IncludeContext, ModelHint, ModelPreferences};
 
@@ -28,74 +28,18 @@ impl Encode for IncludeContext {
     }
 }
 
-impl Decode for ModelHint {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ModelHint", &["name"]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ModelHint open {
+        0 "name": optional name;
     }
 }
 
-impl Record for ModelHint {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.name.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ModelHint {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("name", &self.name);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ModelPreferences {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ModelPreferences",
-            &["costPriority", "hints", "intelligencePriority", "speedPriority"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ModelPreferences {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.cost_priority.fill(reader),
-            1 => self.hints.fill(reader),
-            2 => self.intelligence_priority.fill(reader),
-            _ => self.speed_priority.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ModelPreferences {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("costPriority", &self.cost_priority);
-        object.optional("hints", &self.hints);
-        object.optional("intelligencePriority", &self.intelligence_priority);
-        object.optional("speedPriority", &self.speed_priority);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ModelPreferences open {
+        0 "costPriority": optional cost_priority;
+        1 "hints": optional hints;
+        2 "intelligencePriority": optional intelligence_priority;
+        3 "speedPriority": optional speed_priority;
     }
 }
 

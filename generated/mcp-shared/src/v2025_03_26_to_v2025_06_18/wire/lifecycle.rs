@@ -3,146 +3,35 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2025_03_26_to_v2025_06_18::{
     ProgressNotification, ProgressNotificationParams, ServerCapabilities,
 };
 
-impl Decode for ProgressNotification {
-    fn blank() -> Self {
-        Self {
-            params: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotification",
-                &["method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ProgressNotification open {
+        const 0 "method": constant("notifications/progress");
+        1 "params": required params;
     }
 }
 
-impl Record for ProgressNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("notifications/progress"),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ProgressNotificationParams open {
+        2 "_meta": optional meta;
+        3 "message": optional message;
+        0 "progress": required progress;
+        1 "progressToken": required progress_token;
+        4 "total": optional total;
     }
 }
 
-impl Encode for ProgressNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "notifications/progress");
-        object.member("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ProgressNotificationParams {
-    fn blank() -> Self {
-        Self {
-            message: None,
-            meta: None,
-            progress: Decode::blank(),
-            progress_token: Decode::blank(),
-            total: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ProgressNotificationParams",
-                &["progress", "progressToken", "_meta", "message", "total"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ProgressNotificationParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.progress.fill(reader),
-            1 => self.progress_token.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.message.fill(reader),
-            _ => self.total.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ProgressNotificationParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("message", &self.message);
-        object.member("progress", &self.progress);
-        object.member("progressToken", &self.progress_token);
-        object.optional("total", &self.total);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilities",
-            &["completions", "experimental", "logging", "prompts", "resources", "tools"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.completions.fill(reader),
-            1 => self.experimental.fill(reader),
-            2 => self.logging.fill(reader),
-            3 => self.prompts.fill(reader),
-            4 => self.resources.fill(reader),
-            _ => self.tools.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("completions", &self.completions);
-        object.optional("experimental", &self.experimental);
-        object.optional("logging", &self.logging);
-        object.optional("prompts", &self.prompts);
-        object.optional("resources", &self.resources);
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ServerCapabilities open {
+        0 "completions": optional completions;
+        1 "experimental": optional experimental;
+        2 "logging": optional logging;
+        3 "prompts": optional prompts;
+        4 "resources": optional resources;
+        5 "tools": optional tools;
     }
 }
 

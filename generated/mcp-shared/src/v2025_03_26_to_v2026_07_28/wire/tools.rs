@@ -3,56 +3,15 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2025_03_26_to_v2026_07_28::ToolAnnotations;
 
-impl Decode for ToolAnnotations {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ToolAnnotations",
-            &[
-                "destructiveHint",
-                "idempotentHint",
-                "openWorldHint",
-                "readOnlyHint",
-                "title",
-            ],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolAnnotations {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.destructive_hint.fill(reader),
-            1 => self.idempotent_hint.fill(reader),
-            2 => self.open_world_hint.fill(reader),
-            3 => self.read_only_hint.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolAnnotations {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("destructiveHint", &self.destructive_hint);
-        object.optional("idempotentHint", &self.idempotent_hint);
-        object.optional("openWorldHint", &self.open_world_hint);
-        object.optional("readOnlyHint", &self.read_only_hint);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolAnnotations open {
+        0 "destructiveHint": optional destructive_hint;
+        1 "idempotentHint": optional idempotent_hint;
+        2 "openWorldHint": optional open_world_hint;
+        3 "readOnlyHint": optional read_only_hint;
+        4 "title": optional title;
     }
 }
 

@@ -3,52 +3,13 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2025_06_18_to_v2025_11_25::ResourceContents;
 
-impl Decode for ResourceContents {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            mime_type: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceContents",
-                &["uri", "_meta", "mimeType"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("mimeType", &self.mime_type);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceContents open {
+        1 "_meta": optional meta;
+        2 "mimeType": optional mime_type;
+        0 "uri": required uri;
     }
 }
 

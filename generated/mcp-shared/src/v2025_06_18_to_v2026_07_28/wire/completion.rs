@@ -3,127 +3,28 @@
 
 //! Reading and writing the types of `completion`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2025_06_18_to_v2026_07_28::{
     CompleteRequestParamsContext, PromptReference, ResourceTemplateReference,
 };
 
-impl Decode for CompleteRequestParamsContext {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "CompleteRequestParamsContext",
-            &["arguments"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    CompleteRequestParamsContext open {
+        0 "arguments": optional arguments;
     }
 }
 
-impl Record for CompleteRequestParamsContext {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.arguments.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    PromptReference open {
+        const 0 "type": constant("ref/prompt");
+        1 "name": required name;
+        2 "title": optional title;
     }
 }
 
-impl Encode for CompleteRequestParamsContext {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("arguments", &self.arguments);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptReference {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PromptReference",
-                &["type", "name", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptReference {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("ref/prompt"),
-            1 => self.name.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptReference {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "ref/prompt");
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceTemplateReference {
-    fn blank() -> Self {
-        Self {
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceTemplateReference",
-                &["type", "uri"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceTemplateReference {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("ref/resource"),
-            _ => self.uri.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceTemplateReference {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "ref/resource");
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceTemplateReference open {
+        const 0 "type": constant("ref/resource");
+        1 "uri": required uri;
     }
 }
 

@@ -3,51 +3,18 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::v2025_06_18_to_v2026_07_28::{
     BooleanSchema, ElicitAction, NumberSchemaType, StringSchemaFormat,
 };
 
-impl Decode for BooleanSchema {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "BooleanSchema",
-                &["type", "default", "description", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BooleanSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("boolean"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BooleanSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "boolean");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    BooleanSchema open {
+        const 0 "type": constant("boolean");
+        1 "default": optional default;
+        2 "description": optional description;
+        3 "title": optional title;
     }
 }
 

@@ -3,46 +3,12 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2025_06_18_to_v2026_07_28::BaseMetadata;
 
-impl Decode for BaseMetadata {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("BaseMetadata", &["name", "title"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BaseMetadata {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BaseMetadata {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    BaseMetadata open {
+        0 "name": required name;
+        1 "title": optional title;
     }
 }
 

@@ -3,55 +3,14 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2025_06_18_to_v2026_07_28::PromptArgument;
 
-impl Decode for PromptArgument {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            name: String::new(),
-            required: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "PromptArgument",
-                &["name", "description", "required", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptArgument {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.description.fill(reader),
-            2 => self.required.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptArgument {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("description", &self.description);
-        object.member("name", &self.name);
-        object.optional("required", &self.required);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PromptArgument open {
+        1 "description": optional description;
+        0 "name": required name;
+        2 "required": optional required;
+        3 "title": optional title;
     }
 }
 

@@ -3,46 +3,13 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2025_06_18_to_v2026_07_28::Annotations;
 
-impl Decode for Annotations {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "Annotations",
-            &["audience", "lastModified", "priority"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Annotations {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.audience.fill(reader),
-            1 => self.last_modified.fill(reader),
-            _ => self.priority.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Annotations {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("audience", &self.audience);
-        object.optional("lastModified", &self.last_modified);
-        object.optional("priority", &self.priority);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Annotations open {
+        0 "audience": optional audience;
+        1 "lastModified": optional last_modified;
+        2 "priority": optional priority;
     }
 }
 

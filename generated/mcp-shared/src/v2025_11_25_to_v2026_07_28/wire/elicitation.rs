@@ -3,9 +3,7 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Kind, Map, Members, Paths, Reader, Record, Tag, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Kind, Paths, Reader, Tag, Writer};
 
 use crate::v2025_11_25_to_v2026_07_28::{
     ElicitRequestFormParamsMode, ElicitRequestFormParamsRequestedSchema, ElicitValue,
@@ -33,50 +31,12 @@ impl Encode for ElicitRequestFormParamsMode {
     }
 }
 
-impl Decode for ElicitRequestFormParamsRequestedSchema {
-    fn blank() -> Self {
-        Self {
-            properties: Map::new(),
-            required: None,
-            schema: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestFormParamsRequestedSchema",
-                &["type", "properties", "$schema", "required"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitRequestFormParamsRequestedSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("object"),
-            1 => self.properties.fill(reader),
-            2 => self.schema.fill(reader),
-            _ => self.required.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequestFormParamsRequestedSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "object");
-        object.optional("$schema", &self.schema);
-        object.member("properties", &self.properties);
-        object.optional("required", &self.required);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitRequestFormParamsRequestedSchema open {
+        const 0 "type": constant("object");
+        2 "$schema": optional schema;
+        1 "properties": required properties;
+        3 "required": optional required;
     }
 }
 
@@ -173,110 +133,25 @@ impl Encode for EnumSchema {
     }
 }
 
-impl Decode for LegacyTitledEnumSchema {
-    fn blank() -> Self {
-        Self {
-            default: None,
-            description: None,
-            enum_names: None,
-            title: None,
-            values: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "LegacyTitledEnumSchema",
-                &["type", "enum", "default", "description", "enumNames", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    LegacyTitledEnumSchema open {
+        const 0 "type": constant("string");
+        2 "default": optional default;
+        3 "description": optional description;
+        1 "enum": required values;
+        4 "enumNames": optional enum_names;
+        5 "title": optional title;
     }
 }
 
-impl Record for LegacyTitledEnumSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("string"),
-            1 => self.values.fill(reader),
-            2 => self.default.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.enum_names.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for LegacyTitledEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "string");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.member("enum", &self.values);
-        object.optional("enumNames", &self.enum_names);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for NumberSchema {
-    fn blank() -> Self {
-        Self {
-            default: None,
-            description: None,
-            kind: Decode::blank(),
-            maximum: None,
-            minimum: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "NumberSchema",
-                &["type", "default", "description", "maximum", "minimum", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for NumberSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.kind.fill(reader),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.maximum.fill(reader),
-            4 => self.minimum.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for NumberSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.optional("maximum", &self.maximum);
-        object.optional("minimum", &self.minimum);
-        object.optional("title", &self.title);
-        object.member("type", &self.kind);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    NumberSchema open {
+        1 "default": optional default;
+        2 "description": optional description;
+        3 "maximum": optional maximum;
+        4 "minimum": optional minimum;
+        5 "title": optional title;
+        0 "type": required kind;
     }
 }
 
@@ -355,449 +230,86 @@ impl Encode for PrimitiveSchemaDefinition {
     }
 }
 
-impl Decode for StringSchema {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "StringSchema",
-                &[
-                    "type",
-                    "default",
-                    "description",
-                    "format",
-                    "maxLength",
-                    "minLength",
-                    "title",
-                ],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    StringSchema open {
+        const 0 "type": constant("string");
+        1 "default": optional default;
+        2 "description": optional description;
+        3 "format": optional format;
+        4 "maxLength": optional max_length;
+        5 "minLength": optional min_length;
+        6 "title": optional title;
     }
 }
 
-impl Record for StringSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("string"),
-            1 => self.default.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.format.fill(reader),
-            4 => self.max_length.fill(reader),
-            5 => self.min_length.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    TitledMultiSelectEnumSchema open {
+        const 0 "type": constant("array");
+        2 "default": optional default;
+        3 "description": optional description;
+        1 "items": required items;
+        4 "maxItems": optional max_items;
+        5 "minItems": optional min_items;
+        6 "title": optional title;
     }
 }
 
-impl Encode for StringSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "string");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.optional("format", &self.format);
-        object.optional("maxLength", &self.max_length);
-        object.optional("minLength", &self.min_length);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TitledMultiSelectEnumSchemaItems open {
+        0 "anyOf": required any_of;
     }
 }
 
-impl Decode for TitledMultiSelectEnumSchema {
-    fn blank() -> Self {
-        Self {
-            default: None,
-            description: None,
-            items: Decode::blank(),
-            max_items: None,
-            min_items: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TitledMultiSelectEnumSchema",
-                &[
-                    "type",
-                    "items",
-                    "default",
-                    "description",
-                    "maxItems",
-                    "minItems",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    TitledMultiSelectEnumSchemaItemsAnyOf open {
+        0 "const": required value;
+        1 "title": required title;
     }
 }
 
-impl Record for TitledMultiSelectEnumSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("array"),
-            1 => self.items.fill(reader),
-            2 => self.default.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.max_items.fill(reader),
-            5 => self.min_items.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    TitledSingleSelectEnumSchema open {
+        const 0 "type": constant("string");
+        2 "default": optional default;
+        3 "description": optional description;
+        1 "oneOf": required one_of;
+        4 "title": optional title;
     }
 }
 
-impl Encode for TitledMultiSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "array");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.member("items", &self.items);
-        object.optional("maxItems", &self.max_items);
-        object.optional("minItems", &self.min_items);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TitledSingleSelectEnumSchemaOneOf open {
+        0 "const": required value;
+        1 "title": required title;
     }
 }
 
-impl Decode for TitledMultiSelectEnumSchemaItems {
-    fn blank() -> Self {
-        Self {
-            any_of: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TitledMultiSelectEnumSchemaItems",
-                &["anyOf"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    UntitledMultiSelectEnumSchema open {
+        const 0 "type": constant("array");
+        2 "default": optional default;
+        3 "description": optional description;
+        1 "items": required items;
+        4 "maxItems": optional max_items;
+        5 "minItems": optional min_items;
+        6 "title": optional title;
     }
 }
 
-impl Record for TitledMultiSelectEnumSchemaItems {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.any_of.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    UntitledMultiSelectEnumSchemaItems open {
+        const 0 "type": constant("string");
+        1 "enum": required values;
     }
 }
 
-impl Encode for TitledMultiSelectEnumSchemaItems {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("anyOf", &self.any_of);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TitledMultiSelectEnumSchemaItemsAnyOf {
-    fn blank() -> Self {
-        Self {
-            title: String::new(),
-            value: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TitledMultiSelectEnumSchemaItemsAnyOf",
-                &["const", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TitledMultiSelectEnumSchemaItemsAnyOf {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.value.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TitledMultiSelectEnumSchemaItemsAnyOf {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("const", &self.value);
-        object.member("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TitledSingleSelectEnumSchema {
-    fn blank() -> Self {
-        Self {
-            default: None,
-            description: None,
-            one_of: Vec::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TitledSingleSelectEnumSchema",
-                &["type", "oneOf", "default", "description", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TitledSingleSelectEnumSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("string"),
-            1 => self.one_of.fill(reader),
-            2 => self.default.fill(reader),
-            3 => self.description.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TitledSingleSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "string");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.member("oneOf", &self.one_of);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TitledSingleSelectEnumSchemaOneOf {
-    fn blank() -> Self {
-        Self {
-            title: String::new(),
-            value: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TitledSingleSelectEnumSchemaOneOf",
-                &["const", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TitledSingleSelectEnumSchemaOneOf {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.value.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TitledSingleSelectEnumSchemaOneOf {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("const", &self.value);
-        object.member("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UntitledMultiSelectEnumSchema {
-    fn blank() -> Self {
-        Self {
-            default: None,
-            description: None,
-            items: Decode::blank(),
-            max_items: None,
-            min_items: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UntitledMultiSelectEnumSchema",
-                &[
-                    "type",
-                    "items",
-                    "default",
-                    "description",
-                    "maxItems",
-                    "minItems",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UntitledMultiSelectEnumSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("array"),
-            1 => self.items.fill(reader),
-            2 => self.default.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.max_items.fill(reader),
-            5 => self.min_items.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UntitledMultiSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "array");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.member("items", &self.items);
-        object.optional("maxItems", &self.max_items);
-        object.optional("minItems", &self.min_items);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UntitledMultiSelectEnumSchemaItems {
-    fn blank() -> Self {
-        Self {
-            values: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UntitledMultiSelectEnumSchemaItems",
-                &["type", "enum"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UntitledMultiSelectEnumSchemaItems {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("string"),
-            _ => self.values.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UntitledMultiSelectEnumSchemaItems {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "string");
-        object.member("enum", &self.values);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for UntitledSingleSelectEnumSchema {
-    fn blank() -> Self {
-        Self {
-            default: None,
-            description: None,
-            title: None,
-            values: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UntitledSingleSelectEnumSchema",
-                &["type", "enum", "default", "description", "title"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UntitledSingleSelectEnumSchema {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("string"),
-            1 => self.values.fill(reader),
-            2 => self.default.fill(reader),
-            3 => self.description.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UntitledSingleSelectEnumSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "string");
-        object.optional("default", &self.default);
-        object.optional("description", &self.description);
-        object.member("enum", &self.values);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UntitledSingleSelectEnumSchema open {
+        const 0 "type": constant("string");
+        2 "default": optional default;
+        3 "description": optional description;
+        1 "enum": required values;
+        4 "title": optional title;
     }
 }
 

@@ -3,61 +3,16 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2025_11_25_to_v2026_07_28::Implementation;
 
-impl Decode for Implementation {
-    fn blank() -> Self {
-        Self {
-            description: None,
-            icons: None,
-            name: String::new(),
-            title: None,
-            version: String::new(),
-            website_url: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Implementation",
-                &["name", "version", "description", "icons", "title", "websiteUrl"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Implementation {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.version.fill(reader),
-            2 => self.description.fill(reader),
-            3 => self.icons.fill(reader),
-            4 => self.title.fill(reader),
-            _ => self.website_url.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Implementation {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.member("version", &self.version);
-        object.optional("websiteUrl", &self.website_url);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Implementation open {
+        2 "description": optional description;
+        3 "icons": optional icons;
+        0 "name": required name;
+        4 "title": optional title;
+        1 "version": required version;
+        5 "websiteUrl": optional website_url;
     }
 }
 

@@ -3,131 +3,32 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Json, Map, Members, Paths, Reader, Record, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
 
 use crate::v2025_11_25_to_v2026_07_28::{
     ErrorObject, Icons, JsonRpcErrorResponse, MultiSelectEnumSchema,
     SingleSelectEnumSchema,
 };
 
-impl Decode for ErrorObject {
-    fn blank() -> Self {
-        Self {
-            code: Decode::blank(),
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ErrorObject",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ErrorObject open {
+        0 "code": required code;
+        2 "data": json data;
+        1 "message": required message;
     }
 }
 
-impl Record for ErrorObject {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.code.fill(reader),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Icons open {
+        0 "icons": optional icons;
     }
 }
 
-impl Encode for ErrorObject {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("code", &self.code);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Icons {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Icons", &["icons"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Icons {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.icons.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Icons {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("icons", &self.icons);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcErrorResponse {
-    fn blank() -> Self {
-        Self {
-            error: Decode::blank(),
-            id: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcErrorResponse",
-                &["jsonrpc", "error", "id"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcErrorResponse {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.error.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcErrorResponse {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("error", &self.error);
-        object.optional("id", &self.id);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    JsonRpcErrorResponse open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "error": required error;
+        2 "id": optional id;
     }
 }
 

@@ -3,37 +3,13 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::v2025_11_25_to_v2026_07_28::{ToolChoice, ToolChoiceMode};
 
-impl Decode for ToolChoice {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ToolChoice", &["mode"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolChoice {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.mode.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolChoice {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("mode", &self.mode);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolChoice open {
+        0 "mode": optional mode;
     }
 }
 

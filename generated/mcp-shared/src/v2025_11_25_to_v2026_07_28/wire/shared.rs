@@ -3,55 +3,16 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::v2025_11_25_to_v2026_07_28::{Icon, IconTheme};
 
-impl Decode for Icon {
-    fn blank() -> Self {
-        Self {
-            mime_type: None,
-            sizes: None,
-            src: String::new(),
-            theme: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Icon",
-                &["src", "mimeType", "sizes", "theme"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Icon {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.src.fill(reader),
-            1 => self.mime_type.fill(reader),
-            2 => self.sizes.fill(reader),
-            _ => self.theme.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Icon {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("mimeType", &self.mime_type);
-        object.optional("sizes", &self.sizes);
-        object.member("src", &self.src);
-        object.optional("theme", &self.theme);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Icon open {
+        1 "mimeType": optional mime_type;
+        2 "sizes": optional sizes;
+        0 "src": required src;
+        3 "theme": optional theme;
     }
 }
 

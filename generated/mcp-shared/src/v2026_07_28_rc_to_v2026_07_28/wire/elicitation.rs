@@ -3,91 +3,20 @@
 
 //! Reading and writing the types of `elicitation`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::{ElicitRequestFormParams, ElicitResult};
 
-impl Decode for ElicitRequestFormParams {
-    fn blank() -> Self {
-        Self {
-            message: String::new(),
-            mode: None,
-            requested_schema: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ElicitRequestFormParams",
-                &["message", "requestedSchema", "mode"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ElicitRequestFormParams open {
+        0 "message": required message;
+        2 "mode": optional mode;
+        1 "requestedSchema": required requested_schema;
     }
 }
 
-impl Record for ElicitRequestFormParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.message.fill(reader),
-            1 => self.requested_schema.fill(reader),
-            _ => self.mode.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitRequestFormParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("message", &self.message);
-        object.optional("mode", &self.mode);
-        object.member("requestedSchema", &self.requested_schema);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ElicitResult {
-    fn blank() -> Self {
-        Self {
-            action: Decode::blank(),
-            content: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ElicitResult", &["action", "content"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ElicitResult {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.action.fill(reader),
-            _ => self.content.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ElicitResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("action", &self.action);
-        object.optional("content", &self.content);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ElicitResult open {
+        0 "action": required action;
+        1 "content": optional content;
     }
 }
 

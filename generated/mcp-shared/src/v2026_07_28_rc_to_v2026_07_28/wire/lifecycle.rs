@@ -3,182 +3,44 @@
 
 //! Reading and writing the types of `lifecycle`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::{
     ClientCapabilities, ClientCapabilitiesElicitation, ClientCapabilitiesSampling,
     ServerCapabilities,
 };
 
-impl Decode for ClientCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilities",
-            &["elicitation", "experimental", "extensions", "roots", "sampling"],
-        );
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ClientCapabilities open {
+        0 "elicitation": optional elicitation;
+        1 "experimental": optional experimental;
+        2 "extensions": optional extensions;
+        3 "roots": optional roots;
+        4 "sampling": optional sampling;
     }
 }
 
-impl Record for ClientCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.elicitation.fill(reader),
-            1 => self.experimental.fill(reader),
-            2 => self.extensions.fill(reader),
-            3 => self.roots.fill(reader),
-            _ => self.sampling.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ClientCapabilitiesElicitation open {
+        0 "form": optional form;
+        1 "url": optional url;
     }
 }
 
-impl Encode for ClientCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("elicitation", &self.elicitation);
-        object.optional("experimental", &self.experimental);
-        object.optional("extensions", &self.extensions);
-        object.optional("roots", &self.roots);
-        object.optional("sampling", &self.sampling);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ClientCapabilitiesSampling open {
+        0 "context": optional context;
+        1 "tools": optional tools;
     }
 }
 
-impl Decode for ClientCapabilitiesElicitation {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesElicitation",
-            &["form", "url"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ClientCapabilitiesElicitation {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.form.fill(reader),
-            _ => self.url.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ClientCapabilitiesElicitation {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("form", &self.form);
-        object.optional("url", &self.url);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ClientCapabilitiesSampling {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ClientCapabilitiesSampling",
-            &["context", "tools"],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ClientCapabilitiesSampling {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.context.fill(reader),
-            _ => self.tools.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ClientCapabilitiesSampling {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("context", &self.context);
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ServerCapabilities {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "ServerCapabilities",
-            &[
-                "completions",
-                "experimental",
-                "extensions",
-                "logging",
-                "prompts",
-                "resources",
-                "tools",
-            ],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ServerCapabilities {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.completions.fill(reader),
-            1 => self.experimental.fill(reader),
-            2 => self.extensions.fill(reader),
-            3 => self.logging.fill(reader),
-            4 => self.prompts.fill(reader),
-            5 => self.resources.fill(reader),
-            _ => self.tools.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ServerCapabilities {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("completions", &self.completions);
-        object.optional("experimental", &self.experimental);
-        object.optional("extensions", &self.extensions);
-        object.optional("logging", &self.logging);
-        object.optional("prompts", &self.prompts);
-        object.optional("resources", &self.resources);
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ServerCapabilities open {
+        0 "completions": optional completions;
+        1 "experimental": optional experimental;
+        2 "extensions": optional extensions;
+        3 "logging": optional logging;
+        4 "prompts": optional prompts;
+        5 "resources": optional resources;
+        6 "tools": optional tools;
     }
 }
 

@@ -3,7 +3,7 @@
 
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Json, Map, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::{
     InternalError, InvalidParamsError, InvalidRequestError, JsonRpcNotification,
@@ -12,474 +12,88 @@ use crate::v2026_07_28_rc_to_v2026_07_28::{
     UnsupportedProtocolVersionErrorErrorData,
 };
 
-impl Decode for InternalError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InternalError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    InternalError open {
+        const 0 "code": constant_integer(- 32603);
+        2 "data": json data;
+        1 "message": required message;
     }
 }
 
-impl Record for InternalError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32603),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    InvalidParamsError open {
+        const 0 "code": constant_integer(- 32602);
+        2 "data": json data;
+        1 "message": required message;
     }
 }
 
-impl Encode for InternalError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32603);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    InvalidRequestError open {
+        const 0 "code": constant_integer(- 32600);
+        2 "data": json data;
+        1 "message": required message;
     }
 }
 
-impl Decode for InvalidParamsError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InvalidParamsError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    JsonRpcNotification open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "method": required method;
+        2 "params": optional params;
     }
 }
 
-impl Record for InvalidParamsError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32602),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    JsonRpcRequest open {
+        const 0 "jsonrpc": constant("2.0");
+        1 "id": required id;
+        2 "method": required method;
+        3 "params": optional params;
     }
 }
 
-impl Encode for InvalidParamsError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32602);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    MethodNotFoundError open {
+        const 0 "code": constant_integer(- 32601);
+        2 "data": json data;
+        1 "message": required message;
     }
 }
 
-impl Decode for InvalidRequestError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "InvalidRequestError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    MissingRequiredClientCapabilityErrorErrorData open {
+        0 "requiredCapabilities": required required_capabilities;
     }
 }
 
-impl Record for InvalidRequestError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32600),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    Notification open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 
-impl Encode for InvalidRequestError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32600);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ParseError open {
+        const 0 "code": constant_integer(- 32700);
+        2 "data": json data;
+        1 "message": required message;
     }
 }
 
-impl Decode for JsonRpcNotification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcNotification",
-                &["jsonrpc", "method", "params"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    Request open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 
-impl Record for JsonRpcNotification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcNotification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for JsonRpcRequest {
-    fn blank() -> Self {
-        Self {
-            id: Decode::blank(),
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "JsonRpcRequest",
-                &["jsonrpc", "id", "method", "params"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for JsonRpcRequest {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("2.0"),
-            1 => self.id.fill(reader),
-            2 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for JsonRpcRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("jsonrpc", "2.0");
-        object.member("id", &self.id);
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for MethodNotFoundError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "MethodNotFoundError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for MethodNotFoundError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32601),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for MethodNotFoundError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32601);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for MissingRequiredClientCapabilityErrorErrorData {
-    fn blank() -> Self {
-        Self {
-            required_capabilities: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "MissingRequiredClientCapabilityErrorErrorData",
-                &["requiredCapabilities"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for MissingRequiredClientCapabilityErrorErrorData {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.required_capabilities.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for MissingRequiredClientCapabilityErrorErrorData {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("requiredCapabilities", &self.required_capabilities);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Notification {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Notification", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Notification {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Notification {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ParseError {
-    fn blank() -> Self {
-        Self {
-            data: None,
-            message: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ParseError",
-                &["code", "message", "data"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ParseError {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant_integer(-32700),
-            1 => self.message.fill(reader),
-            _ => self.data.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ParseError {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant_integer("code", -32700);
-        object.optional("data", &self.data);
-        object.member("message", &self.message);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Request {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            params: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Request", &["method", "params"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Request {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Request {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.optional("params", &self.params);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceContents {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            mime_type: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceContents",
-                &["uri", "_meta", "mimeType"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("mimeType", &self.mime_type);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceContents open {
+        1 "_meta": optional meta;
+        2 "mimeType": optional mime_type;
+        0 "uri": required uri;
     }
 }
 
@@ -499,45 +113,10 @@ impl Encode for ResultType {
     }
 }
 
-impl Decode for UnsupportedProtocolVersionErrorErrorData {
-    fn blank() -> Self {
-        Self {
-            requested: String::new(),
-            supported: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "UnsupportedProtocolVersionErrorErrorData",
-                &["requested", "supported"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnsupportedProtocolVersionErrorErrorData {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.requested.fill(reader),
-            _ => self.supported.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnsupportedProtocolVersionErrorErrorData {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("requested", &self.requested);
-        object.member("supported", &self.supported);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UnsupportedProtocolVersionErrorErrorData open {
+        0 "requested": required requested;
+        1 "supported": required supported;
     }
 }
 

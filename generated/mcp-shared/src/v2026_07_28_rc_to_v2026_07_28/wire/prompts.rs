@@ -3,100 +3,23 @@
 
 //! Reading and writing the types of `prompts`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::{Prompt, PromptMessage};
 
-impl Decode for Prompt {
-    fn blank() -> Self {
-        Self {
-            arguments: None,
-            description: None,
-            icons: None,
-            meta: None,
-            name: String::new(),
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Prompt",
-                &["name", "_meta", "arguments", "description", "icons", "title"],
-            )
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    Prompt open {
+        1 "_meta": optional meta;
+        2 "arguments": optional arguments;
+        3 "description": optional description;
+        4 "icons": optional icons;
+        0 "name": required name;
+        5 "title": optional title;
     }
 }
 
-impl Record for Prompt {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.meta.fill(reader),
-            2 => self.arguments.fill(reader),
-            3 => self.description.fill(reader),
-            4 => self.icons.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Prompt {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("arguments", &self.arguments);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for PromptMessage {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            role: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("PromptMessage", &["content", "role"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PromptMessage {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            _ => self.role.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PromptMessage {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("content", &self.content);
-        object.member("role", &self.role);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PromptMessage open {
+        0 "content": required content;
+        1 "role": required role;
     }
 }
 

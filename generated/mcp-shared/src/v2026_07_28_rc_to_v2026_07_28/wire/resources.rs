@@ -3,149 +3,32 @@
 
 //! Reading and writing the types of `resources`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::{Resource, ResourceTemplate};
 
-impl Decode for Resource {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            title: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Resource",
-                &[
-                    "name",
-                    "uri",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "size",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    Resource open {
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        4 "description": optional description;
+        5 "icons": optional icons;
+        6 "mimeType": optional mime_type;
+        0 "name": required name;
+        7 "size": optional size;
+        8 "title": optional title;
+        1 "uri": required uri;
     }
 }
 
-impl Record for Resource {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.mime_type.fill(reader),
-            7 => self.size.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Resource {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.optional("title", &self.title);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceTemplate {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            title: None,
-            uri_template: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceTemplate",
-                &[
-                    "name",
-                    "uriTemplate",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceTemplate {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.name.fill(reader),
-            1 => self.uri_template.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.mime_type.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceTemplate {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("title", &self.title);
-        object.member("uriTemplate", &self.uri_template);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceTemplate open {
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        4 "description": optional description;
+        5 "icons": optional icons;
+        6 "mimeType": optional mime_type;
+        0 "name": required name;
+        7 "title": optional title;
+        1 "uriTemplate": required uri_template;
     }
 }
 

@@ -3,83 +3,19 @@
 
 //! Reading and writing the types of `roots`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::{ListRootsResult, Root};
 
-impl Decode for ListRootsResult {
-    fn blank() -> Self {
-        Self {
-            roots: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ListRootsResult", &["roots"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ListRootsResult open {
+        0 "roots": required roots;
     }
 }
 
-impl Record for ListRootsResult {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.roots.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ListRootsResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("roots", &self.roots);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Root {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            name: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Root", &["uri", "_meta", "name"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Root {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.uri.fill(reader),
-            1 => self.meta.fill(reader),
-            _ => self.name.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Root {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("name", &self.name);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Root open {
+        1 "_meta": optional meta;
+        2 "name": optional name;
+        0 "uri": required uri;
     }
 }
 

@@ -3,89 +3,25 @@
 
 //! Reading and writing the types of `sampling`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Json, Kind, Map, Members, Reader, Record, Tag, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Kind, Reader, Tag, Writer};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::{
     CreateMessageRequestParams, SamplingContent, SamplingMessage,
     SamplingMessageContentBlock, ToolResultContent, ToolUseContent,
 };
 
-impl Decode for CreateMessageRequestParams {
-    fn blank() -> Self {
-        Self {
-            include_context: None,
-            max_tokens: Decode::blank(),
-            messages: Vec::new(),
-            metadata: None,
-            model_preferences: None,
-            stop_sequences: None,
-            system_prompt: None,
-            temperature: None,
-            tool_choice: None,
-            tools: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "CreateMessageRequestParams",
-                &[
-                    "maxTokens",
-                    "messages",
-                    "includeContext",
-                    "metadata",
-                    "modelPreferences",
-                    "stopSequences",
-                    "systemPrompt",
-                    "temperature",
-                    "toolChoice",
-                    "tools",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CreateMessageRequestParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.max_tokens.fill(reader),
-            1 => self.messages.fill(reader),
-            2 => self.include_context.fill(reader),
-            3 => self.metadata.fill(reader),
-            4 => self.model_preferences.fill(reader),
-            5 => self.stop_sequences.fill(reader),
-            6 => self.system_prompt.fill(reader),
-            7 => self.temperature.fill(reader),
-            8 => self.tool_choice.fill(reader),
-            _ => self.tools.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CreateMessageRequestParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("includeContext", &self.include_context);
-        object.member("maxTokens", &self.max_tokens);
-        object.member("messages", &self.messages);
-        object.optional("metadata", &self.metadata);
-        object.optional("modelPreferences", &self.model_preferences);
-        object.optional("stopSequences", &self.stop_sequences);
-        object.optional("systemPrompt", &self.system_prompt);
-        object.optional("temperature", &self.temperature);
-        object.optional("toolChoice", &self.tool_choice);
-        object.optional("tools", &self.tools);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CreateMessageRequestParams open {
+        2 "includeContext": optional include_context;
+        0 "maxTokens": required max_tokens;
+        1 "messages": required messages;
+        3 "metadata": optional metadata;
+        4 "modelPreferences": optional model_preferences;
+        5 "stopSequences": optional stop_sequences;
+        6 "systemPrompt": optional system_prompt;
+        7 "temperature": optional temperature;
+        8 "toolChoice": optional tool_choice;
+        9 "tools": optional tools;
     }
 }
 
@@ -138,48 +74,11 @@ impl Encode for SamplingContent {
     }
 }
 
-impl Decode for SamplingMessage {
-    fn blank() -> Self {
-        Self {
-            content: Decode::blank(),
-            meta: None,
-            role: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "SamplingMessage",
-                &["content", "role", "_meta"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SamplingMessage {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.content.fill(reader),
-            1 => self.role.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SamplingMessage {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("content", &self.content);
-        object.member("role", &self.role);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SamplingMessage open {
+        2 "_meta": optional meta;
+        0 "content": required content;
+        1 "role": required role;
     }
 }
 
@@ -224,113 +123,24 @@ impl Encode for SamplingMessageContentBlock {
     }
 }
 
-impl Decode for ToolResultContent {
-    fn blank() -> Self {
-        Self {
-            content: Vec::new(),
-            is_error: None,
-            meta: None,
-            structured_content: None,
-            tool_use_id: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ToolResultContent",
-                &[
-                    "type",
-                    "content",
-                    "toolUseId",
-                    "_meta",
-                    "isError",
-                    "structuredContent",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    ToolResultContent open {
+        const 0 "type": constant("tool_result");
+        3 "_meta": optional meta;
+        1 "content": required content;
+        4 "isError": optional is_error;
+        5 "structuredContent": json structured_content;
+        2 "toolUseId": required tool_use_id;
     }
 }
 
-impl Record for ToolResultContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("tool_result"),
-            1 => self.content.fill(reader),
-            2 => self.tool_use_id.fill(reader),
-            3 => self.meta.fill(reader),
-            4 => self.is_error.fill(reader),
-            _ => self.structured_content.insert(Json::blank()).fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolResultContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "tool_result");
-        object.optional("_meta", &self.meta);
-        object.member("content", &self.content);
-        object.optional("isError", &self.is_error);
-        object.optional("structuredContent", &self.structured_content);
-        object.member("toolUseId", &self.tool_use_id);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ToolUseContent {
-    fn blank() -> Self {
-        Self {
-            id: String::new(),
-            input: Decode::blank(),
-            meta: None,
-            name: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ToolUseContent",
-                &["type", "id", "input", "name", "_meta"],
-            )
-            .requiring(&[0, 1, 2, 3]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolUseContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("tool_use"),
-            1 => self.id.fill(reader),
-            2 => self.input.fill(reader),
-            3 => self.name.fill(reader),
-            _ => self.meta.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolUseContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "tool_use");
-        object.optional("_meta", &self.meta);
-        object.member("id", &self.id);
-        object.member("input", &self.input);
-        object.member("name", &self.name);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolUseContent open {
+        const 0 "type": constant("tool_use");
+        4 "_meta": optional meta;
+        1 "id": required id;
+        2 "input": required input;
+        3 "name": required name;
     }
 }
 

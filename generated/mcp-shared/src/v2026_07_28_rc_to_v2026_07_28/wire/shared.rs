@@ -3,110 +3,29 @@
 
 //! Reading and writing the types of `shared`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Tag, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Tag, Writer};
 
 use crate::v2026_07_28_rc_to_v2026_07_28::{
     AudioContent, BlobResourceContents, CacheScope, ContentBlock, EmbeddedResource,
     ImageContent, ResourceLink, TextContent, TextOrBlobContents, TextResourceContents,
 };
 
-impl Decode for AudioContent {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            data: String::new(),
-            meta: None,
-            mime_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "AudioContent",
-                &["type", "data", "mimeType", "_meta", "annotations"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    AudioContent open {
+        const 0 "type": constant("audio");
+        3 "_meta": optional meta;
+        4 "annotations": optional annotations;
+        1 "data": required data;
+        2 "mimeType": required mime_type;
     }
 }
 
-impl Record for AudioContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("audio"),
-            1 => self.data.fill(reader),
-            2 => self.mime_type.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for AudioContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "audio");
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.member("data", &self.data);
-        object.member("mimeType", &self.mime_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for BlobResourceContents {
-    fn blank() -> Self {
-        Self {
-            blob: String::new(),
-            meta: None,
-            mime_type: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "BlobResourceContents",
-                &["blob", "uri", "_meta", "mimeType"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BlobResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.blob.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.meta.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BlobResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.member("blob", &self.blob);
-        object.optional("mimeType", &self.mime_type);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    BlobResourceContents open {
+        2 "_meta": optional meta;
+        0 "blob": required blob;
+        3 "mimeType": optional mime_type;
+        1 "uri": required uri;
     }
 }
 
@@ -171,223 +90,46 @@ impl Encode for ContentBlock {
     }
 }
 
-impl Decode for EmbeddedResource {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            meta: None,
-            resource: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "EmbeddedResource",
-                &["type", "resource", "_meta", "annotations"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    EmbeddedResource open {
+        const 0 "type": constant("resource");
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        1 "resource": required resource;
     }
 }
 
-impl Record for EmbeddedResource {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resource"),
-            1 => self.resource.fill(reader),
-            2 => self.meta.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    ImageContent open {
+        const 0 "type": constant("image");
+        3 "_meta": optional meta;
+        4 "annotations": optional annotations;
+        1 "data": required data;
+        2 "mimeType": required mime_type;
     }
 }
 
-impl Encode for EmbeddedResource {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "resource");
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.member("resource", &self.resource);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ResourceLink open {
+        const 0 "type": constant("resource_link");
+        3 "_meta": optional meta;
+        4 "annotations": optional annotations;
+        5 "description": optional description;
+        6 "icons": optional icons;
+        7 "mimeType": optional mime_type;
+        1 "name": required name;
+        8 "size": optional size;
+        9 "title": optional title;
+        2 "uri": required uri;
     }
 }
 
-impl Decode for ImageContent {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            data: String::new(),
-            meta: None,
-            mime_type: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ImageContent",
-                &["type", "data", "mimeType", "_meta", "annotations"],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ImageContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("image"),
-            1 => self.data.fill(reader),
-            2 => self.mime_type.fill(reader),
-            3 => self.meta.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ImageContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "image");
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.member("data", &self.data);
-        object.member("mimeType", &self.mime_type);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for ResourceLink {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            meta: None,
-            mime_type: None,
-            name: String::new(),
-            size: None,
-            title: None,
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "ResourceLink",
-                &[
-                    "type",
-                    "name",
-                    "uri",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "mimeType",
-                    "size",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1, 2]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ResourceLink {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("resource_link"),
-            1 => self.name.fill(reader),
-            2 => self.uri.fill(reader),
-            3 => self.meta.fill(reader),
-            4 => self.annotations.fill(reader),
-            5 => self.description.fill(reader),
-            6 => self.icons.fill(reader),
-            7 => self.mime_type.fill(reader),
-            8 => self.size.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ResourceLink {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "resource_link");
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.optional("mimeType", &self.mime_type);
-        object.member("name", &self.name);
-        object.optional("size", &self.size);
-        object.optional("title", &self.title);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TextContent {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            meta: None,
-            text: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TextContent",
-                &["type", "text", "_meta", "annotations"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TextContent {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("text"),
-            1 => self.text.fill(reader),
-            2 => self.meta.fill(reader),
-            _ => self.annotations.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TextContent {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "text");
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.member("text", &self.text);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TextContent open {
+        const 0 "type": constant("text");
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        1 "text": required text;
     }
 }
 
@@ -419,51 +161,12 @@ impl Encode for TextOrBlobContents {
     }
 }
 
-impl Decode for TextResourceContents {
-    fn blank() -> Self {
-        Self {
-            meta: None,
-            mime_type: None,
-            text: String::new(),
-            uri: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "TextResourceContents",
-                &["text", "uri", "_meta", "mimeType"],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TextResourceContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.text.fill(reader),
-            1 => self.uri.fill(reader),
-            2 => self.meta.fill(reader),
-            _ => self.mime_type.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TextResourceContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("mimeType", &self.mime_type);
-        object.member("text", &self.text);
-        object.member("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TextResourceContents open {
+        2 "_meta": optional meta;
+        3 "mimeType": optional mime_type;
+        0 "text": required text;
+        1 "uri": required uri;
     }
 }
 

@@ -3,53 +3,14 @@
 
 //! Reading and writing the types of `subscriptions`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Reader, Record, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::SubscriptionFilter;
 
-impl Decode for SubscriptionFilter {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-            "SubscriptionFilter",
-            &[
-                "promptsListChanged",
-                "resourceSubscriptions",
-                "resourcesListChanged",
-                "toolsListChanged",
-            ],
-        );
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SubscriptionFilter {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.prompts_list_changed.fill(reader),
-            1 => self.resource_subscriptions.fill(reader),
-            2 => self.resources_list_changed.fill(reader),
-            _ => self.tools_list_changed.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SubscriptionFilter {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("promptsListChanged", &self.prompts_list_changed);
-        object.optional("resourceSubscriptions", &self.resource_subscriptions);
-        object.optional("resourcesListChanged", &self.resources_list_changed);
-        object.optional("toolsListChanged", &self.tools_list_changed);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SubscriptionFilter open {
+        0 "promptsListChanged": optional prompts_list_changed;
+        1 "resourceSubscriptions": optional resource_subscriptions;
+        2 "resourcesListChanged": optional resources_list_changed;
+        3 "toolsListChanged": optional tools_list_changed;
     }
 }
 

@@ -3,76 +3,18 @@
 
 //! Reading and writing the types of `tools`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
-
 use crate::v2026_07_28_rc_to_v2026_07_28::Tool;
 
-impl Decode for Tool {
-    fn blank() -> Self {
-        Self {
-            annotations: None,
-            description: None,
-            icons: None,
-            input_schema: Decode::blank(),
-            meta: None,
-            name: String::new(),
-            output_schema: None,
-            title: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open(
-                "Tool",
-                &[
-                    "inputSchema",
-                    "name",
-                    "_meta",
-                    "annotations",
-                    "description",
-                    "icons",
-                    "outputSchema",
-                    "title",
-                ],
-            )
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Tool {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.input_schema.fill(reader),
-            1 => self.name.fill(reader),
-            2 => self.meta.fill(reader),
-            3 => self.annotations.fill(reader),
-            4 => self.description.fill(reader),
-            5 => self.icons.fill(reader),
-            6 => self.output_schema.fill(reader),
-            _ => self.title.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Tool {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("_meta", &self.meta);
-        object.optional("annotations", &self.annotations);
-        object.optional("description", &self.description);
-        object.optional("icons", &self.icons);
-        object.member("inputSchema", &self.input_schema);
-        object.member("name", &self.name);
-        object.optional("outputSchema", &self.output_schema);
-        object.optional("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Tool open {
+        2 "_meta": optional meta;
+        3 "annotations": optional annotations;
+        4 "description": optional description;
+        5 "icons": optional icons;
+        0 "inputSchema": required input_schema;
+        1 "name": required name;
+        6 "outputSchema": optional output_schema;
+        7 "title": optional title;
     }
 }
 

@@ -1,0 +1,132 @@
+//! Structs as tables: a line per member says how it is read and how it is written.
+
+/// Implements [`Decode`](crate::Decode) and [`Encode`](crate::Encode) for a struct by a table of its members.
+///
+/// A line has the place at which a reader looks for the member, its name in JSON, whether it is `required` or
+/// `optional` (`json` for an optional one in which `null` is a value), and the field. Lines that begin with `const`
+/// are constants, which are no fields; they come first. Members are written in the order of the lines, constants
+/// before all, and looked for in the order of the places. Unknown members of an `open` struct are kept in its field
+/// `extra`; those of a `typed` one are read as the values of that map; a `closed` one refuses them.
+///
+/// ```
+/// use mcp_wire::{Extra, Map};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Point {
+///     label: Option<String>,
+///     name: String,
+///     extra: Extra,
+/// }
+///
+/// mcp_wire::record! {
+///     Point open {
+///         const 0 "kind": constant("point");
+///         2 "label": optional label;
+///         1 "name": required name;
+///     }
+/// }
+///
+/// let text = r#"{"kind":"point","name":"a","x":1.50}"#;
+/// let point: Point = mcp_wire::from_str(text)?;
+/// assert_eq!(point.name, "a");
+/// assert_eq!(mcp_wire::to_string(&point), text);
+/// # Ok::<(), mcp_wire::Error>(())
+/// ```
+#[macro_export]
+macro_rules! record {
+    ($type:ident open $lines:tt) => {
+        $crate::record!(@all $type open [extra: $crate::Map::new()] $lines);
+    };
+    ($type:ident typed $lines:tt) => {
+        $crate::record!(@all $type typed [extra: $crate::Map::new()] $lines);
+    };
+    ($type:ident closed $lines:tt) => {
+        $crate::record!(@all $type closed [] $lines);
+    };
+    (@all $type:ident $rest:ident [$($extra:tt)*] {
+        $(const $const_at:literal $const_wire:literal: $const_kind:ident($value:expr);)*
+        $($at:literal $wire:literal: $kind:ident $field:ident;)*
+    }) => {
+        impl $crate::Decode for $type {
+            fn blank() -> Self {
+                Self { $($field: $crate::Decode::blank(),)* $($extra)* }
+            }
+
+            fn fill(&mut self, reader: &mut $crate::Reader<'_>) -> ::core::result::Result<(), $crate::Fault> {
+                const COUNT: usize = <[usize]>::len(&[$($const_at,)* $($at,)*]);
+                const NAMES: [&str; COUNT] = {
+                    #[allow(unused_mut)]
+                    let mut names = [""; COUNT];
+                    $(names[$const_at] = $const_wire;)*
+                    $(names[$at] = $wire;)*
+                    names
+                };
+                const REQUIRED: u128 = 0 $(| 1 << $const_at)* $(| $crate::record!(@required $kind) << $at)*;
+                static MEMBERS: $crate::Members = $crate::Members::table(
+                    ::core::stringify!($type),
+                    &NAMES,
+                    REQUIRED,
+                    $crate::record!(@closed $rest),
+                );
+                $crate::record!(@fill $rest self reader MEMBERS)
+            }
+        }
+
+        impl $crate::Record for $type {
+            fn member(
+                &mut self,
+                index: usize,
+                reader: &mut $crate::Reader<'_>,
+            ) -> ::core::result::Result<(), $crate::Fault> {
+                match index {
+                    $($const_at => reader.$const_kind($value),)*
+                    $($at => $crate::record!(@read $kind self.$field, reader),)*
+                    _ => reader.skip(),
+                }
+            }
+
+            $crate::record!(@extra $rest);
+        }
+
+        impl $crate::Encode for $type {
+            fn encode(&self, writer: &mut $crate::Writer) {
+                #[allow(unused_mut)]
+                let mut object = writer.object();
+                $(object.$const_kind($const_wire, $value);)*
+                $($crate::record!(@write $kind object, $wire, &self.$field);)*
+                $crate::record!(@rest $rest object, self);
+                object.end();
+            }
+        }
+    };
+    (@required required) => { 1 };
+    (@required $optional:ident) => { 0 };
+    (@closed closed) => { true };
+    (@closed $open:ident) => { false };
+    (@fill typed $self:ident $reader:ident $members:ident) => {{
+        let mut extra = $crate::Map::new();
+        $reader.record_with(&$members, $self, &mut extra)?;
+        $self.extra = extra;
+        Ok(())
+    }};
+    (@fill $rest:ident $self:ident $reader:ident $members:ident) => {
+        $reader.record(&$members, $self)
+    };
+    // `null` is a value where any JSON may stand.
+    (@read json $field:expr, $reader:ident) => {
+        $crate::Decode::fill($field.insert($crate::Json::blank()), $reader)
+    };
+    (@read $kind:ident $field:expr, $reader:ident) => {
+        $crate::Decode::fill(&mut $field, $reader)
+    };
+    (@extra open) => {
+        fn extra(&mut self) -> ::core::option::Option<&mut $crate::Extra> {
+            Some(&mut self.extra)
+        }
+    };
+    (@extra $rest:ident) => {};
+    (@write required $object:ident, $wire:literal, $value:expr) => { $object.member($wire, $value) };
+    (@write $kind:ident $object:ident, $wire:literal, $value:expr) => { $object.optional($wire, $value) };
+    (@rest closed $object:ident, $self:ident) => {};
+    (@rest $rest:ident $object:ident, $self:ident) => { $object.extra(&$self.extra) };
+}
