@@ -114,7 +114,7 @@ macro_rules! record {
     };
     // `null` is a value where any JSON may stand.
     (@read json $field:expr, $reader:ident) => {
-        $crate::Decode::fill($field.insert($crate::Json::blank()), $reader)
+        $crate::Decode::fill($field.insert(<$crate::Json as $crate::Decode>::blank()), $reader)
     };
     (@read $kind:ident $field:expr, $reader:ident) => {
         $crate::Decode::fill(&mut $field, $reader)

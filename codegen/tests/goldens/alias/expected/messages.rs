@@ -18,7 +18,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

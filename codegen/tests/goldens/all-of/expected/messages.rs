@@ -16,7 +16,7 @@ pub struct File {
 }
 
 impl File {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>, size: impl Into<Integer>) -> Self {
         Self {
@@ -47,7 +47,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -80,7 +80,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

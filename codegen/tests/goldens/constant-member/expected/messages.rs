@@ -12,7 +12,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

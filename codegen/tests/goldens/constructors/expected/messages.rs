@@ -14,7 +14,7 @@ pub struct Author {
 }
 
 impl Author {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -63,7 +63,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         uri: mcp_wire::words::Uri<impl Into<String>>,

@@ -14,7 +14,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -44,7 +44,7 @@ pub struct ToolItem {
 }
 
 impl ToolItem {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

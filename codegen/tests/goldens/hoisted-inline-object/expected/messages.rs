@@ -16,7 +16,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -52,7 +52,7 @@ pub struct ToolAnnotations {
 }
 
 impl ToolAnnotations {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -76,7 +76,7 @@ pub struct ToolIcons {
 }
 
 impl ToolIcons {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(src: impl Into<String>) -> Self {
         Self {

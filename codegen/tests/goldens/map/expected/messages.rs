@@ -14,7 +14,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(scores: impl Into<Scores>) -> Self {
         Self {
@@ -45,7 +45,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

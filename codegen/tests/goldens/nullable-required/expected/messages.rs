@@ -12,7 +12,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -36,7 +36,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(owner: Option<Owner>, ttl: Option<Integer>) -> Self {
         Self {

@@ -38,7 +38,7 @@ pub struct Größe {
 }
 
 impl Größe {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(größe: impl Into<Number>) -> Self {
         Self {
@@ -79,7 +79,7 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

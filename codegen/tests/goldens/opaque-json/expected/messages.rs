@@ -18,7 +18,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         anything: impl Into<Json>,

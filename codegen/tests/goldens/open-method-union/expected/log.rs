@@ -10,7 +10,7 @@ pub struct DoneNotification {
 }
 
 impl DoneNotification {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -27,7 +27,7 @@ pub struct LogNotification {
 }
 
 impl LogNotification {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<LogParams>) -> Self {
         Self {
@@ -47,7 +47,7 @@ pub struct LogParams {
 }
 
 impl LogParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {

@@ -12,7 +12,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -40,7 +40,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

@@ -14,7 +14,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self {

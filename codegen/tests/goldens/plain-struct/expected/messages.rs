@@ -18,7 +18,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(
         label: impl Into<String>,

@@ -14,7 +14,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -73,7 +73,7 @@ pub struct OptionItem {
 }
 
 impl OptionItem {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self {

@@ -33,7 +33,7 @@ pub struct Negation {
 }
 
 impl Negation {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(of: impl Into<Expression>) -> Self {
         Self {
@@ -57,7 +57,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(value: impl Into<String>) -> Self {
         Self {

@@ -12,7 +12,7 @@ pub struct EchoParams {
 }
 
 impl EchoParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -32,7 +32,7 @@ pub struct EchoRequest {
 }
 
 impl EchoRequest {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(params: impl Into<EchoParams>) -> Self {
         Self {
@@ -52,7 +52,7 @@ pub struct EchoResult {
 }
 
 impl EchoResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -70,7 +70,7 @@ pub struct TickNotification {
 }
 
 impl TickNotification {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

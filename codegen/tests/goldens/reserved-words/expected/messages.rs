@@ -52,7 +52,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(member: impl Into<Integer>, type_: impl Into<String>) -> Self {
         Self {

@@ -10,7 +10,7 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into() }
@@ -27,7 +27,7 @@ pub struct Open {
 }
 
 impl Open {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -47,7 +47,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

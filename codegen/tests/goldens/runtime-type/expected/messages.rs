@@ -12,7 +12,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(id: impl Into<RequestId>) -> Self {
         Self {

@@ -16,7 +16,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(input_schema: impl Into<JsonObject>) -> Self {
         Self {

@@ -31,7 +31,7 @@ pub struct RunRequest {
 }
 
 impl RunRequest {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -48,7 +48,7 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(output: impl Into<String>) -> Self {
         Self {
@@ -68,7 +68,7 @@ pub struct TaskResult {
 }
 
 impl TaskResult {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(task: impl Into<String>) -> Self {
         Self {

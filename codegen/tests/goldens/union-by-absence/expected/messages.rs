@@ -14,7 +14,7 @@ pub struct FormParams {
 }
 
 impl FormParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(fields: impl Into<Integer>) -> Self {
         Self {
@@ -88,7 +88,7 @@ pub struct UrlParams {
 }
 
 impl UrlParams {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self {

@@ -12,7 +12,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(result: impl Into<String>) -> Self {
         Self {
@@ -53,7 +53,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {

@@ -14,7 +14,7 @@ pub struct BlobContents {
 }
 
 impl BlobContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(blob: impl Into<String>) -> Self {
         Self {
@@ -65,7 +65,7 @@ pub struct TextContents {
 }
 
 impl TextContents {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {

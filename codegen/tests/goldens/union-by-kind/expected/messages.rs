@@ -12,7 +12,7 @@ pub struct Bag {
 }
 
 impl Bag {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(size: impl Into<Integer>) -> Self {
         Self {

@@ -12,7 +12,7 @@ pub struct PlainSchema {
 }
 
 impl PlainSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(items: impl Into<JsonObject>) -> Self {
         Self {
@@ -53,7 +53,7 @@ pub struct TitledSchema {
 }
 
 impl TitledSchema {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(items: impl Into<TitledSchemaItems>) -> Self {
         Self {
@@ -73,7 +73,7 @@ pub struct TitledSchemaItems {
 }
 
 impl TitledSchemaItems {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(titles: Vec<String>) -> Self {
         Self { titles, extra: Map::new() }

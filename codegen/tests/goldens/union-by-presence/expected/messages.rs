@@ -33,7 +33,7 @@ pub struct PlainChoice {
 }
 
 impl PlainChoice {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self { values, extra: Map::new() }
@@ -52,7 +52,7 @@ pub struct TitledChoice {
 }
 
 impl TitledChoice {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(titles: Vec<String>, values: Vec<String>) -> Self {
         Self {

@@ -14,7 +14,7 @@ pub struct OtherReference {
 }
 
 impl OtherReference {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(kind: impl Into<String>) -> Self {
         Self {
@@ -63,7 +63,7 @@ pub struct ToolReference {
 }
 
 impl ToolReference {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {

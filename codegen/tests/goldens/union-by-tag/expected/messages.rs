@@ -12,7 +12,7 @@ pub struct CircleShape {
 }
 
 impl CircleShape {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(radius: impl Into<Number>) -> Self {
         Self {
@@ -53,7 +53,7 @@ pub struct SquareShape {
 }
 
 impl SquareShape {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(side: impl Into<Number>) -> Self {
         Self {

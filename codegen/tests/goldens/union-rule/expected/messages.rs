@@ -35,7 +35,7 @@ pub struct Long {
 }
 
 impl Long {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -87,7 +87,7 @@ pub struct Short {
 }
 
 impl Short {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value; the `with_*` methods set its fields.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

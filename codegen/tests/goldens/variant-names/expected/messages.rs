@@ -10,7 +10,7 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// An empty one; `with_*` sets what it holds.
+    /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -27,7 +27,7 @@ pub struct Custom {
 }
 
 impl Custom {
-    /// One with what must be there; `with_*` sets the rest.
+    /// Creates a value with its fields.
     #[must_use]
     pub fn new(at: impl Into<String>) -> Self {
         Self {

@@ -1,45 +1,13 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::{Form, FormKind};
 
-impl Decode for Form {
-    fn blank() -> Self {
-        Self {
-            kind: None,
-            title: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Form", &["title", "kind"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Form {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.title.fill(reader),
-            _ => self.kind.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Form {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("kind", &self.kind);
-        object.member("title", &self.title);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Form open {
+        1 "kind": optional kind;
+        0 "title": required title;
     }
 }
 

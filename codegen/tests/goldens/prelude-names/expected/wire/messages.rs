@@ -1,40 +1,13 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Writer};
 
 use crate::{Holder, HolderKind, OptionItem};
 
-impl Decode for Holder {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Holder", &["kind", "option"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Holder {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.kind.fill(reader),
-            _ => self.option.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Holder {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("kind", &self.kind);
-        object.optional("option", &self.option);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Holder open {
+        0 "kind": optional kind;
+        1 "option": optional option;
     }
 }
 
@@ -58,37 +31,9 @@ impl Encode for HolderKind {
     }
 }
 
-impl Decode for OptionItem {
-    fn blank() -> Self {
-        Self {
-            value: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("OptionItem", &["value"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for OptionItem {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.value.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for OptionItem {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("value", &self.value);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    OptionItem open {
+        0 "value": required value;
     }
 }
 

@@ -1,8 +1,6 @@
 //! Reading and writing the types of `run`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
 
 use crate::{RunOutcome, RunRequest, RunResult, TaskResult};
 
@@ -34,101 +32,21 @@ impl Encode for RunOutcome {
     }
 }
 
-impl Decode for RunRequest {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RunRequest", &["method"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    RunRequest open {
+        const 0 "method": constant("run/now");
     }
 }
 
-impl Record for RunRequest {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        reader.constant("run/now")
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
+mcp_wire::record! {
+    RunResult open {
+        0 "output": required output;
     }
 }
 
-impl Encode for RunRequest {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("method", "run/now");
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for RunResult {
-    fn blank() -> Self {
-        Self {
-            output: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("RunResult", &["output"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for RunResult {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.output.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for RunResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("output", &self.output);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TaskResult {
-    fn blank() -> Self {
-        Self {
-            task: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("TaskResult", &["task"]).requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TaskResult {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.task.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TaskResult {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("task", &self.task);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TaskResult open {
+        0 "task": required task;
     }
 }
 

@@ -1,45 +1,13 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{FormParams, FormParamsMode, Params, UrlParams};
 
-impl Decode for FormParams {
-    fn blank() -> Self {
-        Self {
-            fields: Decode::blank(),
-            mode: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("FormParams", &["fields", "mode"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for FormParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.fields.fill(reader),
-            _ => self.mode.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for FormParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("fields", &self.fields);
-        object.optional("mode", &self.mode);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    FormParams open {
+        0 "fields": required fields;
+        1 "mode": optional mode;
     }
 }
 
@@ -88,41 +56,10 @@ impl Encode for Params {
     }
 }
 
-impl Decode for UrlParams {
-    fn blank() -> Self {
-        Self {
-            url: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("UrlParams", &["mode", "url"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UrlParams {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("url"),
-            _ => self.url.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UrlParams {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("mode", "url");
-        object.member("url", &self.url);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    UrlParams open {
+        const 0 "mode": constant("url");
+        1 "url": required url;
     }
 }
 

@@ -1,41 +1,12 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
 
 use crate::{Answer, Batch, Call};
 
-impl Decode for Answer {
-    fn blank() -> Self {
-        Self {
-            result: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Answer", &["result"]).requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Answer {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.result.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Answer {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("result", &self.result);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Answer open {
+        0 "result": required result;
     }
 }
 
@@ -73,36 +44,9 @@ impl Encode for Batch {
     }
 }
 
-impl Decode for Call {
-    fn blank() -> Self {
-        Self {
-            method: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Call", &["method"]).requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Call {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.method.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Call {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("method", &self.method);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Call open {
+        0 "method": required method;
     }
 }
 

@@ -1,47 +1,13 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
 
 use crate::{BlobContents, Contents, TextContents};
 
-impl Decode for BlobContents {
-    fn blank() -> Self {
-        Self {
-            blob: String::new(),
-            uri: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("BlobContents", &["blob", "uri"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for BlobContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.blob.fill(reader),
-            _ => self.uri.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for BlobContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("blob", &self.blob);
-        object.optional("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    BlobContents open {
+        0 "blob": required blob;
+        1 "uri": optional uri;
     }
 }
 
@@ -73,42 +39,10 @@ impl Encode for Contents {
     }
 }
 
-impl Decode for TextContents {
-    fn blank() -> Self {
-        Self {
-            text: String::new(),
-            uri: None,
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("TextContents", &["text", "uri"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TextContents {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.text.fill(reader),
-            _ => self.uri.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TextContents {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("text", &self.text);
-        object.optional("uri", &self.uri);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TextContents open {
+        0 "text": required text;
+        1 "uri": optional uri;
     }
 }
 

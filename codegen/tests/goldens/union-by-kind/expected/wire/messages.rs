@@ -1,39 +1,12 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Kind, Map, Members, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Kind, Reader, Writer};
 
 use crate::{Bag, Token, Value};
 
-impl Decode for Bag {
-    fn blank() -> Self {
-        Self {
-            size: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Bag", &["size"]).requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Bag {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.size.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Bag {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("size", &self.size);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Bag open {
+        0 "size": required size;
     }
 }
 

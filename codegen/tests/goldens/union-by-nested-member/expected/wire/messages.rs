@@ -1,42 +1,12 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Paths, Reader, Record, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
 
 use crate::{PlainSchema, Schema, TitledSchema, TitledSchemaItems};
 
-impl Decode for PlainSchema {
-    fn blank() -> Self {
-        Self {
-            items: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("PlainSchema", &["items"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for PlainSchema {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.items.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for PlainSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("items", &self.items);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    PlainSchema open {
+        0 "items": required items;
     }
 }
 
@@ -69,71 +39,15 @@ impl Encode for Schema {
     }
 }
 
-impl Decode for TitledSchema {
-    fn blank() -> Self {
-        Self {
-            items: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("TitledSchema", &["items"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    TitledSchema open {
+        0 "items": required items;
     }
 }
 
-impl Record for TitledSchema {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.items.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TitledSchema {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("items", &self.items);
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for TitledSchemaItems {
-    fn blank() -> Self {
-        Self {
-            titles: Vec::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("TitledSchemaItems", &["titles"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for TitledSchemaItems {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.titles.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for TitledSchemaItems {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("titles", &self.titles);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    TitledSchemaItems open {
+        0 "titles": required titles;
     }
 }
 

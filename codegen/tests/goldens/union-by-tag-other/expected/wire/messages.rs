@@ -1,47 +1,13 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, TagFound, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
 
 use crate::{OtherReference, Reference, ToolReference};
 
-impl Decode for OtherReference {
-    fn blank() -> Self {
-        Self {
-            id: None,
-            kind: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("OtherReference", &["kind", "id"])
-            .requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for OtherReference {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.kind.fill(reader),
-            _ => self.id.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for OtherReference {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("id", &self.id);
-        object.member("kind", &self.kind);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    OtherReference open {
+        1 "id": optional id;
+        0 "kind": required kind;
     }
 }
 
@@ -73,41 +39,10 @@ impl Encode for Reference {
     }
 }
 
-impl Decode for ToolReference {
-    fn blank() -> Self {
-        Self {
-            name: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("ToolReference", &["kind", "name"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for ToolReference {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("tool"),
-            _ => self.name.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for ToolReference {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("kind", "tool");
-        object.member("name", &self.name);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    ToolReference open {
+        const 0 "kind": constant("tool");
+        1 "name": required name;
     }
 }
 

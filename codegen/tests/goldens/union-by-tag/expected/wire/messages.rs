@@ -1,44 +1,13 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, Writer};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, Writer};
 
 use crate::{CircleShape, Shape, SquareShape};
 
-impl Decode for CircleShape {
-    fn blank() -> Self {
-        Self {
-            radius: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("CircleShape", &["type", "radius"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for CircleShape {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("circle"),
-            _ => self.radius.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for CircleShape {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "circle");
-        object.member("radius", &self.radius);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    CircleShape open {
+        const 0 "type": constant("circle");
+        1 "radius": required radius;
     }
 }
 
@@ -70,41 +39,10 @@ impl Encode for Shape {
     }
 }
 
-impl Decode for SquareShape {
-    fn blank() -> Self {
-        Self {
-            side: Decode::blank(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("SquareShape", &["type", "side"])
-            .requiring(&[0, 1]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for SquareShape {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => reader.constant("square"),
-            _ => self.side.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for SquareShape {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("type", "square");
-        object.member("side", &self.side);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    SquareShape open {
+        const 0 "type": constant("square");
+        1 "side": required side;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{Decode, Encode, Extra, Fault, Members, Paths, Reader, Record, Writer};
+use mcp_wire::{Decode, Encode, Fault, Paths, Reader, Writer};
 
 use crate::{Answer, Long, Outcome, Short};
 
@@ -27,37 +27,10 @@ impl Encode for Answer {
     }
 }
 
-impl Decode for Long {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Long", &["a", "b"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Long {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.a.fill(reader),
-            _ => self.b.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Long {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("a", &self.a);
-        object.optional("b", &self.b);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Long open {
+        0 "a": optional a;
+        1 "b": optional b;
     }
 }
 
@@ -90,33 +63,9 @@ impl Encode for Outcome {
     }
 }
 
-impl Decode for Short {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Short", &["a"]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Short {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.a.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Short {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.optional("a", &self.a);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Short open {
+        0 "a": optional a;
     }
 }
 

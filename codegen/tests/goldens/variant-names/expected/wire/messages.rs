@@ -1,71 +1,18 @@
 //! Reading and writing the types of `messages`.
 
-use mcp_wire::{
-    Decode, Encode, Extra, Fault, Map, Members, Reader, Record, Tag, TagFound, Writer,
-};
+use mcp_wire::{Decode, Encode, Fault, Reader, Tag, TagFound, Writer};
 
 use crate::{Begun, Custom, Moment};
 
-impl Decode for Begun {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Begun", &["at"]).requiring(&[0]);
-        reader.record(&MEMBERS, self)
+mcp_wire::record! {
+    Begun open {
+        const 0 "at": constant("start");
     }
 }
 
-impl Record for Begun {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        reader.constant("start")
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Begun {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.constant("at", "start");
-        object.extra(&self.extra);
-        object.end();
-    }
-}
-
-impl Decode for Custom {
-    fn blank() -> Self {
-        Self {
-            at: String::new(),
-            extra: Map::new(),
-        }
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("Custom", &["at"]).requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for Custom {
-    fn member(&mut self, _: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        self.at.fill(reader)
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for Custom {
-    fn encode(&self, writer: &mut Writer) {
-        let mut object = writer.object();
-        object.member("at", &self.at);
-        object.extra(&self.extra);
-        object.end();
+mcp_wire::record! {
+    Custom open {
+        0 "at": required at;
     }
 }
 
