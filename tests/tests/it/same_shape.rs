@@ -63,7 +63,7 @@ fn collect(item: syn::Item, items: &mut Items) {
         // What answers a request is a fact of its method, not of its type.
         syn::Item::Impl(item) if is_of_method(&item) => return,
         // The table of a struct's members begins with its name.
-        syn::Item::Macro(item) => {
+        syn::Item::Macro(item) if item.mac.path.segments.last().unwrap().ident == "record" => {
             let tokens = item.mac.tokens;
             let name = tokens.clone().into_iter().next();
             (
