@@ -1,4 +1,4 @@
-//! `cargo xtask conformance`: the official conformance suite against the example server and the example client.
+//! `cargo xtask conformance`: the official conformance suite against the conformance server and the example client.
 //!
 //! The suite and, where there is none new enough, Node come from the npm registry into a folder below target/. It needs
 //! the network and is no part of `cargo test`; without npm it is skipped, and the output says so.
@@ -216,28 +216,26 @@ impl Server {
                 "run",
                 "--quiet",
                 "-p",
-                "mcp-revisions",
-                "--features",
-                "http",
-                "--example",
+                "mcp-test-programs",
+                "--bin",
                 "conformance_server",
             ])
             .args(["--", "0"])
             .current_dir(workspace)
             .stdout(Stdio::piped())
             .spawn()
-            .context("cannot start the example server")?;
+            .context("cannot start the conformance server")?;
         let stdout = child
             .stdout
             .take()
-            .context("the example server has no output")?;
+            .context("the conformance server has no output")?;
         let mut url = String::new();
         BufReader::new(stdout).read_line(&mut url)?;
         let url = url.trim().to_owned();
         let server = Self { child, url };
         ensure!(
             server.url.starts_with("http://"),
-            "the example server did not say where it listens"
+            "the conformance server did not say where it listens"
         );
         Ok(server)
     }

@@ -1,4 +1,4 @@
-//! The client's side: the suite starts the example client, once a scenario, and serves it.
+//! The client's side: the suite starts the conformance client, once a scenario, and serves it.
 //!
 //! What is run is what the requirements of any revision score, in each revision that has it; but for scenarios of
 //! authorization, which is left to crates made for it: they are counted, and not run.
@@ -86,24 +86,27 @@ fn list(suite: &Suite, by: &str, revision: &str) -> anyhow::Result<BTreeSet<Stri
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Builds the example client; where it is.
+/// Builds the conformance client; where it is.
 fn build(workspace: &Path) -> anyhow::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "-p", "mcp-revisions", "--example"])
+        .args(["build", "-p", "mcp-test-programs", "--bin"])
         .args(["conformance_client", "--message-format", "json"])
         .current_dir(workspace)
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start cargo")?;
-    ensure!(output.status.success(), "the example client does not build");
+    ensure!(
+        output.status.success(),
+        "the conformance client does not build"
+    );
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut built = messages.filter(|message| message["target"]["kind"][0] == "example");
+    let mut built = messages.filter(|message| message["target"]["kind"][0] == "bin");
     let path = built.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    path.context("cargo did not say where the example client is")
+    path.context("cargo did not say where the conformance client is")
 }
 
 /// One scenario. What only warns, and a client that fails, count as failed, as they do with the suite.

@@ -1,6 +1,6 @@
 //! The server that the official conformance suite wants to see: functions registered once, for clients of every revision.
 //!
-//! `cargo run -p mcp-revisions --example conformance_server -- 3000`; port 0 takes any that is free. The address is the
+//! `cargo run -p mcp-test-programs --bin conformance_server -- 3000`; port 0 takes any that is free. The address is the
 //! first line on standard output. `cargo xtask conformance` runs the suite against it.
 
 mod conformance;

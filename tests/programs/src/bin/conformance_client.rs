@@ -5,6 +5,7 @@
 //! calls each of them at the same time as the others, reads resources and gets prompts; of scenarios it knows nothing
 //! but the tool calls that one may prescribe.
 
+#[path = "../../../../runtime/examples/sample/mod.rs"]
 mod sample;
 
 use std::env;
