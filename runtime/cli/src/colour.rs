@@ -36,10 +36,14 @@ pub(crate) fn harmless(text: &str, is_terminal: bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// Prints a text for people on standard error, as it is but for what a terminal would act on.
+pub(crate) fn tell(text: &str) {
+    eprint!("{}", harmless(text, true));
+}
+
 /// Prints an error for people on standard error.
 pub(crate) fn print_error(error: impl std::fmt::Display) {
-    let told = format!("error: {error:#}");
-    eprintln!("{}", harmless(&told, true));
+    tell(&format!("error: {error:#}\n"));
 }
 
 /// A colour of a terminal.

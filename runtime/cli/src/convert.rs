@@ -188,10 +188,8 @@ fn report_whole(whole: Whole, as_json: bool) -> Outcome {
     let mut code = 0;
     for (place, outcome) in whole.messages {
         if !as_json {
-            eprint!("{place}: ");
-            if outcome.is_exact() {
-                eprintln!("exact");
-            }
+            let exact = if outcome.is_exact() { "exact\n" } else { "" };
+            crate::colour::tell(&format!("{place}: {exact}"));
         }
         let one = report(outcome, as_json);
         code = code.max(one.code);
@@ -260,7 +258,7 @@ fn converted(
     match mcp_registry::convert(Subject::Type(name), from, to, text, cx) {
         Ok(outcome) => {
             for loss in outcome.losses() {
-                eprintln!("--{option}: {loss}");
+                crate::colour::tell(&format!("--{option}: {loss}\n"));
             }
             let problem = format!("--{option} cannot be converted to revision {to}");
             outcome.value().context(problem)
@@ -334,7 +332,7 @@ fn report(conversion: Conversion<Json>, as_json: bool) -> Outcome {
         text.push('\n');
     }
     if !as_json {
-        eprint!("{note}");
+        crate::colour::tell(&note);
     }
     Outcome { text, code }
 }
@@ -365,7 +363,8 @@ fn invalid(pointer: &str, problem: &str, as_json: bool) -> Outcome {
             format!("{row}\n")
         }
         false => {
-            eprintln!("error: not valid in the revision that it is said to be of: {problem}");
+            let what = "not valid in the revision that it is said to be of";
+            crate::colour::print_error(format_args!("{what}: {problem}"));
             String::new()
         }
     };

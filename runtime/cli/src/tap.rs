@@ -163,13 +163,14 @@ fn write_down(heard: &Receiver<Event>, mut record: Option<impl Write>, mut watch
                 .write_all(written.as_bytes())
                 .and_then(|()| file.flush())
             {
-                eprintln!("mcp-rev: the transcript ends here: {error}");
+                let end = format!("mcp-rev: the transcript ends here: {error}\n");
+                crate::colour::tell(&end);
                 record = None;
             }
         }
         if let Some(watch) = &mut watch {
             let seen = watch.sees(direction, at, &line);
-            eprint!("{}", crate::colour::harmless(&seen, true));
+            crate::colour::tell(&seen);
         }
     }
 }

@@ -2,14 +2,20 @@
 //! `subscriptions/listen` of the handlers, whose notifications go to the session.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use mcp_registry::{Adapter, Revision};
-use mcp_wire::{Json, JsonObject};
+use mcp_wire::{ErrorObject, Json, JsonObject};
 
 use super::{About, Occasion, StateMachine, Step, World};
 use crate::adapters::filter::{self, Filter};
 use crate::errors;
 use crate::methods;
+use crate::protocol::Token;
+use crate::protocol::translate::no_params;
+
+/// How long a subscription waits until the handlers have taken it up; after that it is answered all the same.
+const TAKES_UP: Duration = Duration::from_secs(10);
 
 /// What the client of a session is told.
 #[derive(Debug, Default)]
@@ -19,9 +25,15 @@ pub(super) struct Listening {
     /// Whether the lists are listened to: from the moment that the client is initialized.
     lists: bool,
     current: Option<u64>,
+    /// Whether the handlers have said something in it: from then on no change is missed.
+    is_taken_up: bool,
     /// The call before: it goes on until the handlers have taken up the new one.
     before: Option<u64>,
     last_key: u64,
+    /// Subscriptions that are answered once the current call is taken up, with their resources.
+    waiting: Vec<(Token, String)>,
+    /// Until when they wait.
+    until: Option<Duration>,
 }
 
 impl StateMachine for Listening {
@@ -42,13 +54,24 @@ impl StateMachine for Listening {
                 method,
                 params,
             } => Some(self.told(key, method, params, world)),
-            Occasion::OwnResult { key, .. } => {
-                self.current = self.current.filter(|current| *current != key);
-                self.before = self.before.filter(|before| *before != key);
+            Occasion::OwnResult { key, result } => Some(self.ended(key, result, world)),
+            Occasion::Cancelled { token } => {
+                self.waiting.retain(|(waiting, _)| *waiting != token);
                 Some(Vec::new())
+            }
+            Occasion::Time => {
+                let is_over = self.until.is_some_and(|until| until <= world.now);
+                Some(match is_over {
+                    true => self.answer(),
+                    false => Vec::new(),
+                })
             }
             _ => None,
         }
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.until
     }
 }
 
@@ -72,14 +95,59 @@ impl Listening {
             _ if self.uris.len() >= world.limits.subscriptions => {
                 return refused(errors::too_many_subscriptions(world.limits.subscriptions));
             }
-            _ => self.uris.insert(uri) || self.current.is_none(),
+            _ => {
+                self.waiting.push((about.token, uri.clone()));
+                self.uris.insert(uri) || self.current.is_none()
+            }
         };
-        let mut steps = vec![Step::Answer(
-            about.token,
-            Ok(crate::protocol::translate::no_params()),
-        )];
+        let mut steps = Vec::new();
+        if about.method == methods::RESOURCES_UNSUBSCRIBE {
+            steps.push(Step::Answer(about.token, Ok(no_params())));
+        }
         if changed {
             steps.extend(self.listen(world));
+        }
+        // A change right after the answer is not missed.
+        if self.current.is_none() || self.is_taken_up {
+            steps.extend(self.answer());
+        } else if !self.waiting.is_empty() {
+            self.until.get_or_insert(world.now + TAKES_UP);
+        }
+        steps
+    }
+
+    /// Answers the subscriptions that have waited.
+    fn answer(&mut self) -> Vec<Step> {
+        self.until = None;
+        let waiting = std::mem::take(&mut self.waiting);
+        let answers = waiting.into_iter();
+        answers
+            .map(|(token, _)| Step::Answer(token, Ok(no_params())))
+            .collect()
+    }
+
+    /// The handlers have answered a call: nothing more is told in it.
+    fn ended(
+        &mut self,
+        key: u64,
+        result: Result<&Json, &ErrorObject>,
+        world: &World<'_>,
+    ) -> Vec<Step> {
+        self.before = self.before.filter(|before| *before != key);
+        if self.current != Some(key) {
+            return Vec::new();
+        }
+        self.current = None;
+        let (Err(error), Some(peer)) = (result, self.peer) else {
+            return self.answer();
+        };
+        self.until = None;
+        let mut steps = Vec::new();
+        for (token, uri) in std::mem::take(&mut self.waiting) {
+            self.uris.remove(&uri);
+            let method = methods::SUBSCRIPTIONS_LISTEN;
+            let error = world.error_out(method, error.clone(), peer);
+            steps.push(Step::Answer(token, Err(error)));
         }
         steps
     }
@@ -90,11 +158,14 @@ impl Listening {
             return Vec::new();
         };
         let mut steps = Vec::new();
-        if let Some(before) = self.before.take() {
-            steps.push(Step::CancelOwn { key: before });
-        }
+        // Of two calls the one goes on that is taken up.
+        let over = match self.is_taken_up {
+            true => std::mem::replace(&mut self.before, self.current.take()),
+            false => self.current.take(),
+        };
+        steps.extend(over.map(|key| Step::CancelOwn { key }));
+        self.is_taken_up = false;
         let filter = Filter::of_session(self.lists, &self.uris, |path| world.declares(path));
-        self.before = self.current.take();
         if filter.is_empty() {
             steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
             return steps;
@@ -115,7 +186,9 @@ impl Listening {
         let mut steps = Vec::new();
         if self.current == Some(key) {
             // The new call is taken up, so that nothing is missed without the old one.
+            self.is_taken_up = true;
             steps.extend(self.before.take().map(|key| Step::CancelOwn { key }));
+            steps.extend(self.answer());
         }
         let Some(method) = filter::change(method) else {
             return steps;

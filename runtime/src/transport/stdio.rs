@@ -24,8 +24,11 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::line::read_line;
 use crate::Spoken;
-use crate::serve::{Facts, Handler, Lane, Next, Queue, route, started};
-use crate::server::Server;
+use crate::serve::{Budget, Facts, Handler, Lane, Next, Queue, route, started};
+use crate::server::{Owner, Server};
+
+/// How many messages of the greatest length a client may leave unread; an answer beyond that becomes an error.
+const UNREAD: usize = 4;
 
 /// Serves standard input and output until the input ends and what came is answered.
 ///
@@ -48,7 +51,9 @@ pub async fn serve_on<App: Spoken>(
     let limit = server.limits().message_bytes;
     let (server, start) = started(server);
     let lane = Lane::new(Arc::clone(&server), Arc::new(handler), start, None);
-    let (texts, queue) = route(None);
+    let unread = limit.saturating_mul(UNREAD);
+    let unread = Budget::new(unread, unread).of(Owner::Unknown);
+    let (texts, queue) = route(Some(unread));
     let mut writer = tokio::spawn(write(queue, output));
     // Nothing else has taken it yet.
     let _ = lane.at_large(texts.clone());

@@ -346,3 +346,50 @@ async fn a_thousand_questions_that_were_given_up_do_not_keep_the_next_from_being
         "{answer}"
     );
 }
+
+/// A client that asks and does not read: what is kept for it has a bound, and it reads why it got no more.
+#[tokio::test]
+async fn what_a_client_does_not_read_has_a_bound() {
+    const CALLS: usize = 40;
+    const LONG: usize = 4 << 20;
+    let called = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&called);
+    // All of them are at work before the first one answers.
+    let handler = move |_: Call, _: Peer| {
+        let count = Arc::clone(&count);
+        async move {
+            count.fetch_add(1, Ordering::SeqCst);
+            while count.load(Ordering::SeqCst) < CALLS {
+                tokio::task::yield_now().await;
+            }
+            let long = "x".repeat(LONG);
+            Ok(Json::from(
+                json!({"content": [{"type": "text", "text": long}]}),
+            ))
+        }
+    };
+    let (mut to, input) = tokio::io::duplex(1 << 16);
+    let (output, mut from) = tokio::io::duplex(1 << 10);
+    let server = handlers::server().unwrap();
+    let serving = tokio::spawn(stdio::serve_on(server, handler, input, output));
+    for id in 0..CALLS {
+        let call = modern(id as i64, "add") + "\n";
+        to.write_all(call.as_bytes()).await.unwrap();
+    }
+    while called.load(Ordering::SeqCst) < CALLS {
+        tokio::task::yield_now().await;
+    }
+    // Each of them has answered by then.
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
+    drop(to);
+    let mut read = String::new();
+    from.read_to_string(&mut read).await.unwrap();
+    serving.await.unwrap().unwrap();
+    assert_eq!(read.lines().count(), CALLS, "each has its answer");
+    let kept = 4 * Limits::default().message_bytes;
+    assert!(read.len() < kept + LONG, "{} bytes were kept", read.len());
+    let refused = read.lines().filter(|line| line.contains("has not read"));
+    assert!(refused.count() > 0);
+}

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use super::change_line;
 use super::text::headline;
+use super::{change_line, one_line};
 use crate::diff::{Diff, Level, Row};
 
 /// The annotations of a diff, the summary first; behind a gate, only those that it is shut for.
 #[must_use]
 pub fn render(diff: &Diff, gate: Option<Level>) -> String {
     let title = format!("{} -> {}", diff.old, diff.new);
+    let title = one_line(&title);
     let mut text = command("notice", None, &title, &headline(diff, &diff.summary()));
     for note in &diff.notes {
         text.push_str(&command("notice", None, &title, note));
@@ -35,13 +36,14 @@ pub fn render(diff: &Diff, gate: Option<Level>) -> String {
 
 fn message(row: &Row) -> String {
     let subject = row.subject.clone().unwrap_or_default();
-    let mut text = row.paths.first().map_or(subject, ToString::to_string);
+    let subject = row.paths.first().map_or(subject, ToString::to_string);
+    let mut text = one_line(&subject).into_owned();
     if row.paths.len() > 1 {
         let _ = write!(text, " (and {} more wire paths)", row.paths.len() - 1);
     }
     let change = change_line(row);
     if !change.is_empty() {
-        let _ = write!(text, ": {change}");
+        let _ = write!(text, ": {}", one_line(&change));
     }
     for witness in &row.witnesses {
         let _ = write!(text, "\n{}", witness.json);

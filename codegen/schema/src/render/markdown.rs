@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::brief::brief;
 use super::text::conclusion;
 use super::themes::{Change, themes};
-use super::verdict_word;
+use super::{one_line, verdict_word};
 use crate::diff::{Diff, End, Level, Prose, WirePath};
 
 /// How many wire paths of a row are spelled out.
@@ -17,6 +17,7 @@ pub fn render(diff: &Diff) -> String {
     let Diff { old, new, raw, .. } = diff;
     let summary = diff.summary();
     let raw = if *raw { ", schemas as published" } else { "" };
+    let (old, new) = (one_line(old), one_line(new));
     let mut text = format!("## MCP {old} → {new}{raw}\n\n");
     if summary.rows == 0 {
         let hidden = if diff.hidden > 0 {
@@ -39,7 +40,7 @@ pub fn render(diff: &Diff) -> String {
         let _ = writeln!(text, "{} further changes were not asked for.", diff.hidden);
     }
     for note in &diff.notes {
-        let _ = writeln!(text, "\n> {note}");
+        let _ = writeln!(text, "\n> {}", one_line(note));
     }
     for theme in themes(diff) {
         let _ = writeln!(text, "\n### {}\n", capitalised(&theme.id));
@@ -50,6 +51,7 @@ pub fn render(diff: &Diff) -> String {
     if !diff.prose.is_empty() {
         text.push_str("\n### What the pages say and no schema shows\n\n");
         for Prose { id, says, page, .. } in &diff.prose {
+            let (says, page) = (one_line(says), one_line(page));
             let _ = writeln!(text, "- {}: {says} ({page})", code(id));
         }
     }
@@ -139,8 +141,9 @@ fn entry(text: &mut String, change: &Change<'_>) {
     }
 }
 
-/// Text between backticks, whatever backticks it has itself.
+/// Text between backticks, whatever backticks and line breaks it has itself.
 fn code(text: &str) -> String {
+    let text = one_line(text);
     let mut fence = String::from("`");
     while text.contains(&fence) {
         fence.push('`');
@@ -153,6 +156,7 @@ fn code(text: &str) -> String {
 
 /// Words, with what Markdown would take for markup escaped.
 fn escaped(text: &str) -> String {
+    let text = one_line(text);
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '<' | '*' | '_' | '`' | '[' | ']' | '|' | '\\') {

@@ -8,6 +8,8 @@ pub mod markdown;
 pub mod text;
 pub mod themes;
 
+use std::borrow::Cow;
+
 use crate::diff::{Diff, Kind, Meaning, Met, Row, Transport, Verdict, View};
 use crate::shims::PROVEN;
 
@@ -74,6 +76,22 @@ pub fn rules_words(diff: &Diff, change: &themes::Change<'_>) -> Option<String> {
             Some(format!("rules {}", told.join(" | ")))
         }
     }
+}
+
+/// A text in one line: what breaks it, or steers what reads it, is shown as an escape.
+fn one_line(text: &str) -> Cow<'_, str> {
+    let breaks = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+    if !text.contains(breaks) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match breaks(letter) {
+            true => line.extend(letter.escape_default()),
+            false => line.push(letter),
+        }
+    }
+    Cow::Owned(line)
 }
 
 /// What stood there and what stands there, in one line; empty where the kind says it all.

@@ -305,3 +305,32 @@ fn filters_leave_what_is_asked_for_and_count_the_rest() {
         "{said}"
     );
 }
+
+/// Names of a schema are anybody's: one with a line break is no line of a changelog, and no annotation of its own.
+#[test]
+fn a_name_with_a_line_break_stays_in_its_line() {
+    let with = |between_words: &str| {
+        let mut diff = between(sources(), "2026-07-28-rc", "2026-07-28", false).unwrap();
+        let name = format!("one{between_words}## two");
+        diff.new.clone_from(&name);
+        diff.notes.push(name.clone());
+        for row in &mut diff.rows {
+            row.paths.clear();
+            row.subject = Some(name.clone());
+            for view in [&mut row.before, &mut row.after].into_iter().flatten() {
+                view.text.clone_from(&name);
+            }
+        }
+        let gate = None;
+        [markdown::render(&diff), github::render(&diff, gate)]
+    };
+    for line_break in ["\n", "\r\n", "\n\n", "\u{2028}", "\u{85}"] {
+        for (broken, whole) in with(line_break).iter().zip(with(" ")) {
+            assert_eq!(broken.lines().count(), whole.lines().count(), "{broken}");
+            let stray = broken.contains(['\r', '\u{2028}', '\u{85}']);
+            assert!(!stray && !broken.contains("\n## two"), "{broken}");
+            // The lines of one annotation are its own.
+            assert!(!broken.contains("one%0A"), "{broken}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use mcp_registry::{Era, Outcome, Revision};
 use mcp_revisions::server::Caller;
 use mcp_wire::{Direction, Json, JsonObject, Raw, peek};
+use serde_json::{Value, json};
 
 /// What is handed on of a client that has not said what it can do: whatever it may turn out to be able to.
 const ANY: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
@@ -39,16 +40,33 @@ pub(super) fn first_said(first: &[u8]) -> Option<Caller> {
 
 /// `Implementation` and `ClientCapabilities` for a server of this revision.
 pub(super) fn profile(caller: &Caller, revision: Revision) -> (Json, Json) {
-    let own = || {
-        Json::from(
-            serde_json::json!({ "name": "mcp-rev bridge", "version": env!("CARGO_PKG_VERSION") }),
-        )
-    };
+    let own =
+        || Json::from(json!({ "name": "mcp-rev bridge", "version": env!("CARGO_PKG_VERSION") }));
     let info = caller.info_in(revision).ok().flatten();
     let info = info.and_then(Outcome::value);
     let capabilities = caller.capabilities_in(revision).ok().flatten();
     let capabilities = capabilities.and_then(Outcome::value);
     (info.unwrap_or_else(own), capabilities.unwrap_or_default())
+}
+
+/// Whether a server of this revision is told the same of what two clients can do.
+pub(super) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> bool {
+    let told = |caller: &Caller| {
+        let (_, capabilities) = profile(caller, revision);
+        let mut told: Value = serde_json::from_str(capabilities.text()).unwrap_or_default();
+        // Each of these says no more than the name alone.
+        let alike = [
+            ("elicitation", json!({ "form": {} })),
+            ("roots", json!({ "listChanged": false })),
+        ];
+        for (name, said) in alike {
+            if told.get(name) == Some(&said) {
+                told[name] = json!({});
+            }
+        }
+        told
+    };
+    told(one) == told(other)
 }
 
 /// What is the same of two clients that the server cannot tell apart.

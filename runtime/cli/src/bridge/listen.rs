@@ -131,7 +131,10 @@ pub(super) async fn over_stdio<App: Spoken>(
         (ended, grace) = ended => {
             tokio::select! {
                 served = served => served.context("cannot speak with the client"),
-                () = grace => Ok(()),
+                () = grace => {
+                    info!("{} s are over: what is still open is given up", GRACE.as_secs());
+                    Ok(())
+                }
             }
             .and(ended)
         }

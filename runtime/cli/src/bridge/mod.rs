@@ -13,17 +13,18 @@ mod log;
 mod losses;
 mod patient;
 mod servers;
+mod spare;
 mod upstream;
 mod wire;
 
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_registry::{Era, LossKind, Newest, Policy, Revision, Spoken, WithSpoken};
+use mcp_registry::{LossKind, Newest, Policy, Revision, Spoken, WithSpoken};
 use mcp_revisions::client::ServerFacts;
 use mcp_revisions::server::{Caller, Profile, Server};
 use mcp_revisions::{Limits, RevisionSet};
@@ -35,6 +36,7 @@ use join::Join;
 use listen::Listen;
 use losses::{End, Losses};
 use servers::{Room, Servers, Start};
+use spare::Spare;
 use upstream::{Negotiated, Upstream};
 use wire::{Target, Wire};
 
@@ -286,23 +288,18 @@ impl Setup {
                     lost.losses,
                 );
             });
-        // What was negotiated on behalf of nobody serves the first client, if nothing was said of that in it.
-        let serves_anyone = App::REVISION.era() == Era::PerRequest;
         let (first, spare) = match &front {
-            Front::Http(_) if serves_anyone => (None, Some(negotiated)),
-            Front::Http(_) => {
-                negotiated.end().await;
-                (None, None)
-            }
+            Front::Http(_) => (None, Some(negotiated)),
             Front::Stdio(..) => (Some(negotiated), None),
         };
-        let spare = Arc::new(Mutex::new(spare));
+        let spare = Arc::new(Spare::new(spare));
+        let unused = Arc::clone(&spare);
         let (lost, reached) = (Arc::clone(&losses), wire.clone());
         let start: Start = Arc::new(move |caller| {
             let (wire, losses) = (reached.clone(), Arc::clone(&lost));
-            let spare = spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let spare = Arc::clone(&spare);
             Box::pin(async move {
-                match spare {
+                match spare.take_for::<App>(&caller, &wire).await {
                     Some(mut spare) => {
                         spare.line.record_as(&wire)?;
                         Ok(Upstream::on::<App, _>(
@@ -342,6 +339,7 @@ impl Setup {
             }
         };
         servers.close().await;
+        unused.end().await;
         served
     }
 }

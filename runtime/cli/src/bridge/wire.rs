@@ -31,6 +31,8 @@ pub(super) enum Target {
 pub(super) struct Wire {
     target: Target,
     record: Option<Arc<Record>>,
+    /// Whether what is said is kept until it is known in which talk it belongs.
+    is_aside: bool,
 }
 
 /// Where talks are written down: the first in the file that was named, each other in one beside it.
@@ -76,14 +78,15 @@ impl Wire {
         Ok(Self {
             target,
             record: record.map(Arc::new),
+            is_aside: false,
         })
     }
 
-    /// The same server on a line that is not written down: what is asked there is another talk.
+    /// The same server on a line that is not written down yet: it may become a talk of its own.
     pub(super) fn aside(&self) -> Self {
         Self {
-            target: self.target.clone(),
-            record: None,
+            is_aside: true,
+            ..self.clone()
         }
     }
 
@@ -125,18 +128,27 @@ impl Wire {
                 Carrier::http(http, limit)
             }
         };
-        let record = self.record.as_ref().map(|record| record.next());
-        Ok(Line {
-            carrier,
-            record: record.transpose()?,
-        })
+        let record = match &self.record {
+            None => Written::Nowhere,
+            Some(_) if self.is_aside => Written::Kept(Vec::new()),
+            Some(record) => Written::To(record.next()?),
+        };
+        Ok(Line { carrier, record })
     }
 }
 
 /// A server that is talked to.
 pub(super) struct Line {
     carrier: Carrier,
-    record: Option<File>,
+    record: Written,
+}
+
+/// Where what is said is written down.
+enum Written {
+    Nowhere,
+    /// Here, until it is known where: the first words with a server, and no more.
+    Kept(Vec<u8>),
+    To(File),
 }
 
 impl Line {
@@ -181,13 +193,16 @@ impl Line {
         self.carrier.exit().await
     }
 
-    /// Writes down what is said from now on.
+    /// Writes down what was said aside, and what is said from now on.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub(super) fn record_as(&mut self, wire: &Wire) -> anyhow::Result<()> {
-        let record = wire.record.as_ref().map(|record| record.next());
-        self.record = record.transpose()?;
+        if let (Written::Kept(kept), Some(record)) = (&self.record, &wire.record) {
+            let mut file = record.next()?;
+            file.write_all(kept).context("cannot write the record")?;
+            self.record = Written::To(file);
+        }
         Ok(())
     }
 
@@ -198,9 +213,12 @@ impl Line {
     }
 
     fn write_down(&mut self, direction: Direction, text: &str) {
-        if let Some(record) = &mut self.record {
+        let line = |text| line::write(direction, now(), text);
+        match &mut self.record {
+            Written::Nowhere => {}
+            Written::Kept(kept) => kept.extend_from_slice(line(text).as_bytes()),
             // A record that cannot be written stops no message.
-            let _ = record.write_all(line::write(direction, now(), text).as_bytes());
+            Written::To(file) => drop(file.write_all(line(text).as_bytes())),
         }
     }
 }

@@ -103,6 +103,24 @@ fn a_file_does_not_control_the_terminal() {
         &["check", "--revision", "2025-11-25", file][..],
         &["check", "--revision", "2025-11-25", &format!("{file}/none")],
         &["transcript", file],
+        &[
+            "convert",
+            "--from",
+            "2025-11-25",
+            "--to",
+            "2024-11-05",
+            file,
+        ],
+        &[
+            "convert",
+            "--from",
+            "2025-11-25",
+            "--to",
+            "2024-11-05",
+            "--type",
+            "Tool",
+            file,
+        ],
     ] {
         let output = run(arguments);
         let told = [output.stdout, output.stderr].concat();

@@ -8,7 +8,7 @@ use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, Members, MethodKind, Reader};
 
 use super::done::{Done, Outgoing};
-use super::state::{Pending, State};
+use super::state::{Own, Pending, State};
 use super::told::Told;
 use super::translate::{Stopped, Translated};
 use super::{Server, batch};
@@ -155,11 +155,17 @@ impl<App: Spoken> Server<App> {
         for token in state.endless() {
             output.join(self.give_up(state, token, None, now));
         }
-        for token in std::mem::take(&mut state.own).into_keys() {
+        let over = errors::internal("the client has ended").error;
+        for (token, Own { adapter, key }) in std::mem::take(&mut state.own) {
             output.tell(Event::Cancelled(Cancelled {
                 token,
                 reason: None,
             }));
+            let result = Err(&over);
+            let occasion = Occasion::OwnResult { key, result };
+            if let Some(more) = self.run_machine(state, adapter, occasion, now) {
+                output.join(more);
+            }
         }
         output
     }

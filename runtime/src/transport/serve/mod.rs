@@ -46,8 +46,9 @@ use crate::server::Server;
 #[cfg(feature = "http")]
 use crate::protocol::server::Owner;
 
+pub(crate) use budget::Budget;
 #[cfg(feature = "http")]
-pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
+pub(crate) use budget::{Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub(crate) use lane::Lane;
 #[cfg(feature = "http")]
 pub(crate) use lane::{Parked, Taken};

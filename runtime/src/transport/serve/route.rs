@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, mpsc};
 
 use super::budget::{Full, Permit, Share};
@@ -109,6 +110,29 @@ impl Route {
             tokio::select! {
                 () = freed => {}
                 () = self.texts.closed() => return None,
+            }
+        }
+    }
+
+    /// Counts an answer against the share of its reader until what this returns is dropped; in the place of one that
+    /// finds no room in it goes an error that says so.
+    pub(crate) fn waits_with(
+        &self,
+        answer: Result<Json, ErrorObject>,
+    ) -> (Result<Json, ErrorObject>, Option<Permit>) {
+        let bytes = match &answer {
+            Ok(result) => result.text().len(),
+            Err(error) => error.data.as_ref().map_or(0, |data| data.text().len()),
+        };
+        let share = self.state.share.as_ref();
+        match share
+            .map(|share| share.take(bytes + TEXT_BYTES))
+            .transpose()
+        {
+            Ok(permit) => (answer, permit),
+            Err(full) => {
+                let refusal = crate::errors::too_much_unread(&full.to_string());
+                (Err(refusal.error), None)
             }
         }
     }

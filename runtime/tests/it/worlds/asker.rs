@@ -1,6 +1,6 @@
 //! The application of a client, the same in every world: what it asks, what it hears, and what must be true of that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub(crate) struct Asker<C: Spoken, M> {
     pub(crate) questions: Vec<Token>,
     /// Whether each request on the wire claims a revision, by its id.
     claims: BTreeMap<String, bool>,
+    /// The ids of subscriptions on the wire.
+    subscribing: BTreeSet<String>,
     /// What differs from one replay to the next, and means the same.
     names: Vec<String>,
     pub(crate) done: Vec<M>,
@@ -41,6 +43,7 @@ impl<C: Spoken, M: PartialEq + Debug> Asker<C, M> {
             answered: BTreeMap::new(),
             questions: Vec::new(),
             claims: BTreeMap::new(),
+            subscribing: BTreeSet::new(),
             names: Vec::new(),
             done: Vec::new(),
             is_walk,
@@ -96,6 +99,9 @@ impl<C: Spoken, M: PartialEq + Debug> Asker<C, M> {
             let meta = &message["params"]["_meta"];
             let claims = !meta["io.modelcontextprotocol/protocolVersion"].is_null();
             self.claims.insert(message["id"].to_string(), claims);
+            if message["method"] == "resources/subscribe" {
+                self.subscribing.insert(message["id"].to_string());
+            }
         }
     }
 
@@ -128,6 +134,12 @@ impl<C: Spoken, M: PartialEq + Debug> Asker<C, M> {
             let is_modern = result.get("resultType").is_some();
             assert_eq!(is_modern, *claims, "{text} after {:?}", self.done);
         }
+    }
+
+    /// Whether a text is the result of a subscription.
+    pub(crate) fn is_subscribed_by(&self, text: &str) -> bool {
+        let message: Value = serde_json::from_str(text).unwrap_or_default();
+        message.get("result").is_some() && self.subscribing.contains(&message["id"].to_string())
     }
 
     /// A number that is another one in each replay.

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions::client::Ask;
+use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::server::{Call, Connection, Event, Output};
-use mcp_revisions::{Server, Spoken};
+use mcp_revisions::{Era, Server, Spoken};
+use serde_json::json;
 
 use crate::worlds::asker::Asker;
 use crate::worlds::search::World;
@@ -30,6 +32,8 @@ pub(crate) enum Move {
     AskBack,
     /// The application of the client answers the oldest question.
     Reply,
+    /// The handler of the oldest stream that it has not taken up yet acknowledges it.
+    TakeUp,
     /// The handlers say that a list has changed.
     Changed,
     /// The time comes for which somebody waits.
@@ -46,6 +50,8 @@ pub(crate) struct Lines<'e, C: Spoken, S: Spoken> {
     to_server: VecDeque<String>,
     to_client: VecDeque<String>,
     calls: Vec<(Call, bool)>,
+    /// Whether changes of the resource are told to somebody.
+    is_told: bool,
     now: Duration,
 }
 
@@ -58,6 +64,7 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
             to_server: VecDeque::new(),
             to_client: VecDeque::new(),
             calls: Vec::new(),
+            is_told: false,
             now: Duration::ZERO,
         }
     }
@@ -77,6 +84,23 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
         (self.calls.iter()).position(|(call, asked)| call.method == "tools/call" && !asked)
     }
 
+    /// The oldest stream that its handler has not taken up.
+    fn untaken(&self) -> Option<usize> {
+        (self.calls.iter())
+            .position(|(call, taken)| call.method == "subscriptions/listen" && !taken)
+    }
+
+    /// A subscription is answered when changes are told, or when that was waited for in vain.
+    fn leaves(&self, text: &str) {
+        let is_adapted = S::REVISION.era() == Era::PerRequest;
+        let has_waited = self.asker.done.contains(&Move::Wake);
+        assert!(
+            !is_adapted || self.is_told || has_waited || !self.asker.is_subscribed_by(text),
+            "{text} after {:?}",
+            self.asker.done
+        );
+    }
+
     fn end(&mut self) {
         self.asker.client.closed(self.now);
         self.restart();
@@ -88,6 +112,7 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
         self.to_server.clear();
         self.to_client.clear();
         self.calls.clear();
+        self.is_told = false;
     }
 
     fn pump(&mut self) {
@@ -109,7 +134,10 @@ impl<'e, C: Spoken, S: Spoken> Lines<'e, C, S> {
             };
             match output {
                 Output::Send(text) if text.body.is_empty() => {}
-                Output::Send(text) => self.to_client.push_back(text.body),
+                Output::Send(text) => {
+                    self.leaves(&text.body);
+                    self.to_client.push_back(text.body);
+                }
                 Output::Event(Event::Call(call)) => {
                     // Made again, it takes the place of the one before.
                     self.calls.retain(|(before, _)| before.token != call.token);
@@ -153,6 +181,7 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
         );
         add(Move::Handle, self.ready().is_some());
         add(Move::AskBack, self.curious().is_some());
+        add(Move::TakeUp, self.untaken().is_some());
         add(Move::Reply, !self.asker.questions.is_empty());
         add(
             Move::Changed,
@@ -195,6 +224,16 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
                 // Whether it can be asked is not the point here.
                 let _ = self.server.ask(ask, now);
             }
+            Move::TakeUp => {
+                let index = self.untaken().unwrap();
+                let (call, taken) = &mut self.calls[index];
+                *taken = true;
+                self.is_told |= call.params.text().contains("file:///a");
+                let to = mcp_revisions::server::To::Request(call.token);
+                let method = "notifications/subscriptions/acknowledged";
+                let agreed = Json::from(json!({ "notifications": {} }));
+                let _ = self.server.notify(to, method, Some(&agreed), now);
+            }
             Move::Reply => self.asker.reply(now),
             Move::Changed => {
                 let to = mcp_revisions::server::To::Session;
@@ -214,7 +253,7 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
 
     fn print(&self) -> u64 {
         let text = format!(
-            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
             self.asker.client,
             self.server,
             self.to_server,
@@ -222,6 +261,7 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
             self.asker.answered,
             self.calls,
             self.asker.questions,
+            self.is_told,
             self.now,
         );
         let text = self.asker.without_names(text);
@@ -259,6 +299,8 @@ impl<C: Spoken, S: Spoken> World for Lines<'_, C, S> {
                 Move::ToClient
             } else if self.ready().is_some() {
                 Move::Handle
+            } else if self.untaken().is_some() {
+                Move::TakeUp
             } else if !self.asker.questions.is_empty() {
                 Move::Reply
             } else {

@@ -17,6 +17,9 @@ use crate::bridge::wire::{Line, Wire};
 /// How long a server may take until it has said what it speaks.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How many messages of a server are taken in that nobody has asked anything.
+const MEANWHILE: usize = 64;
+
 /// What a connection to a server is told, on behalf of a client.
 pub(super) fn options<App: Spoken>(wire: &Wire, caller: &Caller, policy: Policy) -> Options {
     let (info, capabilities) = identity::profile(caller, App::REVISION);
@@ -35,6 +38,21 @@ pub(in crate::bridge) struct Negotiated<App: Spoken> {
 }
 
 impl<App: Spoken> Negotiated<App> {
+    /// Whether the server has ended since; what it has said meanwhile is taken in.
+    pub(in crate::bridge) async fn has_ended(&mut self) -> bool {
+        for _ in 0..MEANWHILE {
+            let Ok(came) = tokio::time::timeout(Duration::ZERO, self.line.next()).await else {
+                return false;
+            };
+            let is_over = matches!(came, Incoming::Closed);
+            hand_in(&mut self.connection, came, self.start.elapsed());
+            if is_over {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Ends the server.
     pub(in crate::bridge) async fn end(self) {
         self.line.end().await;
@@ -108,20 +126,44 @@ impl Seen {
                 status,
                 body: Some(body),
                 ..
-            } => refusal(body).or_else(|| no_message(*status, body)),
-            Incoming::Message { text, .. } => refusal(text),
+            } => speaks(body).or_else(|| no_message(*status, body)),
+            Incoming::Message { text, .. } => speaks(text),
             Incoming::Failed { why, .. } => Some(why.clone()),
+            // What was said before says why.
+            Incoming::Ended(_) => return,
             _ => None,
         };
     }
 }
 
-/// What an error of JSON-RPC says.
-fn refusal(text: &[u8]) -> Option<String> {
-    let error: Value = serde_json::from_str(peek(text).ok()?.error?.text()).ok()?;
+/// What a message says of why nothing came of it: an error, or revisions that are not wanted.
+fn speaks(text: &[u8]) -> Option<String> {
+    let seen = peek(text).ok()?;
+    let Some(error) = seen.error else {
+        let result: Value = serde_json::from_str(seen.result?.text()).ok()?;
+        let spoken = named(&result["supportedVersions"]);
+        let spoken = spoken.or_else(|| named(&result["protocolVersion"]))?;
+        return Some(format!(
+            "it speaks {spoken}, and none of that is wanted: name another revision by --server-revision"
+        ));
+    };
+    let error: Value = serde_json::from_str(error.text()).ok()?;
     let (code, message) = (&error["code"], error["message"].as_str()?);
     let message: String = message.chars().take(EXCERPT).collect();
-    Some(format!("it refused with error {code}: {message:?}"))
+    let spoken = named(&error["data"]["supported"]);
+    let spoken = spoken.map_or(String::new(), |spoken| format!("; it speaks {spoken}"));
+    Some(format!("it refused with error {code}: {message:?}{spoken}"))
+}
+
+/// Revisions as a server names them: one, or a list.
+fn named(spoken: &Value) -> Option<String> {
+    let names: Vec<&str> = match spoken {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect(),
+    };
+    let names = names.join(", ");
+    let excerpt: String = names.escape_debug().take(EXCERPT).collect();
+    (!excerpt.is_empty()).then_some(excerpt)
 }
 
 /// What an answer over HTTP says in which there is no message.

@@ -13,7 +13,7 @@ use mcp_revisions::client::Answer;
 
 use serde_json::{Value, json};
 
-use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, value};
+use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, leaves_nobody, peer, value};
 
 #[test]
 fn a_server_that_dies_leaves_an_answer_and_an_end() {
@@ -204,6 +204,47 @@ fn a_server_is_started_once() {
         assert_eq!(talk.ends().0, Some(0));
         let started = std::fs::read_to_string(&file).unwrap();
         assert_eq!(started.lines().count(), 1, "{server}");
+    }
+}
+
+/// Who is told that nothing can be done reads what the server speaks instead.
+#[test]
+fn a_server_that_speaks_another_revision_is_told_by_what_it_speaks() {
+    let peer = peer();
+    let peer = peer.to_str().unwrap();
+    for (server, wanted) in [
+        (Revision::V2025_06_18, Revision::V2024_11_05),
+        (Revision::V2025_06_18, Revision::NEWEST),
+        (Revision::NEWEST, Revision::V2025_06_18),
+    ] {
+        let only = ["--only", server.id()];
+        let options = ["--server-revision", wanted.id(), "--", peer];
+        let (answer, said) = refused(&[&options[..], &only].concat());
+        let told = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(told.contains(server.wire()), "{server}, {wanted}: {told}");
+        assert!(said.contains(server.wire()), "{server}, {wanted}: {said}");
+    }
+}
+
+/// What is at work has some seconds once the client has hung up; where nothing is, nobody waits for them.
+#[test]
+fn a_bridge_whose_client_hangs_up_waits_for_work_alone() {
+    for server in [Revision::V2025_06_18, Revision::NEWEST] {
+        for is_at_work in [false, true] {
+            let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], server));
+            let add = talk.tool("add");
+            talk.answers(&[add]);
+            if is_at_work {
+                let _ = talk.tool("sleep");
+                while let Some(output) = talk.client.poll() {
+                    talk.does(output, &mut BTreeMap::new());
+                }
+            }
+            let (code, said) = talk.ends();
+            assert_eq!(code, Some(0), "{server}: {said}");
+            let has_waited = said.contains("what is still open is given up");
+            assert_eq!(has_waited, is_at_work, "{server}: {said}");
+        }
     }
 }
 

@@ -69,6 +69,21 @@ impl Drop for Program {
     }
 }
 
+/// A server over HTTP, and its URL.
+fn serving(revision: Revision) -> (Program, String) {
+    let server = Command::new(peer())
+        .args(["--only", revision.id(), "--http", "0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut server = Program(server);
+    let mut line = String::new();
+    let mut said = BufReader::new(server.stdout.take().unwrap());
+    said.read_line(&mut line).unwrap();
+    let url = line.trim().trim_start_matches("listening on ");
+    (server, url.to_owned())
+}
+
 const LISTENING: [&str; 4] = ["--listen", "http://127.0.0.1:0/mcp", "--losses", "off"];
 
 /// A bridge that listens on HTTP, and its port.
@@ -333,6 +348,119 @@ fn a_session_that_is_over_makes_room_for_another() {
     assert!(call_in(port, &second, "add").contains("\"3.5\""));
 }
 
+/// A client that is gone without a word does not hold its server for ever.
+#[test]
+fn a_session_on_which_nothing_is_said_is_ended() {
+    let options = ["--max-servers", "1", "--idle-timeout", "1"];
+    let (_child, port) = listening_with(&options, Revision::V2025_06_18);
+    let opened = || session_of(&in_session(port, None, Some(&initialize())));
+    assert!(opened().is_some());
+    let deadline = Instant::now() + PATIENCE;
+    while opened().is_none() {
+        assert!(Instant::now() < deadline, "it holds the only server");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What a client can do that says nothing less than what is said on behalf of nobody.
+fn able() -> Value {
+    let mut opening = initialize();
+    opening["params"]["capabilities"] = json!({ "elicitation": {}, "sampling": {}, "roots": {} });
+    opening
+}
+
+/// The server that is started to learn what it speaks serves the first client that it fits; two run for no one client.
+#[test]
+fn a_listener_starts_no_server_in_vain() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("started-by-listener");
+    for server in [Revision::V2025_11_25, Revision::NEWEST] {
+        let _ = std::fs::remove_file(&file);
+        let own = ["--started", file.to_str().unwrap()];
+        let (_child, port) = port_of(bridge_to(&LISTENING, server, &own));
+        let session = session_of(&in_session(port, None, Some(&able()))).unwrap();
+        assert!(call_in(port, &session, "add").contains("\"3.5\""));
+        let started = || std::fs::read_to_string(&file).unwrap().lines().count();
+        assert_eq!(started(), 1, "{server}");
+        // Another one is not told to a server that has one already.
+        let session = session_of(&in_session(port, None, Some(&initialize()))).unwrap();
+        assert!(call_in(port, &session, "add").contains("\"3.5\""));
+        assert_eq!(started(), 2, "{server}");
+    }
+}
+
+/// A web server that hands everything on to another one, and the methods of HTTP that it has seen.
+fn spied(url: &str) -> (String, std::sync::mpsc::Receiver<String>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let spy = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+    let address = address.to_owned();
+    let (tell, told) = channel();
+    thread::spawn(move || {
+        while let Ok((mut client, _)) = listener.accept() {
+            let mut server = std::net::TcpStream::connect(&address).unwrap();
+            let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || {
+                let _ = std::io::copy(&mut from, &mut to);
+                let _ = to.shutdown(std::net::Shutdown::Both);
+            });
+            let tell = tell.clone();
+            thread::spawn(move || {
+                let mut chunk = [0; 1 << 16];
+                while let Ok(count @ 1..) = client.read(&mut chunk) {
+                    let text = String::from_utf8_lossy(&chunk[..count]);
+                    if text.starts_with("DELETE") {
+                        let _ = tell.send(text.into_owned());
+                    }
+                    if server.write_all(&chunk[..count]).is_err() {
+                        break;
+                    }
+                }
+                let _ = server.shutdown(std::net::Shutdown::Both);
+            });
+        }
+    });
+    (spy, told)
+}
+
+/// Some servers end for all with the first session that is left.
+#[test]
+fn no_session_of_a_server_at_a_url_is_left_before_its_client_leaves() {
+    for opening in [initialize(), able()] {
+        let (_server, url) = serving(Revision::V2025_03_26);
+        let (url, left) = spied(&url);
+        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .arg("bridge")
+            .args(LISTENING)
+            .arg(&url)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (_child, port) = port_of(child);
+        let session = session_of(&in_session(port, None, Some(&opening))).unwrap();
+        assert!(call_in(port, &session, "add").contains("\"3.5\""));
+        assert!(left.try_recv().is_err(), "nobody has left yet");
+        in_session(port, Some(&session), None);
+        let left = left.recv_timeout(PATIENCE).unwrap();
+        assert!(left.to_lowercase().contains("mcp-session-id"), "{left}");
+    }
+}
+
+/// Over HTTP as over standard streams: the call ends, and others go on.
+#[test]
+fn an_answer_over_http_that_is_too_long_is_an_error() {
+    for server in [Revision::V2025_06_18, Revision::NEWEST] {
+        let (_server, url) = serving(server);
+        let mut talk = bridged(Revision::V2025_11_25, &url, &["--log", "off"]);
+        let endless = talk.tool("endless");
+        let answers = talk.answers(&[endless]);
+        let told = format!("{:?}", answers[&endless]);
+        assert!(told.contains("16777216"), "{server}: {told}");
+        let add = talk.tool("add");
+        let answers = talk.answers(&[add]);
+        assert_eq!(value(&answers[&add])["content"][0]["text"], "3.5");
+    }
+}
+
 /// What a session was subscribed to is gone with its server: its client is told, and begins a new one.
 #[test]
 fn a_client_whose_server_dies_is_told_to_begin_anew() {
@@ -559,21 +687,12 @@ fn headers_that_repeat_arguments_are_handed_on() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repeated-headers");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    let server = Command::new(peer())
-        .args(["--only", Revision::NEWEST.id(), "--http", "0"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut server = Program(server);
-    let mut line = String::new();
-    let mut said = BufReader::new(server.stdout.take().unwrap());
-    said.read_line(&mut line).unwrap();
-    let url = line.trim().trim_start_matches("listening on ");
+    let (_server, url) = serving(Revision::NEWEST);
     let record = folder.join("talk.jsonl");
     let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
         .arg("bridge")
         .args(LISTENING)
-        .args(["--record", record.to_str().unwrap(), url])
+        .args(["--record", record.to_str().unwrap(), &url])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();

@@ -19,11 +19,20 @@ use serde_json::{Value, json};
 /// Longer than anything here takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The example `peer`, which `cargo test --test it` does not build by itself.
 pub(crate) fn peer() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_mcp-rev"));
-    program
+    let peer = program
         .with_file_name("examples")
-        .join(format!("peer{}", std::env::consts::EXE_SUFFIX))
+        .join(format!("peer{}", std::env::consts::EXE_SUFFIX));
+    let written = |file: &Path| file.metadata().and_then(|file| file.modified()).ok();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/peer.rs");
+    assert!(
+        written(&peer) >= written(&source),
+        "{} is missing or old: run `cargo build -p mcp-rev --example peer`",
+        peer.display()
+    );
+    peer
 }
 
 pub(crate) fn bridge(options: &[&str], server: Revision) -> Child {

@@ -19,7 +19,7 @@ use work::Work;
 
 #[cfg(feature = "http")]
 use super::replay::{EventId, EventStore};
-use super::route::{Route, Turn};
+use super::route::Route;
 use super::{Facts, Handler, Line, Peer, Session};
 use crate::Spoken;
 use crate::headers::Headers;
@@ -343,18 +343,22 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
     }
 
     async fn answer(&self, token: Token, result: Result<Json, ErrorObject>) {
+        let route = self.route(token);
+        // It counts as unread while it waits for room: calls may answer faster than their client reads.
+        let (result, unread) = match &route {
+            Some(route) => route.waits_with(result),
+            None => (result, None),
+        };
         // Room first, as for notifications; if nobody reads any more, the answer is for nobody.
-        let _turn = self.turn(token).await;
+        let _turn = match &route {
+            Some(route) => route.turn().await,
+            None => None,
+        };
+        drop(unread);
         let mut state = self.state();
         state.work().tasks.remove(&token);
         let _ = state.connection.answer(token, result, self.now());
         self.carry(state, Manner::InTurn);
-    }
-
-    /// Waits until what is said about a request has room on its way; nobody holds the lane meanwhile.
-    async fn turn(&self, token: Token) -> Option<Turn> {
-        let route = self.route(token)?;
-        route.turn().await
     }
 
     /// The peer hung up: calls whose answers nobody would read are given up.
