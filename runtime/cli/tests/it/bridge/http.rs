@@ -354,7 +354,8 @@ fn a_session_on_which_nothing_is_said_is_ended() {
     let options = ["--max-servers", "1", "--idle-timeout", "1"];
     let (_child, port) = listening_with(&options, Revision::V2025_06_18);
     let opened = || session_of(&in_session(port, None, Some(&initialize())));
-    assert!(opened().is_some());
+    let first = opened().unwrap();
+    assert!(call_in(port, &first, "add").contains("\"3.5\""));
     let deadline = Instant::now() + PATIENCE;
     while opened().is_none() {
         assert!(Instant::now() < deadline, "it holds the only server");
