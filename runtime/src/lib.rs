@@ -60,14 +60,14 @@
 //! | `client-stdio` | clients that start their server |
 //! | `client-http`, `tls` | clients over streamable HTTP, and over `https` |
 //! | `tracing` | what handlers log by `tracing` reaches their clients |
-//! | `v2024-11-05` and on | the revisions that are spoken besides the newest: one brings all after it; all, unless turned off |
+//! | `v2024-11-05` and on | the revisions that are spoken besides [`newest`]: one brings all between the two; all, unless turned off |
 //!
 //! Without any of them there are types, conversions and the endpoints below, and neither sockets nor tasks.
 //!
 //! # What is where
 //! - Servers and clients that run: `service`, with any feature that runs something.
 //! - Which revisions there are: [`Revision`]; the types of each are a module under its name, as `v` and its date, and
-//!   those of the newest release are [`newest`], too.
+//!   those of the newest release that handlers are written in are [`newest`], too.
 //! - Conversions between them: [`convert`] for texts, [`convert_value`] for values.
 //! - One look at a message: [`peek()`].
 //! - The endpoints below the services, which open no socket and look at no clock: [`server`] and [`client`]. Bytes,

@@ -62,6 +62,8 @@ pub struct Revision {
     pub era: Era,
     /// How far it has come.
     pub status: Status,
+    /// Whether its row says that handlers are written in it; see [`Revision::of_handlers`].
+    pub handlers: bool,
     /// Where the schema stands in the specification's repository.
     pub source: String,
     /// SHA-256 of the upstream schema, in lower-case hex; empty where none was recorded.
@@ -163,6 +165,7 @@ impl Revision {
             wire: row.wire().to_owned(),
             era: *row.era.get_ref(),
             status: *row.status.get_ref(),
+            handlers: row.handlers(),
             source: revisions::text(&row.source).unwrap_or_default().to_owned(),
             sha256: row.sha256().to_owned(),
             reference: revisions::text(&row.reference)
@@ -172,6 +175,17 @@ impl Revision {
             raw,
             errata,
         })
+    }
+
+    /// Returns the revision that handlers are written in: the one whose row says so, else the newest release.
+    #[must_use]
+    pub fn of_handlers<'r>(
+        revisions: impl DoubleEndedIterator<Item = &'r Self> + Clone,
+    ) -> Option<&'r Self> {
+        let released = |of: &&Self| of.status == Status::Released;
+        let mut said = revisions.clone();
+        said.find(|of| of.handlers)
+            .or_else(|| revisions.rev().find(released))
     }
 
     /// The definitions of [`Revision::schema`], by name.

@@ -261,12 +261,12 @@ fn shim_facts<'m>(models: &'m Models<'_>, once: &'m Once) -> ShimFacts<'m> {
 /// The revisions that are converted, and those that are one of them under another name, in order.
 fn links<'m>(models: &'m Models<'_>) -> Vec<Link<'m>> {
     let chain = models.chain();
-    let newest = (chain.iter()).rfind(|of| of.revision.status == Status::Released);
-    let newest = newest.map(|of| of.revision.id.as_str());
+    let handlers = Revision::of_handlers(chain.iter().map(|of| of.revision));
+    let handlers = handlers.map(|of| of.id.as_str());
     let part = |of: &&RevisionModel<'_>| of.revision.status != Status::Candidate;
     let links = models.revisions.iter().filter(part).map(|of| Link {
         id: &of.revision.id,
-        newest: newest == Some(&of.revision.id),
+        handlers: handlers == Some(&of.revision.id),
         twin: models.twin(of).is_some(),
     });
     links.collect()

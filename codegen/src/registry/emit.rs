@@ -57,12 +57,12 @@ pub struct Converted {
 /// # Errors
 /// A list without a release, and templates that do not render.
 pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
-    let released = |of: &&RegistryRevision<'_>| of.revision.status == Status::Released;
-    let Some(newest) = facts.revisions.iter().rfind(released) else {
+    let revisions = facts.revisions.iter().map(|of| of.revision);
+    let Some(newest) = Revision::of_handlers(revisions) else {
         return Err(Error::File {
             file: "spec/revisions.toml".into(),
             problem: "no revision is released".into(),
-            detail: "the registry names the newest release".into(),
+            detail: "handlers are written in a released revision".into(),
             help: "add one with `cargo xtask spec import FILE --revision ID --status released`"
                 .into(),
         });
@@ -87,8 +87,8 @@ pub fn crate_files(facts: &RegistryFacts<'_>) -> Result<CrateFiles, Error> {
     let values = context! {
         command => facts.command.as_str(),
         version => VERSION,
-        newest => names::variant(&newest.revision.id),
-        newest_id => newest.revision.id.as_str(),
+        newest => names::variant(&newest.id),
+        newest_id => newest.id.as_str(),
         header,
         revisions,
         converted,
@@ -135,7 +135,7 @@ fn row(of: &RegistryRevision<'_>, facts: &RegistryFacts<'_>) -> Value {
         module => names::module(id),
         constant => names::constant(id),
         variant => names::variant(id),
-        // Types of a candidate are for whoever asks for them: nobody speaks it. The newest release is always there.
+        // Types of a candidate are for whoever asks for them: nobody speaks it. That of handlers is always there.
         feature => is_optional(revision, facts).then(|| names::feature(id)),
         candidate => revision.status == Status::Candidate,
         before => place.map(|place| before(place, facts)),

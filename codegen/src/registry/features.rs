@@ -1,4 +1,5 @@
-//! Features by revision: whoever names one gets it and all between it and the newest release, which is always there.
+//! Features by revision: each brings the revision and all between it and the one that handlers are written in, which is
+//! always there.
 //!
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
@@ -9,8 +10,8 @@ use mcp_schema::names;
 pub struct Link<'s> {
     /// Its id.
     pub id: &'s str,
-    /// Whether it is the newest release.
-    pub newest: bool,
+    /// Whether handlers are written in it.
+    pub handlers: bool,
     /// Whether it is another one under its own name: there is no conversion to it.
     pub twin: bool,
 }
@@ -20,9 +21,9 @@ pub struct Link<'s> {
 pub struct Feature {
     /// Its name: `v2025-06-18`.
     pub name: String,
-    /// The revision's package, if it comes with the feature; none for the newest release, which is there anyway.
+    /// The revision's package, if it comes with the feature; none for that of handlers, which is there anyway.
     pub package: Option<String>,
-    /// The feature that comes with it: the revision next to this one on the way to the newest release.
+    /// The feature that comes with it: the revision next to this one on the way to that of handlers.
     pub implies: Option<String>,
     /// The module of the conversions between the two, which come with it.
     pub twin: bool,
@@ -33,15 +34,15 @@ pub struct Feature {
 /// The features of a chain of revisions, oldest first.
 #[must_use]
 pub fn features(chain: &[Link<'_>]) -> Vec<Feature> {
-    let newest = chain
+    let handlers = chain
         .iter()
-        .rposition(|link| link.newest)
+        .rposition(|link| link.handlers)
         .unwrap_or_default();
     let name = |at: usize| chain.get(at).map(|link| names::feature(link.id));
     let each = chain.iter().enumerate().map(|(at, link)| Feature {
         name: names::feature(link.id),
-        package: (at != newest).then(|| names::package(link.id)),
-        implies: match at.cmp(&newest) {
+        package: (at != handlers).then(|| names::package(link.id)),
+        implies: match at.cmp(&handlers) {
             std::cmp::Ordering::Less => name(at + 1),
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Greater => name(at - 1),
@@ -75,8 +76,8 @@ mod tests {
     use super::{Link, features, rows};
 
     #[test]
-    fn each_feature_implies_the_next_one_on_the_way_to_the_newest_release() {
-        let link = |id, newest, twin| Link { id, newest, twin };
+    fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
+        let link = |id, handlers, twin| Link { id, handlers, twin };
         let chain = [
             link("2027-01-01", false, false),
             link("2027-02-02", false, false),

@@ -301,6 +301,18 @@ fn a_list_of_revisions_that_cannot_be_one_is_an_error() {
             format!("{}sha256 = \"ABC\"\n", row("one", "released")),
             "64 lower-case hex",
         ),
+        (
+            format!("{}handlers = true\n", row("one", "draft")),
+            "handlers are written in it, and it is not released",
+        ),
+        (
+            format!(
+                "{}wire = \"1\"\nhandlers = true\n{}handlers = true\n",
+                row("one", "released"),
+                row("two", "released")
+            ),
+            "handlers are written in revision `one`, too",
+        ),
         (row("one", "done"), "unknown variant"),
         (
             row("one", "released").replace("era", "aera"),

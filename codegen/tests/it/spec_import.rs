@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use mcp_schema::Error;
 use mcp_schema::spec::{Directory, Era, ImportOptions, Spec, Status, Upstream, import, verify};
+use mcp_schema::{Error, Revision};
 
 /// A directory of its own for one test, gone with it.
 struct Scratch(PathBuf);
@@ -427,4 +427,38 @@ fn a_file_that_cannot_be_read_says_what_to_do() {
     assert!(latin.contains("save the file as UTF-8"), "{latin}");
     let gone = said(None);
     assert!(gone.contains("check the path"), "{gone}");
+}
+
+/// Handlers are moved to another revision by whoever moves them, in a change of its own.
+#[test]
+fn handlers_are_written_in_the_same_revision_when_a_newer_one_is_released() {
+    let mut directory = crate::twin::directory();
+    let spec = directory.spec().unwrap();
+    let handlers = Revision::of_handlers(spec.revisions.iter())
+        .unwrap()
+        .clone();
+    let schema = Upstream::of_text("next", &crate::twin::newest(&spec).raw.to_string()).unwrap();
+    let options = ImportOptions {
+        revision: "next".to_owned(),
+        wire: None,
+        era: Some(handlers.era),
+        status: Some(Status::Released),
+        from: None,
+        after: None,
+        source: None,
+        reference: None,
+    };
+    directory.import(&schema, &options).unwrap();
+    let spec = directory.spec().unwrap();
+    assert_eq!(crate::twin::newest(&spec).id, "next");
+    let generated = mcp_codegen::generate(&spec).unwrap();
+    let list = generated
+        .files
+        .get("generated/mcp-registry/src/revision.rs");
+    let list = String::from_utf8_lossy(list.unwrap());
+    let variant = mcp_schema::names::variant(&handlers.id);
+    let newest = format!("pub const NEWEST: Self = Self::{variant};");
+    assert!(list.contains(&newest), "there is no `{newest}`");
+    // The next one comes with its feature, as every revision besides.
+    assert!(list.contains("#[cfg(feature = \"next\")]"), "{list}");
 }

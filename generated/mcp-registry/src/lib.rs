@@ -52,4 +52,6 @@ pub use mcp_2026_07_28 as v2026_07_28;
 #[cfg(feature = "draft")]
 pub use mcp_draft as draft;
 
+/// The types of [`Revision::NEWEST`].
+#[doc(inline)]
 pub use mcp_2026_07_28 as newest;

@@ -11,7 +11,7 @@ use mcp_wire::{MethodInfo, TypeInfo};
 use crate::tables::{self, RevisionInfo};
 use crate::{ProtocolHeader, ProtocolRule};
 
-/// A revision of the protocol, oldest first; each but the newest release is there with its feature.
+/// A revision of the protocol, oldest first; each but [`Self::NEWEST`] is there with its feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Revision {
@@ -103,7 +103,8 @@ impl Revision {
         Self::Draft,
     ];
 
-    /// The newest release.
+    /// The newest release that handlers are written in: the one with `handlers = true` in spec/revisions.toml. A release
+    /// after it is spoken to peers, and comes with its feature.
     pub const NEWEST: Self = Self::V2026_07_28;
 
     pub(crate) const fn info(self) -> &'static RevisionInfo {

@@ -1,6 +1,7 @@
 //! Conversions between neighbouring revisions that no rule can write: one module a pair.
 //!
-//! A module is there with the older revision of its pair, and what several share with the newest of those.
+//! A module is there with the revision of its pair that is farther from the one that handlers are written in, and what
+//! several share with the nearest of those.
 //! A rule of `spec/shims/` names a function of its pair's module as `custom`, `before`, `after` or `filter`.
 
 #![forbid(unsafe_code)]

@@ -124,6 +124,7 @@ pub(crate) struct Row {
     pub(crate) wire: Option<Spanned<String>>,
     pub(crate) era: Spanned<Era>,
     pub(crate) status: Spanned<Status>,
+    pub(crate) handlers: Option<Spanned<bool>>,
     pub(crate) source: Option<Spanned<String>>,
     pub(crate) sha256: Option<Spanned<String>>,
     pub(crate) reference: Option<Spanned<String>>,
@@ -143,6 +144,11 @@ impl Row {
         text(&self.sha256).unwrap_or_default()
     }
 
+    /// Whether handlers are written in it.
+    pub(crate) fn handlers(&self) -> bool {
+        (self.handlers.as_ref()).is_some_and(|handlers| *handlers.get_ref())
+    }
+
     /// The end of the value that stands last in the file.
     fn end(&self) -> usize {
         let Self {
@@ -150,6 +156,7 @@ impl Row {
             wire,
             era,
             status,
+            handlers,
             source,
             sha256,
             reference,
@@ -160,6 +167,7 @@ impl Row {
             .map(|value| value.span().end);
         texts
             .chain([id.span().end, era.span().end, status.span().end])
+            .chain(handlers.iter().map(|value| value.span().end))
             .max()
             .unwrap_or_default()
     }
@@ -180,7 +188,8 @@ struct Rows {
 ///
 /// # Errors
 /// [`Error::Toml`], and [`Error::Rule`] for an id that is taken or no file name, a wire string that two released
-/// revisions share, a digest that is none, and a draft that does not stand last.
+/// revisions share, a digest that is none, handlers of two revisions or of an unreleased one, and a draft that does not
+/// stand last.
 pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
     let rows = file.parse::<Rows>()?.revision;
     let mut errors = Vec::new();
@@ -233,6 +242,20 @@ pub(crate) fn read(file: &RuleFile) -> Result<Vec<Row>, Error> {
                 "`sha256` is not 64 lower-case hex digits".into(),
                 "",
             );
+        }
+        if row.handlers()
+            && let Some(handlers) = &row.handlers
+        {
+            let offset = handlers.span().start;
+            if status != Status::Released {
+                let problem = "handlers are written in it, and it is not released";
+                let help = "`handlers = true` stands at a released revision";
+                fail(offset, problem.into(), help);
+            }
+            if let Some(other) = before.iter().find(|other| other.handlers()) {
+                let problem = format!("handlers are written in revision `{}`, too", other.id());
+                fail(offset, problem, "`handlers = true` stands at one revision");
+            }
         }
         if status != Status::Draft
             && before
