@@ -17,7 +17,7 @@ use mcp_schema::shims::Adapter;
 use mcp_schema::shims::OneOrMany;
 use mcp_schema::shims::pair::Sender;
 use mcp_schema::shims::pair::{Pair, Way};
-use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Fate, PairPlan, RuleFacts};
+use mcp_schema::shims::plan::{Arm, Body, Conversion, End, Fate, MethodPlan, PairPlan, RuleFacts};
 use mcp_schema::shims::rules::{Action, ErrorFate, ErrorRule, MethodAction};
 
 /// What the crate of conversions is told of the revisions.
@@ -147,10 +147,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             }
         };
         let name = &method.name;
-        let sender = match method.sender {
-            Sender::Client => quote!(Direction::ClientToServer),
-            Sender::Server => quote!(Direction::ServerToClient),
-        };
+        let sender = direction(method.sender);
         let stays = plan.methods.iter().any(|other| {
             other.name == *name
                 && other.sender != method.sender
@@ -160,6 +157,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         Some(quote!(MethodHop { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, up: #up, down: #down },))
     });
     let methods: Vec<_> = methods.collect();
+    let renamed: Vec<_> = plan.methods.iter().filter_map(renamed).collect();
     // The narrowest first: a code before a range, some methods before all.
     let mut errors: Vec<_> = plan.errors.iter().collect();
     errors.sort_by_key(|row| {
@@ -171,6 +169,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
     let instead = instead(plan);
     let words: String = methods
         .iter()
+        .chain(&renamed)
         .chain(&errors)
         .chain(&instead)
         .map(ToString::to_string)
@@ -181,6 +180,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
         ("MethodFate", words.contains("MethodFate")),
         ("MethodHop", !methods.is_empty()),
         ("OpenResults", open.is_some()),
+        ("RenamedMethod", !renamed.is_empty()),
     ];
     let names = names
         .iter()
@@ -191,7 +191,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             use mcp_convert::Adapter;
         )
     });
-    let directions = (!methods.is_empty()).then(|| {
+    let directions = (!methods.is_empty() || !renamed.is_empty()).then(|| {
         quote!(
             use mcp_wire::Direction;
         )
@@ -220,6 +220,7 @@ pub(super) fn pair(plan: &PairPlan) -> TokenStream {
             down: down::HOPS,
             alike: &[#(#alike),*],
             methods: &[#(#methods)*],
+            renamed: &[#(#renamed)*],
             errors: &[#(#errors)*],
             instead: &[#(#instead)*],
             open_results: #open,
@@ -323,6 +324,20 @@ fn open_results(one: &Conversion) -> Option<TokenStream> {
         let (code, message) = (Literal::i64_unsuffixed(only.otherwise.code), &only.otherwise.message);
         Some(quote!(OpenResults { member: #member, known: &[#(#known),*], rule: #rule, code: #code, message: #message }))
     })
+}
+
+/// A method that the two have different names for.
+fn renamed(method: &MethodPlan) -> Option<TokenStream> {
+    let (old, new) = (method.was.as_ref()?, &method.name);
+    let direction = direction(method.sender);
+    Some(quote!(RenamedMethod { direction: #direction, old: #old, new: #new },))
+}
+
+fn direction(sender: Sender) -> TokenStream {
+    match sender {
+        Sender::Client => quote!(Direction::ClientToServer),
+        Sender::Server => quote!(Direction::ServerToClient),
+    }
 }
 
 /// What becomes of a method on one way.

@@ -2,14 +2,14 @@
 
 use crate::twin::spec;
 use mcp_codegen::emit::Once;
-use mcp_codegen::generate::registry_crate;
+use mcp_codegen::generate::{registry_crate, shims_crate};
 use mcp_schema::Models;
 use mcp_schema::Spec;
 use mcp_schema::decision::{Decision, Question};
 use mcp_schema::diff::{self, Kind, Sources};
 use mcp_schema::model::{Shape, Union};
 use mcp_schema::shims::open::UNDECIDED;
-use mcp_schema::shims::plan::{Arm, Body, End, Source};
+use mcp_schema::shims::plan::{Arm, Body, End, Fate, MethodPlan, Source};
 use mcp_schema::shims::rules::Action;
 use mcp_schema::shims::{Pair, PairPlan, Way, cover};
 use mcp_schema::spec::Status;
@@ -58,6 +58,56 @@ fn planned(spec: &Spec) -> PairPlan {
     let models = Models::build(spec).unwrap();
     let pair = Pair::new(newest(spec), "draft");
     models.plan_pair(&pair, RuleFile::default()).unwrap()
+}
+
+/// A method by another name is no method that came and none that went, once a row says so.
+#[test]
+fn a_renamed_method_is_one_method_by_a_rule() {
+    let mut spec = spec();
+    let newest = newest(&spec);
+    let request = schema(&mut spec, "draft");
+    let method = "/$defs/GetPromptRequest/properties/method/const";
+    *request.pointer_mut(method).unwrap() = json!("prompts/fetch");
+    let pair = Pair::new(newest, "draft");
+    let fates = |rules: &str| {
+        let models = Models::build(&spec).unwrap();
+        let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
+        let plan = models.plan_pair(&pair, file).unwrap();
+        let about = |name: &&MethodPlan| name.name.starts_with("prompts/");
+        let told: Vec<(String, Option<String>, bool)> = (plan.methods.iter().filter(about))
+            .map(|one| {
+                let is_both = matches!(one.fate, Fate::Both { .. });
+                (one.name.clone(), one.was.clone(), is_both)
+            })
+            .collect();
+        let text = shims_crate(&models, &[plan], &Once::default())
+            .unwrap()
+            .files;
+        let text: String = text.into_values().collect();
+        (told, text.contains("RenamedMethod"))
+    };
+    let named =
+        |name: &str, was: Option<&str>, both| (name.to_owned(), was.map(str::to_owned), both);
+    let list = named("prompts/list", None, true);
+    assert_eq!(
+        fates(""),
+        (
+            vec![
+                named("prompts/fetch", None, false),
+                named("prompts/get", None, false),
+                list.clone()
+            ],
+            false
+        )
+    );
+    let row = "[[rename]]\nmethod = true\nold = \"prompts/get\"\nnew = \"prompts/fetch\"\nreason = \"r\"\n";
+    assert_eq!(
+        fates(row),
+        (
+            vec![named("prompts/fetch", Some("prompts/get"), true), list],
+            true
+        )
+    );
 }
 
 /// The schema of a revision of the spec.

@@ -118,6 +118,7 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
         "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\ncovers = [\"name\"]\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rename]]\nold = \"Tool\"\nnew = \"Prompt\"\nreason = \"x\"\n",
+        "[[rename]]\nmethod = true\nold = \"tools/list\"\nnew = \"tools/all\"\nreason = \"x\"\n",
         "[[method]]\nname = \"tools/list\"\nid = \"x\"\naction = \"drop\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ params = \"ping\", way = \"up\", input = '{}', output = '{}' }]\n",
         "[[error]]\ncode = -32600\nid = \"x\"\nup = { code = 1 }\nreason = \"x\"\nsource = \"x\"\nexample = [{ error = \"ping\", input = '{}', output = '{}' }]\n",
         "[[also]]\ntype = \"Tool\"\nreason = \"x\"\n",

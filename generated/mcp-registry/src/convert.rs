@@ -5,7 +5,7 @@
 
 use mcp_convert::{Context, Outcome, Stop};
 use mcp_convert::dynamic::{Failure, Subject};
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::{Direction, ErrorObject, Json};
 
 use crate::{Revision, TABLES, Versioned};
 
@@ -43,6 +43,15 @@ pub fn convert_value<A: Versioned, B: Versioned>(value: A, mut cx: Context) -> O
         )),
     };
     cx.finish(result)
+}
+
+/// Returns what another revision calls a method: the same, unless it has another name there.
+#[must_use]
+pub fn method_name(method: &str, sender: Direction, from: Revision, to: Revision) -> &str {
+    match from.place().zip(to.place()) {
+        Some((start, end)) => TABLES.method_name(method, Some(sender), start, end),
+        None => method,
+    }
 }
 
 /// Converts the error that answers a method between any two revisions.

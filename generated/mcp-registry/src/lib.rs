@@ -27,7 +27,7 @@ mod stated;
 mod tables;
 mod versioned;
 
-pub use convert::{convert, convert_error, convert_value};
+pub use convert::{convert, convert_error, convert_value, method_name};
 pub use mcp_shims::{
     Adapter, Change, Context, Failure, Loss, LossKind, NeedsState, Outcome, Pair, Part, Policy,
     Rejected, Rule, Session, Stop, Swallowed, Subject,

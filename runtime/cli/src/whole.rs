@@ -136,6 +136,7 @@ fn one(
             let text = given.as_ref().map_or("{}", Json::text);
             let outcome = carry(&request.method, Part::Params, "params", text, cx)?;
             outcome.map(|params| {
+                request.method = renamed(from, to, &request.method, about);
                 request.params = kept(given.as_ref(), params);
                 Json::of(&Message::Request(request))
             })
@@ -146,6 +147,7 @@ fn one(
             let text = given.as_ref().map_or("{}", Json::text);
             let outcome = carry(&notification.method, Part::Params, "params", text, cx)?;
             outcome.map(|params| {
+                notification.method = renamed(from, to, &notification.method, about);
                 notification.params = kept(given.as_ref(), params);
                 Json::of(&Message::Notification(notification))
             })
@@ -173,6 +175,14 @@ fn one(
             with_id((from, to), outcome)
         }
     })
+}
+
+/// What the revision at the end of the way calls a method.
+fn renamed(from: Revision, to: Revision, method: &str, about: About<'_>) -> String {
+    // What is unclear about the sender was refused before.
+    let sender = sender(from, method, about).ok().flatten();
+    let sender = sender.unwrap_or(Direction::ClientToServer);
+    mcp_registry::method_name(method, sender, from, to).to_owned()
 }
 
 /// Where a request of the server, which is a message of its own, becomes one that is embedded in a result.

@@ -13,7 +13,8 @@ use crate::outcome::Stop;
 use crate::rule::Rule;
 
 pub use tables::{
-    ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RevisionTables,
+    ErrorFate, ErrorHop, Hop, MethodFate, MethodHop, OpenResults, Pair, RenamedMethod,
+    RevisionTables,
 };
 
 /// Converts a boxed value by a function that can lose something.
@@ -153,6 +154,7 @@ impl Tables {
         let (Some(start), Some(_)) = (self.revisions.get(from), self.revisions.get(to)) else {
             return Err(Failure::Unknown("no such revision".to_owned()));
         };
+        let mut subject = subject;
         let mut ty = type_of(start, subject)?;
         let mut value = match ty.read(text) {
             Ok(value) => value,
@@ -172,6 +174,10 @@ impl Tables {
             {
                 return Ok(Err(stop));
             }
+            let delivers = pair.delivers(subject, start.methods, step.up);
+            if let Subject::Method(method, _, direction) = &mut subject {
+                *method = pair.neighbour_name(method, *direction, step.up);
+            }
             let wanted = match subject {
                 Subject::Type(_) => None,
                 Subject::Method(..) => Some(type_of(revision, subject)?.rust_name),
@@ -186,7 +192,7 @@ impl Tables {
                 ty = same;
                 continue;
             };
-            let result = match pair.delivers(subject, start.methods, step.up) {
+            let result = match delivers {
                 true => (hop.run)(value, cx),
                 false => cx.undelivered(|cx| (hop.run)(value, cx)),
             };
@@ -231,6 +237,21 @@ impl Tables {
         }
     }
 
+    /// Returns what another revision calls a method: its own name, unless a rule of a pair between the two renames it.
+    #[must_use]
+    pub fn method_name<'m>(
+        &self,
+        method: &'m str,
+        direction: Option<Direction>,
+        from: usize,
+        to: usize,
+    ) -> &'m str {
+        route::steps(from, to).fold(method, |method, step| match self.pairs.get(step.pair) {
+            Some(pair) => pair.neighbour_name(method, direction, step.up),
+            None => method,
+        })
+    }
+
     /// The parts of a step.
     fn step(&self, step: route::Step) -> Result<(&Pair, &'static [Hop], &RevisionTables), Failure> {
         match (self.pairs.get(step.pair), self.revisions.get(step.to)) {
@@ -251,16 +272,21 @@ impl Tables {
         mut error: ErrorObject,
         cx: &mut Context,
     ) -> Result<ErrorObject, Stop> {
+        let mut method = method;
         for step in route::steps(from, to) {
             let (Some(pair), up) = (self.pairs.get(step.pair), step.up) else {
                 continue;
             };
             cx.enter(pair.hop(up));
+            // A rule about the errors of a method calls it as the newer revision does.
+            let neighbours = pair.neighbour_name(method, None, up);
+            let newer = if up { neighbours } else { method };
+            method = neighbours;
             let Some(code) = error.code.as_i64() else {
                 continue;
             };
             let mut rows = pair.errors.iter();
-            let fate = rows.find_map(|row| Some((row.rule, row.fate(code, method, up)?)));
+            let fate = rows.find_map(|row| Some((row.rule, row.fate(code, newer, up)?)));
             match fate {
                 None => {}
                 Some((rule, ErrorFate::NeedsState(adapter))) => return Err(cx.needs(rule, adapter)),
@@ -324,3 +350,90 @@ fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
 }
 
 static NO_COUNTERPART: Rule = Rule::NO_COUNTERPART;
+
+#[cfg(test)]
+mod tests {
+    use mcp_wire::{AnyValue, Direction, Json, MethodInfo, MethodKind, TypeInfo};
+
+    use super::{Failure, Hop, Pair, Part, RenamedMethod, RevisionTables, Subject, Tables};
+    use crate::context::Context;
+    use crate::outcome::Stop;
+
+    const fn method(name: &'static str) -> MethodInfo {
+        MethodInfo {
+            name,
+            direction: Direction::ClientToServer,
+            kind: MethodKind::Request,
+            params: Some("AskParams"),
+            params_required: true,
+            result: None,
+            message: "AskRequest",
+            input_required: false,
+            named_by: None,
+            capability: None,
+            capability_parts: &[],
+        }
+    }
+
+    fn same(value: AnyValue, _: &mut Context) -> Result<AnyValue, Stop> {
+        Ok(value)
+    }
+
+    const HOPS: &[Hop] = &[Hop {
+        from: "AskParams",
+        to: "AskParams",
+        run: same,
+    }];
+    static TYPES: [TypeInfo; 1] = [TypeInfo::of::<Json>("AskParams", "AskParams")];
+    static OLD: RevisionTables = RevisionTables {
+        id: "old",
+        methods: &[method("things/ask")],
+        types: &TYPES,
+    };
+    static NEW: RevisionTables = RevisionTables {
+        id: "new",
+        methods: &[method("things/query")],
+        types: &TYPES,
+    };
+    static TABLES: Tables = Tables {
+        revisions: &[&OLD, &NEW],
+        pairs: &[Pair {
+            old: "old",
+            new: "new",
+            up_hop: "old -> new",
+            down_hop: "new -> old",
+            up: HOPS,
+            down: HOPS,
+            alike: &[],
+            methods: &[],
+            renamed: &[RenamedMethod {
+                direction: Direction::ClientToServer,
+                old: "things/ask",
+                new: "things/query",
+            }],
+            errors: &[],
+            instead: &[],
+            open_results: None,
+            rules: &[],
+        }],
+    };
+
+    #[test]
+    fn a_method_goes_on_under_the_name_that_the_neighbour_has_for_it() {
+        let sender = Some(Direction::ClientToServer);
+        for (name, other, from, to) in [
+            ("things/ask", "things/query", 0, 1),
+            ("things/query", "things/ask", 1, 0),
+        ] {
+            assert_eq!(TABLES.method_name(name, sender, from, to), other);
+            let convert = |name| {
+                let subject = Subject::Method(name, Part::Params, sender);
+                TABLES.convert(subject, from, to, r#"{"a":1}"#, &mut Context::default())
+            };
+            let converted = convert(name).ok().and_then(Result::ok);
+            assert_eq!(converted.as_ref().map(Json::text), Some(r#"{"a":1}"#));
+            // Neither revision knows it by the name that it has in the other one.
+            assert!(matches!(convert(other), Err(Failure::Unknown(_))));
+        }
+    }
+}

@@ -82,11 +82,9 @@ impl Walk<'_> {
             | (Direction::ServerToClient, Part::Params | Part::Message) => Sender::Server,
             _ => Sender::Client,
         };
-        let methods = self
-            .plan
-            .methods
-            .iter()
-            .filter(|method| method.name == path.method);
+        let methods = self.plan.methods.iter().filter(|method| {
+            method.name == path.method || method.was.as_ref() == Some(&path.method)
+        });
         let method = methods
             .clone()
             .find(|method| method.sender == sender)

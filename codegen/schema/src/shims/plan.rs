@@ -450,8 +450,11 @@ impl End {
 /// What becomes of a method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MethodPlan {
-    /// The method.
+    /// The method; what the newer revision calls it, where the two have different names for it.
     pub name: String,
+    /// What the older revision calls it, where that is another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
     /// Who sends it.
     pub sender: Sender,
     /// What becomes of it.

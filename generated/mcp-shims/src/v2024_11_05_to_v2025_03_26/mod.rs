@@ -25,6 +25,7 @@ pub(crate) const PAIR: Pair = Pair {
         "ResourceContents",
     ],
     methods: &[],
+    renamed: &[],
     errors: &[],
     instead: &[],
     open_results: None,

@@ -39,6 +39,7 @@ pub(crate) const PAIR: Pair = Pair {
             ),
         },
     ],
+    renamed: &[],
     errors: &[],
     instead: &[],
     open_results: None,

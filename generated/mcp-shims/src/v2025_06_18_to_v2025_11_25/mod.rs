@@ -149,6 +149,7 @@ pub(crate) const PAIR: Pair = Pair {
             ),
         },
     ],
+    renamed: &[],
     errors: &[
         ErrorHop {
             codes: (-32042, -32042),

@@ -344,6 +344,7 @@ pub(crate) const PAIR: Pair = Pair {
             ),
         },
     ],
+    renamed: &[],
     errors: &[
         ErrorHop {
             codes: (-32042, -32042),

@@ -37,6 +37,8 @@ pub struct Pair {
     pub alike: &'static [&'static str],
     /// Methods that only one of them has, or that mean something else to the other.
     pub methods: &'static [MethodHop],
+    /// Methods that go by another name in the newer one.
+    pub renamed: &'static [RenamedMethod],
     /// Error codes that mean something else, the narrowest rule first.
     pub errors: &'static [ErrorHop],
     /// Results that stand in the place of a method's own, and that an adapter takes: the rule that says so.
@@ -108,6 +110,21 @@ impl Pair {
         if up { self.up } else { self.down }
     }
 
+    /// What the neighbour calls a method, on the way up or down.
+    #[must_use]
+    pub fn neighbour_name<'m>(
+        &self,
+        method: &'m str,
+        direction: Option<Direction>,
+        up: bool,
+    ) -> &'m str {
+        let fits = |row: &&RenamedMethod| {
+            row.ends(up).0 == method && direction.is_none_or(|wanted| wanted == row.direction)
+        };
+        let row = self.renamed.iter().find(fits);
+        row.map_or(method, |row| row.ends(up).1)
+    }
+
     /// The rule by which an adapter has to do with a method: the method's own, that of results in the place of its own,
     /// else the first method's that is the adapter's business.
     #[must_use]
@@ -165,6 +182,28 @@ pub struct MethodHop {
     pub up: Option<MethodFate>,
     /// What becomes of it on the way down.
     pub down: Option<MethodFate>,
+}
+
+/// A method that two neighbours have different names for.
+#[derive(Debug)]
+pub struct RenamedMethod {
+    /// Who sends it.
+    pub direction: Direction,
+    /// What the older one calls it.
+    pub old: &'static str,
+    /// What the newer one calls it.
+    pub new: &'static str,
+}
+
+impl RenamedMethod {
+    /// The names where a conversion begins and where it ends.
+    fn ends(&self, up: bool) -> (&'static str, &'static str) {
+        if up {
+            (self.old, self.new)
+        } else {
+            (self.new, self.old)
+        }
+    }
 }
 
 /// What becomes of a method that the neighbour lacks, or understands otherwise.

@@ -9,7 +9,8 @@ use crate::Error;
 use crate::model::{Direction, Method, MethodKind, Model, Ty};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Matches the methods of both by name: a request that became an embedded one is the same method.
+/// Matches the methods of both by name, or by the row that says that they are one under two names: a request that
+/// became an embedded one is the same method.
 pub(super) fn methods(
     old: Side<'_>,
     new: Side<'_>,
@@ -18,7 +19,7 @@ pub(super) fn methods(
     found: &mut Findings,
     errors: &mut Vec<Error>,
 ) -> Vec<MethodPlan> {
-    let by_name = |model: &Model| -> BTreeMap<(String, Direction), Method> {
+    let by_name = |model: &Model| -> Methods {
         let key = |method: &Method| (method.name.clone(), method.direction);
         model
             .methods
@@ -26,7 +27,8 @@ pub(super) fn methods(
             .map(|method| (key(method), method.clone()))
             .collect()
     };
-    let (olds, news) = (by_name(old.model), by_name(new.model));
+    let (mut olds, news) = (by_name(old.model), by_name(new.model));
+    let renamed = renamed(&mut olds, &news, rules);
     let names: BTreeSet<&(String, Direction)> = olds.keys().chain(news.keys()).collect();
     let mut plans = Vec::new();
     for key in names {
@@ -121,11 +123,41 @@ pub(super) fn methods(
         };
         plans.push(MethodPlan {
             name: name.clone(),
+            was: renamed.get(key).cloned(),
             sender,
             fate,
         });
     }
     plans
+}
+
+type Methods = BTreeMap<(String, Direction), Method>;
+
+/// Puts the older methods that rules rename under their newer names; gives back the older ones by the newer.
+fn renamed(
+    olds: &mut Methods,
+    news: &Methods,
+    rules: &PairRules,
+) -> BTreeMap<(String, Direction), String> {
+    let mut renamed = BTreeMap::new();
+    for (offset, old, new) in rules.renamed_methods() {
+        for direction in [Direction::ClientToServer, Direction::ServerToClient] {
+            let [gone, came] = [old, new].map(|name| (name.to_owned(), direction));
+            let (Some(before), Some(after)) = (olds.get(&gone), news.get(&came)) else {
+                continue;
+            };
+            let is_taken = olds.contains_key(&came) || news.contains_key(&gone);
+            if is_taken || is_answered(before) != is_answered(after) {
+                continue;
+            }
+            if let Some(method) = olds.remove(&gone) {
+                olds.insert(came.clone(), method);
+                renamed.insert(came, old.to_owned());
+                rules.uses_rename(offset);
+            }
+        }
+    }
+    renamed
 }
 
 /// What a rule says of a method that both have: what each of them does with it is not the same.

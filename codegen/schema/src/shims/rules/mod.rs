@@ -127,13 +127,26 @@ impl PairRules {
     pub(super) fn renamed(&self, from: &str, to: &str, way: Way) -> bool {
         let (wanted_old, wanted_new) = way.of((from, to), (to, from));
         let row = placed(&self.rows.rename).find(|(_, row)| {
-            let Rename { old, new, .. } = row;
-            wanted_old == old && wanted_new == new
+            let Rename {
+                old, new, method, ..
+            } = row;
+            !method && wanted_old == old && wanted_new == new
         });
         if let Some((offset, _)) = row {
             self.uses_row(offset);
         }
         row.is_some()
+    }
+
+    /// The methods that go by another name in the newer revision: the place of the row, the old name and the new one.
+    pub(super) fn renamed_methods(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        let rows = placed(&self.rows.rename).filter(|(_, row)| row.method);
+        rows.map(|(offset, row)| (offset, row.old.as_str(), row.new.as_str()))
+    }
+
+    /// A row of [`Self::renamed_methods`] was needed.
+    pub(super) fn uses_rename(&self, offset: usize) {
+        self.uses_row(offset);
     }
 
     /// The decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.

@@ -46,12 +46,15 @@ pub(super) struct Also {
     pub(super) reason: String,
 }
 
-/// Two types that are one, under two names.
+/// Two types that are one, under two names; or two methods.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rename {
     pub(super) old: String,
     pub(super) new: String,
+    /// Whether methods are meant, and not types.
+    #[serde(default)]
+    pub(super) method: bool,
     pub(super) reason: String,
 }
 
