@@ -1,4 +1,4 @@
-//! The handlers over HTTP: `cargo run -p mcp-revisions --example http_server [-- PORT] [--only REVISION,...]`.
+//! The handlers over HTTP, and at `/sse` over HTTP+SSE: `cargo run -p mcp-revisions --example http_server [-- PORT] [--only REVISION,...]`.
 
 mod arguments;
 mod handlers;
@@ -14,7 +14,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let listener = http::bind(("127.0.0.1", port)).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
+    // Clients of the oldest transport find it there.
+    let options = http::Options::new().with_http_sse("/sse");
     let running = handlers::server(only.unwrap_or_else(RevisionSet::all))?;
-    http::serve(listener, running.into_http(http::Options::default())).await;
+    http::serve(listener, running.into_http(options)).await;
     Ok(())
 }

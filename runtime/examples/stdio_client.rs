@@ -1,6 +1,6 @@
-//! A client that does not care which revision its server speaks: `cargo run -p mcp-revisions --example stdio_client -- SERVER [ARGUMENT...]`.
+//! A client that does not care which revision its server speaks: `cargo run -p mcp-revisions --example stdio_client -- SERVER [ARGUMENT...]`, or with a URL.
 //!
-//! It starts the server, lists and calls tools, reads a resource, gets a prompt, and prints what came, one JSON line for each.
+//! It starts the server, or connects to its URL, lists and calls tools, reads a resource, gets a prompt, and prints what came, one JSON line for each.
 
 mod arguments;
 
@@ -14,14 +14,18 @@ use tokio::process::Command;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (only, command) = arguments::arguments()?;
     let (program, arguments) = command.split_first().ok_or("name the server to start")?;
-    let mut command = Command::new(program);
-    command.args(arguments);
 
     let mut client = Client::new(&mcp_revisions::program!());
     if let Some(only) = only {
         client = client.with_revisions(only);
     }
-    let client = client.child(Child::new(command).on_error_line(|_| {}))?;
+    let client = if program.starts_with("http://") {
+        client.url(program)?
+    } else {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        client.child(Child::new(command).on_error_line(|_| {}))?
+    };
     let tool = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});
     let greet = json!({"name": "greet", "arguments": {"name": "Ada"}});
     for (step, method, params) in [

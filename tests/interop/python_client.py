@@ -1,4 +1,4 @@
-"""The Python SDK as a client: `python python_client.py legacy|auto|VERSION stdio|http TARGET...`; one JSON line for each step."""
+"""The Python SDK as a client: `python python_client.py legacy|auto|VERSION stdio|http|sse TARGET...`; one JSON line for each step."""
 
 import asyncio
 import json
@@ -6,6 +6,7 @@ import sys
 
 from mcp import StdioServerParameters
 from mcp.client.client import Client
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 
 
@@ -52,6 +53,8 @@ async def main():
     mode, channel, command, *args = sys.argv[1:]
     if channel == "http":
         target = command
+    elif channel == "sse":
+        target = sse_client(command)
     else:
         target = stdio_client(StdioServerParameters(command=command, args=args))
     try:

@@ -1,13 +1,16 @@
-// The TypeScript SDK 1.x as a client: `node typescript-1.mjs handshake stdio|http TARGET...`; one JSON line for each step.
+// The TypeScript SDK 1.x as a client: `node typescript-1.mjs handshake stdio|http|sse TARGET...`; one JSON line for each step.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { steps } from './steps.mjs';
 
 const [, channel, command, ...args] = process.argv.slice(2);
-const transport = channel === 'http'
-  ? new StreamableHTTPClientTransport(new URL(command))
-  : new StdioClientTransport({ command, args });
+const transport = {
+  http: () => new StreamableHTTPClientTransport(new URL(command)),
+  sse: () => new SSEClientTransport(new URL(command)),
+  stdio: () => new StdioClientTransport({ command, args }),
+}[channel]();
 // This SDK offers its newest revision and keeps the one that is agreed upon to its transport.
 let agreed;
 const keep = transport.setProtocolVersion?.bind(transport);

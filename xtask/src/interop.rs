@@ -18,7 +18,6 @@ use mcp_schema::spec::Status;
 
 use crate::spec::default_dir;
 use mcp_schema::command::Outcome;
-use peers::{Peer, Role};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -62,14 +61,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             }
         };
         for mode in peer.modes {
-            for channel in peer.channels() {
+            for &channel in peer.channels {
                 let _ = write!(
                     text,
                     "| {} {} | {} | {} | {channel} |",
                     peer.name, installed.version, peer.role, mode.name
                 );
                 for &revision in &revisions {
-                    let cell = match mode.reaches(revision) {
+                    let cell = match mode.reaches(revision, channel) {
                         true => {
                             eprintln!("{} {} {channel} {revision}", peer.name, mode.name);
                             let steps = run::one(&installed, &examples, mode, channel, revision);
@@ -106,14 +105,4 @@ fn heading(revisions: &[&str]) -> String {
     text.push_str(&"---|".repeat(revisions.len()));
     text.push('\n');
     text
-}
-
-impl Peer {
-    /// The channels that it is tried over.
-    fn channels(&self) -> &'static [&'static str] {
-        match self.role {
-            Role::Client => &["stdio", "http"],
-            Role::Server => &["stdio"],
-        }
-    }
 }

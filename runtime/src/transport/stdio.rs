@@ -55,8 +55,7 @@ pub async fn serve_on<App: Spoken>(
     let unread = Budget::new(unread, unread).of(Owner::Unknown);
     let (texts, queue) = route(Some(unread));
     let mut writer = tokio::spawn(write(queue, output));
-    // Nothing else has taken it yet.
-    let _ = lane.at_large(texts.clone());
+    lane.send_all_to(texts.clone());
     let mut input = BufReader::new(input);
     let mut bytes = Vec::new();
     loop {
@@ -89,9 +88,6 @@ pub async fn serve_on<App: Spoken>(
 async fn write(mut queue: Queue, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
     while let Some(next) = queue.recv().await {
         let Next::Item(item) = next else { continue };
-        if item.text.body.is_empty() {
-            continue;
-        }
         output
             .write_all(one_line(item.text.body).as_bytes())
             .await?;

@@ -46,10 +46,12 @@ pub(super) struct Mode {
 }
 
 impl Mode {
-    /// Whether a revision can be reached by it.
-    pub(super) fn reaches(&self, revision: &str) -> bool {
-        self.revisions
-            .is_none_or(|revisions| revisions.contains(&revision))
+    /// Whether a revision can be reached by it over a channel.
+    pub(super) fn reaches(&self, revision: &str, channel: &str) -> bool {
+        let has_sessions = LEGACY.contains(&revision);
+        let reached = self.revisions;
+        (channel != "sse" || has_sessions)
+            && reached.is_none_or(|revisions| revisions.contains(&revision))
     }
 }
 
@@ -59,6 +61,8 @@ pub(super) struct Peer {
     pub(super) name: &'static str,
     pub(super) role: Role,
     pub(super) modes: &'static [Mode],
+    /// What it is tried over; `sse` is the transport of 2024-11-05.
+    pub(super) channels: &'static [&'static str],
     source: Source,
 }
 
@@ -66,7 +70,10 @@ const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"
 const MODERN: &[&str] = &["2026-07-28"];
 
 /// All of them.
-pub(super) fn all() -> [Peer; 5] {
+pub(super) fn all() -> [Peer; 7] {
+    const BOTH: &[&str] = &["stdio", "http"];
+    const ALL: &[&str] = &["stdio", "http", "sse"];
+    const SSE: &[&str] = &["sse"];
     const HANDSHAKE: &[Mode] = &[Mode {
         name: "initialize",
         revisions: Some(LEGACY),
@@ -103,10 +110,11 @@ pub(super) fn all() -> [Peer; 5] {
         name: "server/discover",
         revisions: None,
     }];
-    let peer = |name, role, modes, source| Peer {
+    let peer = |name, role, modes, channels, source| Peer {
         name,
         role,
         modes,
+        channels,
         source,
     };
     [
@@ -114,22 +122,51 @@ pub(super) fn all() -> [Peer; 5] {
             "TypeScript SDK",
             Role::Client,
             HANDSHAKE,
+            ALL,
             Source::Npm("@modelcontextprotocol/sdk@1", "typescript-1.mjs"),
         ),
         peer(
             "TypeScript client",
             Role::Client,
             NAMED,
+            BOTH,
             Source::Npm("@modelcontextprotocol/client@2", "typescript-2.mjs"),
         ),
         peer(
             "Python SDK",
             Role::Client,
             NAMED,
+            ALL,
             Source::PyPi("mcp", "python_client.py"),
         ),
-        peer("rmcp", Role::Client, RMCP, Source::Cargo("rmcp", "client")),
-        peer("rmcp", Role::Server, OURS, Source::Cargo("rmcp", "server")),
+        peer(
+            "rmcp",
+            Role::Client,
+            RMCP,
+            BOTH,
+            Source::Cargo("rmcp", "client"),
+        ),
+        peer(
+            "rmcp",
+            Role::Server,
+            OURS,
+            &["stdio"],
+            Source::Cargo("rmcp", "server"),
+        ),
+        peer(
+            "TypeScript SDK",
+            Role::Server,
+            OURS,
+            SSE,
+            Source::Npm("@modelcontextprotocol/sdk@1", "typescript-sse-server.mjs"),
+        ),
+        peer(
+            "Python SDK",
+            Role::Server,
+            OURS,
+            SSE,
+            Source::PyPi("mcp", "python_sse_server.py"),
+        ),
     ]
 }
 

@@ -91,10 +91,14 @@ pub(super) fn one(
         }
         Role::Server => {
             let mut command = Command::new(&examples.stdio_client);
-            command
-                .args(["--only", revision])
-                .arg(&peer.program)
-                .args(&peer.arguments);
+            command.args(["--only", revision]);
+            if channel == "stdio" {
+                command.arg(&peer.program).args(&peer.arguments);
+                return told(command);
+            }
+            let mut server = Command::new(&peer.program);
+            let mut server = Server::start(server.args(&peer.arguments))?;
+            command.arg(server.url()?);
             return told(command);
         }
     };
@@ -104,24 +108,25 @@ pub(super) fn one(
             .args(["--only", revision]);
         return told(command);
     }
-    let mut server = Server::start(&examples.http_server, revision)?;
-    command.arg(server.url()?);
+    let mut server = Command::new(&examples.http_server);
+    let mut server = Server::start(server.args(["0", "--only", revision]))?;
+    let url = server.url()?;
+    command.arg(match channel {
+        "sse" => url.replace("/mcp", "/sse"),
+        _ => url,
+    });
     told(command)
 }
 
-/// The example over HTTP, on a port that was free; ended with this.
+/// A server over HTTP, on a port that was free; ended with this.
 struct Server(Child);
 
 impl Server {
-    fn start(program: &Path, revision: &str) -> anyhow::Result<Self> {
-        let mut command = Command::new(program);
-        command
-            .args(["0", "--only", revision])
-            .stdout(Stdio::piped());
-        command
-            .spawn()
+    fn start(command: &mut Command) -> anyhow::Result<Self> {
+        let started = command.stdout(Stdio::piped()).spawn();
+        started
             .map(Self)
-            .context("the example over HTTP cannot be started")
+            .context("the server over HTTP cannot be started")
     }
 
     fn url(&mut self) -> anyhow::Result<String> {
@@ -130,7 +135,7 @@ impl Server {
         BufReader::new(output).read_line(&mut line)?;
         let url = line.split_whitespace().next_back();
         url.map(str::to_owned)
-            .context("the example over HTTP does not say where it listens")
+            .context("the server over HTTP does not say where it listens")
     }
 }
 

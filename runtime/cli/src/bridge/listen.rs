@@ -60,6 +60,7 @@ pub(super) async fn over_http<App: Spoken>(
         room,
         hosts,
         origins,
+        http_sse,
     } = listen;
     let listener = TcpListener::bind(address).await;
     let listener = listener.with_context(|| format!("cannot listen on {address}"))?;
@@ -77,6 +78,9 @@ pub(super) async fn over_http<App: Spoken>(
         true => options.with_any_host(),
         false => hosts.into_iter().fold(options, http::Options::allow_host),
     };
+    if let Some(path) = http_sse {
+        options = options.with_http_sse(path);
+    }
     if !origins.is_empty() {
         options = options.with_cors();
     }

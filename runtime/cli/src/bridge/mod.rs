@@ -84,6 +84,9 @@ pub(crate) struct Arguments {
     /// Take requests of web pages from this origin, beside those of localhost, and let them read the answers (CORS)
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+    /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`, as clients see it
+    #[arg(long, value_name = "PATH")]
+    http_sse: Option<String>,
     /// How much is told on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<log::Level>,
@@ -148,6 +151,7 @@ struct Http {
     room: Room,
     hosts: Vec<String>,
     origins: Vec<String>,
+    http_sse: Option<String>,
 }
 
 impl Http {
@@ -167,6 +171,7 @@ impl Http {
             },
             hosts: arguments.allow_host.clone(),
             origins: arguments.allow_origin.clone(),
+            http_sse: arguments.http_sse.clone(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcp_registry::{Era, Revision};
 use mcp_wire::{MessageKind, RequestId, Unreadable, peek};
 
 use super::done::{Handled, Outgoing, Received};
@@ -10,7 +11,7 @@ use super::state::State;
 use super::{Server, batch};
 use crate::errors::{self, Refusal};
 use crate::headers::Headers;
-use crate::protocol::revisions::Spoken;
+use crate::protocol::revisions::{RevisionSet, Spoken};
 use crate::protocol::{Exchange, Ignored};
 use crate::settle::{self, Settled};
 
@@ -19,10 +20,31 @@ impl<App: Spoken> Server<App> {
     /// (`Connection::take`); `headers` are those of its POST, and `None` on stdio.
     #[must_use]
     pub fn look<'a>(&self, headers: Option<&Headers<'_>>, bytes: &'a [u8]) -> Looked<'a> {
+        self.look_as(self.served, headers, bytes)
+    }
+
+    /// As [`look`](Self::look), of a text that a transport has brought which has only sessions: claims in `_meta` are refused
+    /// as a server of the handshake era refuses them.
+    #[must_use]
+    pub fn look_in_session<'a>(&self, bytes: &'a [u8]) -> Looked<'a> {
+        let of_sessions = |revision: &Revision| revision.era() == Era::Handshake;
+        self.look_as(
+            self.served.iter().filter(of_sessions).collect(),
+            None,
+            bytes,
+        )
+    }
+
+    fn look_as<'a>(
+        &self,
+        served: RevisionSet,
+        headers: Option<&Headers<'_>>,
+        bytes: &'a [u8],
+    ) -> Looked<'a> {
         Looked(match bytes.len() > self.limits.message_bytes {
             true => Err(Unlooked::TooLarge(bytes.len())),
             false => (peek(bytes).map_err(Unlooked::Unreadable)).map(|message| Seen {
-                settlement: settle::settle(&message, headers, self.served),
+                settlement: settle::settle(&message, headers, served),
                 message,
             }),
         })

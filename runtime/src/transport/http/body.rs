@@ -23,7 +23,7 @@ enum Kind {
         first: Option<Next>,
         queue: Queue,
         /// The event that it begins with, if there is one to say.
-        prime: Option<EventId>,
+        opening: Option<String>,
         /// How long a client waits that is told to come again.
         retry: Duration,
         /// Whether the stream ends with the last text of its exchange, rather than with the session.
@@ -107,7 +107,7 @@ impl Body {
         Self(Kind::Events {
             first,
             queue,
-            prime,
+            opening: prime.map(|id| nothing_yet(id, options.retry)),
             retry: options.retry,
             ends: true,
             is_over: false,
@@ -121,11 +121,30 @@ impl Body {
         Self(Kind::Events {
             first: None,
             queue,
-            prime: None,
+            opening: None,
             retry: options.retry,
             ends: false,
             is_over: false,
             guard: None,
+            silence: Silence::new(options.keep_alive),
+        })
+    }
+
+    /// All events of a session that has one stream; the first says where its messages go, and the session ends with it.
+    pub(super) fn only_stream(
+        queue: Queue,
+        endpoint: &str,
+        guard: HangUp,
+        options: &Options,
+    ) -> Self {
+        Self(Kind::Events {
+            first: None,
+            queue,
+            opening: Some(format!("event: endpoint\ndata: {endpoint}\n\n")),
+            retry: options.retry,
+            ends: false,
+            is_over: false,
+            guard: Some(guard),
             silence: Silence::new(options.keep_alive),
         })
     }
@@ -139,24 +158,25 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let (first, queue, prime, retry, ends, is_over, guard, silence) = match &mut self.0 {
+        let (first, queue, opening, retry, ends, is_over, guard, silence) = match &mut self.0 {
             Kind::Text(text) => return Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
             Kind::Events {
                 first,
                 queue,
-                prime,
+                opening,
                 retry,
                 ends,
                 is_over,
                 guard,
                 silence,
-            } => (first, queue, prime, *retry, *ends, is_over, guard, silence),
+            } => (
+                first, queue, opening, *retry, *ends, is_over, guard, silence,
+            ),
         };
         if *is_over {
             return Poll::Ready(None);
         }
-        if let Some(id) = prime.take() {
-            let event = format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis());
+        if let Some(event) = opening.take() {
             return Poll::Ready(Some(Ok(Frame::data(Bytes::from(event)))));
         }
         let next = match first.take() {
@@ -180,14 +200,15 @@ impl http_body::Body for Body {
             Some(Next::Item(item)) => Some(item),
             Some(Next::Pause(behind)) => {
                 *is_over = true;
-                let event = format!("id: {behind}\nretry: {}\ndata: \n\n", retry.as_millis());
+                let event = nothing_yet(behind, retry);
                 return Poll::Ready(Some(Ok(Frame::data(Bytes::from(event)))));
             }
             None => None,
         };
         let Some(Item { text, id, unread }) = item else {
             *is_over = true;
-            if let Some(guard) = guard.take() {
+            // The guard of an only stream is not disarmed: its session is over, whoever ended it.
+            if let Some(guard) = guard.take_if(|_| ends) {
                 guard.disarm();
             }
             return Poll::Ready(None);
@@ -243,6 +264,11 @@ fn counted(text: String, unread: Option<Permit>) -> Bytes {
 
 /// A comment among server-sent events, which nobody is told of.
 const STILL_HERE: &[u8] = b":\n\n";
+
+/// An event that holds nothing: after which the client comes again, and how long it waits before.
+fn nothing_yet(id: EventId, retry: Duration) -> String {
+    format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis())
+}
 
 /// A text as a server-sent event.
 fn event(id: Option<EventId>, text: &str) -> String {

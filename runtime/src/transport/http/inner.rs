@@ -149,7 +149,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         parked.get(&ticket).and_then(Weak::upgrade)
     }
 
-    /// Keeps the lane on which a session was opened; the id of that.
+    /// Keeps the lane on which a session was opened; the id of that, which is new.
     pub(super) fn open(
         &self,
         lane: &Arc<Lane<App, H>>,
@@ -160,23 +160,37 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             let status = StatusCode::INTERNAL_SERVER_ERROR.as_u16();
             return Err(Box::new(refusal(None, &Refusal { status, ..*refused })));
         };
+        self.keep(&id, lane, owner)?;
+        Ok(id)
+    }
+
+    /// Keeps the lane of a session under its id; one that is kept already counts with what is known of its client now.
+    pub(super) fn keep(
+        &self,
+        id: &Arc<str>,
+        lane: &Arc<Lane<App, H>>,
+        owner: Owner,
+    ) -> Result<(), Box<Response<Body>>> {
         let kept_for = owner.clone();
-        let new = NewSession::new(Arc::clone(&id), Arc::clone(lane))
+        let new = NewSession::new(Arc::clone(id), Arc::clone(lane))
             .with_bytes(lane.session_bytes())
             .with_owner(owner);
         let may_go = |lane: &Arc<Lane<App, H>>| lane.is_idle();
         let opened = (self.sessions()).open(new, self.start.elapsed(), SPARED, may_go);
         let gone = opened
             .map_err(|full| Box::new(refusal(None, &errors::too_many_sessions(full.limit))))?;
-        for lane in gone {
-            lane.close();
+        for gone in gone.iter().filter(|gone| !Arc::ptr_eq(gone, lane)) {
+            gone.close();
         }
         lane.count_against(self.unread_of(kept_for.clone()));
-        if let Some(store) = &self.options.events {
-            store.opened(&id, &kept_for);
-            lane.keep_events(Arc::clone(&id), Arc::clone(store));
+        // What an only stream has said cannot be had again: the session ends with it.
+        if let Some(store) = &self.options.events
+            && lane.only_stream().is_none()
+        {
+            store.opened(id, &kept_for);
+            lane.keep_events(Arc::clone(id), Arc::clone(store));
         }
-        Ok(id)
+        Ok(())
     }
 
     /// The session that a request names.
@@ -211,11 +225,17 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         headers: &HeaderMap,
         who: &Owner,
     ) -> Result<(), Box<Response<Body>>> {
-        let lane = self.session(headers, who)?;
-        let id = text(headers, headers::SESSION_ID).unwrap_or_default();
-        self.sessions().end(id);
-        lane.close();
+        self.session(headers, who)?;
+        self.end(text(headers, headers::SESSION_ID).unwrap_or_default());
         Ok(())
+    }
+
+    /// Ends the session of this id.
+    pub(super) fn end(&self, id: &str) {
+        let lane = self.sessions().end(id);
+        if let Some(lane) = lane {
+            lane.close();
+        }
     }
 
     fn sessions(&self) -> MutexGuard<'_, Sessions<Arc<Lane<App, H>>>> {

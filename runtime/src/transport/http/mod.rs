@@ -3,6 +3,7 @@
 //! One path takes every revision. Per-request revisions need no session, and each POST is handled by itself;
 //! handshake revisions get an `Mcp-Session-Id`, a stream for GET, and DELETE.
 //! A call is answered with one JSON object, or with a stream of events if its handler says something before it answers.
+//! Clients of HTTP+SSE, the transport of 2024-11-05, are served by [`Options::with_http_sse`].
 //!
 //! ```no_run
 //! use mcp_revisions::server::{Call, Profile, Server};
@@ -32,6 +33,7 @@
 
 mod answers;
 mod body;
+mod http_sse;
 mod inner;
 mod intake;
 mod listener;
@@ -73,6 +75,8 @@ pub struct Options {
     retry: Duration,
     /// The path at which the service says whether it takes calls.
     health: Option<String>,
+    /// The path of HTTP+SSE, as its clients see it.
+    http_sse: Option<String>,
 }
 
 impl std::fmt::Debug for Options {
@@ -116,6 +120,7 @@ impl Default for Options {
             events: Some(Arc::new(MemoryEvents::default())),
             retry: Duration::from_secs(1),
             health: None,
+            http_sse: None,
         }
     }
 }
@@ -240,6 +245,27 @@ impl Options {
     #[must_use]
     pub fn with_health(mut self, path: impl Into<String>) -> Self {
         self.health = Some(path.into());
+        self
+    }
+
+    /// Serves HTTP+SSE at this path, such as `/sse`, beside streamable HTTP: the
+    /// [transport of 2024-11-05](https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse),
+    /// for clients that speak no other. It is off by default.
+    ///
+    /// `GET` opens a session, whose one stream begins with the URI to POST to; the session ends with the stream. Access
+    /// control, limits, budgets and owners are those of streamable HTTP, which is served at this path, too. The id of the
+    /// session is part of the URI: keep it out of logs. There are no such sessions where there are
+    /// [none](Self::without_sessions), or where no handshake revision is served.
+    ///
+    /// Give the path as clients see it. Where a proxy or a router in front takes a prefix off, what is left is found by its
+    /// end: `/tools/sse` also serves requests for `/sse`.
+    #[must_use]
+    pub fn with_http_sse(mut self, path: impl Into<String>) -> Self {
+        let path = path.into();
+        self.http_sse = Some(match path.starts_with('/') {
+            true => path,
+            false => format!("/{path}"),
+        });
         self
     }
 

@@ -22,8 +22,8 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         &self,
         head: Parts,
         who: Owner,
-        bytes: Vec<u8>,
-        permit: Permit,
+        in_stream: Option<Arc<Lane<App, H>>>,
+        (bytes, permit): (Vec<u8>, Permit),
     ) -> Response<Body> {
         let parts = Arc::new(head);
         let pairs = (parts.headers.iter())
@@ -31,13 +31,21 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let mut told = Headers::from_pairs(pairs);
         let principal = parts.extensions.get::<Principal>();
         told.principal = principal.map(|principal| principal.0.as_str());
-        let looked = self.server.look(Some(&told), &bytes);
-        if let Some(message) = looked.message()
+        let looked = match in_stream {
+            Some(_) => self.server.look_in_session(&bytes),
+            None => self.server.look(Some(&told), &bytes),
+        };
+        if in_stream.is_none()
+            && let Some(message) = looked.message()
             && let Err(refused) = self.params_agree(message, &parts, &who).await
         {
             return refusal(message.id.and_then(RawId::to_id).as_ref(), &refused);
         }
-        let lane = match self.lane(&parts, &told, &looked, &who) {
+        let lane = match in_stream.filter(|_| looked.message().is_some()) {
+            Some(lane) => Ok(lane),
+            None => self.lane(&parts, &told, &looked, &who),
+        };
+        let lane = match lane {
             Ok(lane) => lane,
             Err(response) => return *response,
         };
@@ -45,11 +53,15 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         let id = looked
             .message()
             .and_then(|message| message.id.and_then(RawId::to_id));
-        let (texts, queue) = route(Some(self.unread_of(who.clone())));
         let facts = Facts {
             parts: Some(Arc::clone(&parts)),
             room: Some(self.reservation(permit, who.clone())),
         };
+        if let Some(texts) = lane.only_stream() {
+            let taken = self.to_only_stream(&lane, &texts, (&told, looked), facts);
+            return taken.await;
+        }
+        let (texts, queue) = route(Some(self.unread_of(who.clone())));
         let Taken {
             opens_session,
             exchange,

@@ -170,7 +170,12 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         }
     }
 
-    async fn admitted<B>(&self, head: Parts, body: B, address: Option<IpAddr>) -> Response<Body>
+    async fn admitted<B>(
+        self: &Arc<Self>,
+        mut head: Parts,
+        body: B,
+        address: Option<IpAddr>,
+    ) -> Response<Body>
     where
         B: http_body::Body + Send,
         B::Data: Send,
@@ -179,6 +184,9 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         self.retire();
         match head.method {
             Method::POST => {}
+            Method::GET if self.opens_only_stream(&head) => {
+                return self.open_only_stream(&head, address);
+            }
             Method::GET | Method::DELETE if self.has_session_operations(&head.headers) => {
                 return self.session_operation(&head, address);
             }
@@ -190,7 +198,14 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
                 "a message comes as application/json",
             );
         }
-        if !accepts(&head.headers, "application", "json")
+        let who = owner(&head, address);
+        let in_stream = match self.session_of_uri(&mut head, &who) {
+            Ok(lane) => lane,
+            Err(response) => return *response,
+        };
+        if in_stream.is_some() {
+            // The answer does not come in the response.
+        } else if !accepts(&head.headers, "application", "json")
             || !accepts(&head.headers, "text", "event-stream")
         {
             return refused(
@@ -205,11 +220,10 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             );
         }
         let limit = self.server.limits().message_bytes;
-        let who = owner(&head, address);
         let share = self.requests_of(who.clone());
         let read = intake::read(body, limit, &share);
         match tokio::time::timeout(self.options.body_time, read).await {
-            Ok(Ok((bytes, permit))) => self.post(head, who, bytes, permit).await,
+            Ok(Ok((bytes, permit))) => self.post(head, who, in_stream, (bytes, permit)).await,
             Ok(Err(Unread::TooLarge)) => {
                 let bytes = limit.saturating_add(1);
                 refusal(None, &crate::errors::message_too_large(bytes, limit))
@@ -226,7 +240,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
     }
 
     /// Whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
-    fn has_session_operations(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> bool {
         let named = text(headers, headers::PROTOCOL_VERSION);
         self.options.sessions && settle::takes_session_operations(named, self.server.served())
     }
@@ -287,7 +301,7 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
 }
 
 /// Whether a media type is accepted; who does not say accepts all.
-fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
+pub(super) fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
     let mut values = headers.get_all(ACCEPT).iter().peekable();
     if values.peek().is_none() {
         return true;

@@ -191,11 +191,6 @@ impl Route {
         self.state.queued.load(Ordering::Acquire) >= FULL_BYTES
     }
 
-    /// Whether both lead to the same reader.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.state, &other.state)
-    }
-
     pub(crate) fn is_closed(&self) -> bool {
         self.texts.is_closed()
     }

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod budgets;
+mod http_sse;
 mod listener;
 mod refusals;
 mod replicas;

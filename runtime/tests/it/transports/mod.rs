@@ -2,6 +2,7 @@
 
 mod child;
 mod http;
+mod http_sse;
 mod oauth;
 mod session;
 mod tls;

@@ -60,7 +60,7 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Outcom
                 for revision in revisions {
                     // A client that finds the revision by itself speaks no other one.
                     let mut modes = peer.modes.iter().filter(|mode| mode.name != "auto");
-                    let Some(mode) = modes.find(|mode| mode.reaches(revision)) else {
+                    let Some(mode) = modes.find(|mode| mode.reaches(revision, channel)) else {
                         let _ = write!(text, " - |");
                         continue;
                     };

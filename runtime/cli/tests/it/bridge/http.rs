@@ -159,6 +159,46 @@ fn a_server_is_reached_over_http() {
     }
 }
 
+/// What stands before a listener takes no message at its path: who reaches it speaks HTTP+SSE.
+fn only_http_sse(port: u16) -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let own = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let mut head = [0; 4096];
+            let read = client.read(&mut head).unwrap_or_default();
+            let head = &head[..read];
+            if head.starts_with(b"POST /sse HTTP") {
+                let refused = "HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+                let _ = client.write_all(refused.as_bytes());
+                continue;
+            }
+            let mut server = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+            server.write_all(head).unwrap();
+            let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut from, &mut to));
+            thread::spawn(move || std::io::copy(&mut server, &mut client));
+        }
+    });
+    own
+}
+
+#[test]
+fn the_transport_of_2024_11_05_is_spoken_at_both_ends() {
+    for revision in [Revision::V2024_11_05, Revision::V2025_11_25] {
+        let (_listener, port) = listening_with(&["--http-sse", "/sse"], Revision::NEWEST);
+        let url = format!("http://127.0.0.1:{}/sse", only_http_sse(port));
+        let mut talk = bridged(revision, &url, &[]);
+        let called = ["add", "progress"].map(|tool| talk.tool(tool));
+        let answers = talk.answers(&called);
+        let texts = called.map(|call| value(&answers[&call])["content"][0]["text"].clone());
+        assert_eq!(texts, ["3.5", "done"], "{revision}");
+        let (code, said) = talk.ends();
+        assert_eq!(code, Some(0), "{revision}: {said}");
+    }
+}
+
 #[test]
 fn headers_of_the_command_line_reach_the_server() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();

@@ -62,6 +62,11 @@ impl Events {
         self.parser.is_too_long
     }
 
+    /// Whether the message that came last is where to send messages to, over HTTP+SSE.
+    pub(super) fn is_endpoint(&self) -> bool {
+        self.parser.was_endpoint
+    }
+
     /// The next message; none if the stream has ended, or broke. One that is too long is cut just behind the limit, so
     /// that it is refused as too long, and is the last.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
@@ -93,6 +98,9 @@ struct Parser {
     data: Option<Vec<u8>>,
     /// Its id; inside, none if it cannot be used.
     id: Option<Option<String>>,
+    /// Whether it says where to send messages to; and whether the one before it did.
+    is_endpoint: bool,
+    was_endpoint: bool,
     last_id: Option<String>,
     retry: Option<Duration>,
 }
@@ -107,6 +115,8 @@ impl Parser {
             line: Vec::new(),
             data: None,
             id: None,
+            is_endpoint: false,
+            was_endpoint: false,
             last_id: None,
             retry: None,
         }
@@ -176,6 +186,7 @@ impl Parser {
                     data.truncate(self.limit.saturating_add(1));
                 }
             }
+            b"event" => self.is_endpoint = value == b"endpoint",
             b"id" if !value.contains(&0) => {
                 let id = String::from_utf8(value.to_vec());
                 self.id = Some(id.ok().filter(|id| id.len() <= ID_BYTES));
@@ -197,6 +208,7 @@ impl Parser {
         if let Some(id) = self.id.take() {
             self.last_id = id;
         }
+        self.was_endpoint = std::mem::take(&mut self.is_endpoint);
         self.data.take().filter(|data| !data.is_empty())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::http::header::CONTENT_TYPE;
-use ::http::{Method, Response};
+use ::http::{Method, Response, StatusCode};
 use bytes::Bytes;
 use hyper::body::Incoming as Body;
 use tokio::sync::mpsc;
@@ -11,9 +11,11 @@ use tokio::time::Instant;
 
 use super::events::Events;
 use super::gate::{Gate, Key};
+use super::only_stream::OnlyStream;
 use super::request::{Pace, Requests};
 use crate::client::{Exchange, Post};
 use crate::headers::SESSION_ID;
+use crate::methods::INITIALIZE;
 use crate::transport::client::Incoming;
 use crate::{MessageKind, peek};
 
@@ -25,21 +27,27 @@ const RESUMED: u32 = 5;
 /// Sends a message once the gate is open, and hands on what answers it; the key is dropped as soon as anything does.
 pub(super) async fn run(
     requests: Arc<Requests>,
+    only: Arc<OnlyStream>,
     post: Post,
     tell: mpsc::Sender<Incoming>,
-    gate: Gate,
-    key: Option<Key>,
+    (gate, key): (Gate, Option<Key>),
 ) {
     gate.opened().await;
+    let begins = peek(post.text.as_bytes())
+        .is_ok_and(|message| message.method.as_deref() == Some(INITIALIZE));
+    if begins {
+        only.leave(&tell).await;
+    } else if only.is_known() {
+        return only.post(&requests, post, &tell).await;
+    }
     let Post {
         exchange,
         headers,
         text,
-        ..
+        ends_handshake,
     } = post;
-    let answer = requests
-        .send(&Method::POST, &headers, &Bytes::from(text))
-        .await;
+    let body = Bytes::from(text.clone());
+    let answer = requests.send(&Method::POST, &headers, &body).await;
     drop(key);
     let response = match answer {
         Ok(response) => response,
@@ -48,6 +56,33 @@ pub(super) async fn run(
             return;
         }
     };
+    if begins && may_be_older(response.status()) {
+        match only.open(&requests, &tell).await {
+            Ok(Some(session)) => {
+                let opened = Incoming::Answered {
+                    exchange,
+                    status: StatusCode::OK.as_u16(),
+                    session: Some(session),
+                    body: None,
+                };
+                let post = Post {
+                    exchange,
+                    headers,
+                    text,
+                    ends_handshake,
+                };
+                if tell.send(opened).await.is_ok() {
+                    only.post(&requests, post, &tell).await;
+                }
+                return;
+            }
+            Ok(None) => {}
+            Err(why) => {
+                let _ = tell.send(Incoming::Failed { exchange, why }).await;
+                return;
+            }
+        }
+    }
     let status = response.status().as_u16();
     let session = header(&response, SESSION_ID);
     if !is_stream(&response) {
@@ -79,6 +114,17 @@ pub(super) async fn run(
         stream(&requests, exchange, &headers, response.into_body(), &tell).await;
         let _ = tell.send(Incoming::Ended(exchange)).await;
     }
+}
+
+/// Whether this answer to `initialize` is that of a server which speaks HTTP+SSE, if it speaks anything: one that says who
+/// may use it, or how fast, has understood the request.
+fn may_be_older(status: StatusCode) -> bool {
+    let others = [
+        StatusCode::UNAUTHORIZED,
+        StatusCode::FORBIDDEN,
+        StatusCode::TOO_MANY_REQUESTS,
+    ];
+    status.is_client_error() && !others.contains(&status)
 }
 
 /// Hands on the messages of a stream until one of them is the answer; a stream that breaks before is asked for again.

@@ -1,8 +1,10 @@
-//! Streamable HTTP, at the client's end: each message a POST, and beside them the stream that a session may have.
+//! Streamable HTTP, at the client's end: each message a POST, and beside them the stream that a session may have. A server
+//! that does not speak it is spoken to over HTTP+SSE.
 
 mod events;
 mod exchange;
 mod gate;
+mod only_stream;
 mod request;
 mod session;
 
@@ -20,6 +22,7 @@ use crate::client::{Exchange, Post};
 use crate::service::Error;
 
 use gate::Gate;
+use only_stream::OnlyStream;
 use request::Requests;
 use session::Session;
 
@@ -50,7 +53,12 @@ impl Authorize for String {
 /// How long a server may take to begin an answer.
 const ANSWER_TIME: Duration = Duration::from_secs(600);
 
-/// A server over streamable HTTP.
+/// A server over streamable HTTP, or over HTTP+SSE, the transport of 2024-11-05.
+///
+/// A server that refuses the POST of `initialize` with status 404, 405 or the like is asked by GET whether it speaks HTTP+SSE
+/// at this URL, as the specification wants it
+/// ([backwards compatibility](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility)).
+/// The session there ends with its stream; the next request opens another one.
 #[derive(Clone)]
 pub struct Http {
     url: Uri,
@@ -157,6 +165,8 @@ pub(crate) struct Running {
     heard: mpsc::Receiver<Incoming>,
     open: HashMap<Exchange, AbortHandle>,
     session: Option<Session>,
+    /// Of a server that speaks HTTP+SSE.
+    only: Arc<OnlyStream>,
     gate: Gate,
 }
 
@@ -169,6 +179,7 @@ impl Running {
             heard,
             open: HashMap::new(),
             session: None,
+            only: Arc::default(),
             gate: Gate::default(),
         }
     }
@@ -181,10 +192,13 @@ impl Running {
             let (shut, held) = Gate::shut();
             (self.gate, key) = (shut, Some(held));
         }
-        self.listen(&post);
+        if !self.only.is_known() {
+            self.listen(&post);
+        }
         let exchange = post.exchange;
         let (requests, tell) = (Arc::clone(&self.requests), self.tell.clone());
-        let work = exchange::run(requests, post, tell, gate, key);
+        let only = Arc::clone(&self.only);
+        let work = exchange::run(requests, only, post, tell, (gate, key));
         self.open
             .insert(exchange, tokio::spawn(work).abort_handle());
     }

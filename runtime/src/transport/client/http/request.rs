@@ -52,7 +52,23 @@ impl Requests {
         headers: &[(String, String)],
         body: &Bytes,
     ) -> Result<Response<Body>, String> {
-        let mut url = self.http.url.clone();
+        self.send_to(self.url().clone(), method, headers, body)
+            .await
+    }
+
+    /// Where the server is.
+    pub(super) fn url(&self) -> &Uri {
+        &self.http.url
+    }
+
+    /// As [`send`](Self::send), to another place of the server.
+    pub(super) async fn send_to(
+        &self,
+        mut url: Uri,
+        method: &Method,
+        headers: &[(String, String)],
+        body: &Bytes,
+    ) -> Result<Response<Body>, String> {
         let (mut tries, mut redirects, mut is_challenged) = (0, 0, false);
         loop {
             tries += 1;
@@ -212,16 +228,52 @@ fn seconds(headers: &HeaderMap) -> Option<Duration> {
 
 /// Where a server sends a request on to; nowhere but to itself, for what goes along is meant for nobody else.
 fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
-    let location = headers.get(LOCATION)?.to_str().ok()?;
-    let to: Uri = location.parse().ok()?;
-    let mut parts = from.clone().into_parts();
-    match to.authority() {
-        Some(authority) if Some(authority) != from.authority() || to.scheme() != from.scheme() => {
-            return None;
+    place(from, headers.get(LOCATION)?.to_str().ok()?)
+}
+
+/// Where a reference leads to from a URL, unless that is of another origin.
+pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
+    let reference = reference.split('#').next().unwrap_or_default();
+    let before_path = reference.split(['/', '?']).next().unwrap_or_default();
+    let whole = match reference.strip_prefix("//") {
+        Some(rest) => Some(format!("{}://{rest}", from.scheme_str()?)),
+        None => before_path.contains(':').then(|| reference.to_owned()),
+    };
+    let path = match whole {
+        Some(whole) => {
+            let to: Uri = whole.parse().ok()?;
+            if origin(&to)? != origin(from)? {
+                return None;
+            }
+            to.path_and_query()?.clone()
         }
-        _ => parts.path_and_query = to.path_and_query().cloned(),
-    }
+        None if reference.starts_with('/') => reference.parse().ok()?,
+        None => {
+            let path = from.path();
+            let base = match before_path.is_empty() {
+                // Only the query is another one.
+                true => path,
+                false => path.rsplit_once('/').map_or("", |(folder, _)| folder),
+            };
+            let slash = if before_path.is_empty() { "" } else { "/" };
+            format!("{base}{slash}{reference}").parse().ok()?
+        }
+    };
+    let mut parts = from.clone().into_parts();
+    parts.path_and_query = Some(path);
     Uri::from_parts(parts).ok()
+}
+
+/// Scheme, host and port of a URL of HTTP.
+fn origin(url: &Uri) -> Option<(&str, String, u16)> {
+    let scheme = url.scheme_str()?;
+    let port = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let host = url.host()?.to_ascii_lowercase();
+    Some((scheme, host, url.port_u16().unwrap_or(port)))
 }
 
 #[cfg(feature = "tls")]
@@ -237,4 +289,47 @@ fn connector(http: &Http) -> Connector {
 #[cfg(not(feature = "tls"))]
 fn connector(_: &Http) -> Connector {
     HttpConnector::new()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    #[test]
+    fn a_reference_leads_to_a_place_of_the_same_origin_or_nowhere() {
+        let from: Uri = "http://host/api/sse?key=1".parse().unwrap();
+        for (reference, to) in [
+            ("/messages?id=1", "http://host/messages?id=1"),
+            ("messages/?id=1", "http://host/api/messages/?id=1"),
+            ("sse?id=1#top", "http://host/api/sse?id=1"),
+            ("?id=1", "http://host/api/sse?id=1"),
+            ("HTTP://HOST:80/messages", "http://host/messages"),
+            ("http://me@host/messages", "http://host/messages"),
+            ("//host/messages", "http://host/messages"),
+        ] {
+            assert_eq!(
+                place(&from, reference),
+                Some(to.parse().unwrap()),
+                "{reference}"
+            );
+        }
+        for reference in [
+            "http://other/messages",
+            "http://host.other/messages",
+            "http://host:81/messages",
+            "http://host@other/messages",
+            "https://host/messages",
+            "https://host:80/messages",
+            "//other/messages",
+            "///other",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "other:80",
+            "/a b",
+        ] {
+            assert_eq!(place(&from, reference), None, "{reference}");
+        }
+    }
 }

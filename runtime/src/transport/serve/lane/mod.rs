@@ -107,7 +107,19 @@ impl<App: Spoken, H: Handler> Lane<App, H> {
         })
     }
 
+    /// Sends everything there, for the one stream is all that the peer reads.
+    pub(crate) fn send_all_to(&self, route: Route) {
+        self.state().streams.attach_only(route);
+    }
+
+    /// The stream to which everything goes, if there is only one.
+    #[cfg(feature = "http")]
+    pub(crate) fn only_stream(&self) -> Option<Route> {
+        self.state().streams.only()
+    }
+
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
+    #[cfg(feature = "http")]
     pub(crate) fn at_large(&self, route: Route) -> Result<(), Route> {
         self.state().streams.attach(route)
     }

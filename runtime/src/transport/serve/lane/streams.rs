@@ -28,6 +28,8 @@ pub(super) struct Streams {
     open: BTreeMap<Exchange, Open>,
     /// Where texts go that belong to no exchange.
     at_large: Option<Route>,
+    /// Whether that is the only stream: what belongs to an exchange goes there, too.
+    is_only: bool,
     /// Those that came while nobody read them.
     backlog: VecDeque<Item>,
     backlog_bytes: usize,
@@ -110,6 +112,7 @@ impl Streams {
     }
 
     /// Sends what belongs to no exchange there; the route that it took before, if that is still open.
+    #[cfg(feature = "http")]
     pub(super) fn attach(&mut self, route: Route) -> Result<(), Route> {
         match &self.at_large {
             Some(before) if !before.is_closed() => Err(route),
@@ -119,6 +122,17 @@ impl Streams {
                 Ok(())
             }
         }
+    }
+
+    /// Sends everything there.
+    pub(super) fn attach_only(&mut self, route: Route) {
+        (self.at_large, self.is_only) = (Some(route), true);
+    }
+
+    /// The stream to which everything goes, if there is only one.
+    #[cfg(feature = "http")]
+    pub(super) fn only(&self) -> Option<Route> {
+        self.at_large.clone().filter(|_| self.is_only)
     }
 
     /// Whether somebody reads what belongs to no exchange.
@@ -146,6 +160,13 @@ impl Streams {
 
     /// Sends a text where it belongs.
     pub(super) fn send(&mut self, text: Outgoing, manner: Manner) -> Sent {
+        // That a message has arrived is no message, where answers are not responses.
+        if self.is_only && text.body.is_empty() {
+            if let Some(exchange) = text.exchange {
+                self.end(exchange);
+            }
+            return Sent::Done;
+        }
         let open =
             (text.exchange).and_then(|exchange| Some((exchange, self.open.get_mut(&exchange)?)));
         let Some((exchange, open)) = open else {
@@ -153,8 +174,8 @@ impl Streams {
             return Sent::Done;
         };
         if manner == Manner::Unbidden && !text.last && open.route.is_full() {
-            // Over standard streams all go one way: there it waits like what belongs to none.
-            if (self.at_large.as_ref()).is_some_and(|other| other.is_same(&open.route)) {
+            // Where all go one way it waits like what belongs to none.
+            if self.is_only {
                 self.set_aside(Item::new(text, None));
                 return Sent::Done;
             }
@@ -186,6 +207,7 @@ impl Streams {
             manner == Manner::InTurn || (self.backlog.is_empty() && !route.is_full())
         };
         match route.filter(has_room) {
+            Some(route) if text.last => route.push_last(Item::new(text, id)),
             // An event that is kept can be had again.
             Some(route) => drop(route.push(Item::new(text, id))),
             // The answer to a POST that is gone is for nobody; the rest waits for the session's stream.

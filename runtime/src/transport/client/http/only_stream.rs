@@ -1,0 +1,241 @@
+//! HTTP+SSE, the transport of 2024-11-05: one stream for all that the server says, which begins with the URI to POST to.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ::http::header::ACCEPT;
+use ::http::{Method, Uri};
+use bytes::Bytes;
+use mcp_wire::{RawId, RequestId};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use super::events::Events;
+use super::exchange::is_stream;
+use super::request::{Requests, place};
+use crate::client::{Exchange, Post};
+use crate::headers::SESSION_ID;
+use crate::transport::client::Incoming;
+use crate::{MessageKind, peek};
+
+/// How long a server may take to open the stream and to say where to POST to: whoever speaks something else may never do.
+const OPENED: Duration = Duration::from_secs(10);
+
+/// The stream of a server that speaks HTTP+SSE.
+#[derive(Default)]
+pub(super) struct OnlyStream(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// How many streams were opened: a reader that comes late must not end the next one.
+    opened: u64,
+    stage: Stage,
+}
+
+#[derive(Default)]
+enum Stage {
+    /// The server was not found to speak HTTP+SSE.
+    #[default]
+    Unknown,
+    Open(Open),
+    /// The stream has ended, and with it the session.
+    Over,
+}
+
+struct Open {
+    /// Where messages are sent to.
+    endpoint: Uri,
+    /// What the stream has yet to answer.
+    waiting: HashMap<RequestId, Exchange>,
+    reader: AbortHandle,
+}
+
+impl OnlyStream {
+    /// Whether the server speaks HTTP+SSE, as far as is known.
+    pub(super) fn is_known(&self) -> bool {
+        !matches!(self.state().stage, Stage::Unknown)
+    }
+
+    /// Leaves the stream, if there is one, and what is known of the server: nothing more comes in answer to what was sent.
+    pub(super) async fn leave(&self, tell: &mpsc::Sender<Incoming>) {
+        let before = std::mem::take(&mut self.state().stage);
+        if let Stage::Open(open) = before {
+            open.reader.abort();
+            ended(open.waiting, tell).await;
+        }
+    }
+
+    /// Opens the stream, if the server has one; what the session is called then.
+    ///
+    /// # Errors
+    /// A server that sends its clients to another origin.
+    pub(super) async fn open(
+        self: &Arc<Self>,
+        requests: &Arc<Requests>,
+        tell: &mpsc::Sender<Incoming>,
+    ) -> Result<Option<String>, String> {
+        let opened = async {
+            let headers = [(ACCEPT.to_string(), "text/event-stream".to_owned())];
+            let answer = requests.send(&Method::GET, &headers, &Bytes::new()).await;
+            let is_it = |it: &_| is_stream(it) && it.status().is_success();
+            let response = answer.ok().filter(is_it)?;
+            let mut events = Events::new(response.into_body(), requests.limit);
+            let first = events.next().await?;
+            events.is_endpoint().then_some((events, first))
+        };
+        let Some((events, first)) = tokio::time::timeout(OPENED, opened).await.ok().flatten()
+        else {
+            return Ok(None);
+        };
+        let named = std::str::from_utf8(&first).ok().map(str::trim);
+        let Some(endpoint) = named.and_then(|named| place(requests.url(), named)) else {
+            let named = crate::errors::shortened(&first.escape_ascii().to_string());
+            return Err(format!(
+                "the server wants messages sent to `{named}`, which is not of its own origin"
+            ));
+        };
+        let session = endpoint.path_and_query().map(ToString::to_string);
+        let mut state = self.state();
+        state.opened += 1;
+        let reading = read(Arc::clone(self), state.opened, events, tell.clone());
+        state.stage = Stage::Open(Open {
+            endpoint,
+            waiting: HashMap::new(),
+            reader: tokio::spawn(reading).abort_handle(),
+        });
+        Ok(session)
+    }
+
+    /// Sends a message; what answers it comes in the stream.
+    pub(super) async fn post(
+        &self,
+        requests: &Requests,
+        post: Post,
+        tell: &mpsc::Sender<Incoming>,
+    ) {
+        let Post {
+            exchange,
+            mut headers,
+            text,
+            ..
+        } = post;
+        let id = match peek(text.as_bytes()) {
+            Ok(message) if message.kind == MessageKind::Request => {
+                message.id.and_then(RawId::to_id)
+            }
+            _ => None,
+        };
+        let answered = |status: u16, body: Vec<u8>| Incoming::Answered {
+            exchange,
+            status,
+            session: None,
+            body: Some(body),
+        };
+        let Some(endpoint) = self.begin(id.as_ref(), exchange) else {
+            // As any session that the server does not know any more: its client opens another one.
+            let _ = tell.send(answered(404, Vec::new())).await;
+            return;
+        };
+        // The URI names the session.
+        headers.retain(|(name, _)| !name.eq_ignore_ascii_case(SESSION_ID));
+        let body = Bytes::from(text);
+        let answer = requests.send_to(endpoint, &Method::POST, &headers, &body);
+        let came = match answer.await {
+            Err(why) => Incoming::Failed { exchange, why },
+            Ok(response) => {
+                let status = response.status();
+                let body = requests.whole(response.into_body()).await;
+                match status.is_success() {
+                    true if id.is_some() => return,
+                    // What goes with it is for people.
+                    true => answered(202, Vec::new()),
+                    false => answered(status.as_u16(), body.unwrap_or_default().to_vec()),
+                }
+            }
+        };
+        // It may have been answered in the stream all the same.
+        if id.is_none_or(|id| self.forget(&id).is_some()) {
+            let _ = tell.send(came).await;
+        }
+    }
+
+    /// Where a message is to be sent, whose answer is waited for from now on; none once the stream has ended.
+    fn begin(&self, id: Option<&RequestId>, exchange: Exchange) -> Option<Uri> {
+        match &mut self.state().stage {
+            Stage::Open(open) => {
+                open.waiting.extend(id.map(|id| (id.clone(), exchange)));
+                Some(open.endpoint.clone())
+            }
+            Stage::Unknown | Stage::Over => None,
+        }
+    }
+
+    /// The answer to a request is not waited for any more: what it was sent in, if it was waited for.
+    fn forget(&self, id: &RequestId) -> Option<Exchange> {
+        match &mut self.state().stage {
+            Stage::Open(open) => open.waiting.remove(id),
+            Stage::Unknown | Stage::Over => None,
+        }
+    }
+
+    /// The stream of this number has ended; what it has not answered.
+    fn end(&self, number: u64) -> HashMap<RequestId, Exchange> {
+        let mut state = self.state();
+        if state.opened != number || !matches!(state.stage, Stage::Open(_)) {
+            return HashMap::new();
+        }
+        match std::mem::replace(&mut state.stage, Stage::Over) {
+            Stage::Open(open) => open.waiting,
+            Stage::Unknown | Stage::Over => HashMap::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hands on what comes in the stream, until it ends or nobody wants it.
+async fn read(
+    stream: Arc<OnlyStream>,
+    number: u64,
+    mut events: Events,
+    tell: mpsc::Sender<Incoming>,
+) {
+    loop {
+        let next = tokio::select! {
+            next = events.next() => next,
+            () = tell.closed() => return,
+        };
+        let Some(text) = next else { break };
+        if events.is_endpoint() {
+            continue;
+        }
+        let exchange = answers(&text).and_then(|id| stream.forget(&id));
+        if tell
+            .send(Incoming::Message { exchange, text })
+            .await
+            .is_err()
+        {
+            return;
+        }
+        if let Some(exchange) = exchange {
+            let _ = tell.send(Incoming::Ended(exchange)).await;
+        }
+    }
+    ended(stream.end(number), &tell).await;
+}
+
+/// The request that a message answers.
+fn answers(text: &[u8]) -> Option<RequestId> {
+    let message = peek(text).ok()?;
+    let is_answer = matches!(message.kind, MessageKind::Response | MessageKind::Error);
+    message.id.filter(|_| is_answer)?.to_id()
+}
+
+async fn ended(waiting: HashMap<RequestId, Exchange>, tell: &mpsc::Sender<Incoming>) {
+    for exchange in waiting.into_values() {
+        let _ = tell.send(Incoming::Ended(exchange)).await;
+    }
+}

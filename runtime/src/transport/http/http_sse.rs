@@ -1,0 +1,126 @@
+//! HTTP+SSE, the transport of 2024-11-05: a session is opened by `GET`, its messages are POSTed to a URI of its own, and
+//! everything that the server says goes into its one stream.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{HeaderValue, Response, StatusCode};
+
+use super::answers::{events, refused, status};
+use super::body::HangUp;
+use super::inner::{Inner, owner};
+use super::service::accepts;
+use super::{Body, text};
+use crate::serve::{Facts, Handler, Lane, Line as _, Route, Taken, route};
+use crate::server::{Looked, Owner};
+use crate::{Headers, Spoken, headers};
+
+/// The parameter of the URI to POST to that names the session.
+const SESSION: &str = "sessionId";
+
+impl<App: Spoken, H: Handler> Inner<App, H> {
+    /// Whether a GET opens a session of this transport: one that names a session wants the stream of that.
+    pub(super) fn opens_only_stream(&self, head: &Parts) -> bool {
+        self.http_sse(head).is_some()
+            && !head.headers.contains_key(headers::SESSION_ID)
+            && self.has_session_operations(&head.headers)
+    }
+
+    /// The path of this transport, as clients see it, if the request is for that.
+    fn http_sse(&self, head: &Parts) -> Option<&str> {
+        let path = self.options.http_sse.as_deref()?;
+        path.ends_with(head.uri.path()).then_some(path)
+    }
+
+    /// Opens a session, and its stream.
+    pub(super) fn open_only_stream(
+        self: &Arc<Self>,
+        head: &Parts,
+        address: Option<IpAddr>,
+    ) -> Response<Body> {
+        if !accepts(&head.headers, "text", "event-stream") {
+            let why = "the stream of a session is text/event-stream: accept it";
+            return refused(StatusCode::NOT_ACCEPTABLE, why);
+        }
+        if self.is_closing() {
+            let why = "the server is shutting down";
+            return refused(StatusCode::SERVICE_UNAVAILABLE, why);
+        }
+        let who = owner(head, address);
+        let (texts, queue) = route(Some(self.unread_of(who.clone())));
+        let lane = self.new_lane();
+        lane.owned_by(who.clone());
+        lane.send_all_to(texts);
+        let id = match self.open(&lane, who) {
+            Ok(id) => id,
+            Err(response) => return *response,
+        };
+        let path = self.http_sse(head).unwrap_or_default();
+        let endpoint = format!("{path}?{SESSION}={id}");
+        let inner = Arc::clone(self);
+        let guard = HangUp::new(move || inner.end(&id));
+        events(Body::only_stream(queue, &endpoint, guard, &self.options))
+    }
+
+    /// The session that the URI of a POST names, if this transport has given it out; its header is set, by which handlers
+    /// know the session.
+    pub(super) fn session_of_uri(
+        &self,
+        head: &mut Parts,
+        who: &Owner,
+    ) -> Result<Option<Arc<Lane<App, H>>>, Box<Response<Body>>> {
+        let query = head.uri.query().filter(|_| self.http_sse(head).is_some());
+        let named = query.into_iter().flat_map(|query| query.split('&'));
+        let mut named = named.filter_map(|param| param.strip_prefix(SESSION)?.strip_prefix('='));
+        let Some(id) = named.next() else {
+            return Ok(None);
+        };
+        let gone = || {
+            Box::new(refused(
+                StatusCode::NOT_FOUND,
+                "no such session: open one by GET",
+            ))
+        };
+        let id = HeaderValue::from_str(id).map_err(|_| gone())?;
+        head.headers.insert(headers::SESSION_ID, id);
+        let lane = self.session(&head.headers, who).map_err(|_| gone())?;
+        match lane.only_stream() {
+            Some(_) => Ok(Some(lane)),
+            None => Err(gone()),
+        }
+    }
+
+    /// Takes a message of a session that has one stream: its answer goes there.
+    pub(super) async fn to_only_stream(
+        &self,
+        lane: &Arc<Lane<App, H>>,
+        texts: &Route,
+        (told, looked): (&Headers<'_>, Looked<'_>),
+        facts: Facts,
+    ) -> Response<Body> {
+        // Who does not read the answers is not asked for more questions.
+        let turn = tokio::time::timeout(self.options.write_time, texts.turn()).await;
+        let _turn = match turn {
+            Ok(Some(turn)) => turn,
+            Ok(None) => {
+                return refused(StatusCode::NOT_FOUND, "the stream of the session has ended");
+            }
+            Err(_) => {
+                let why = "the stream of the session is not read: read it, then try again";
+                return refused(StatusCode::SERVICE_UNAVAILABLE, why);
+            }
+        };
+        let parts = facts.parts.clone();
+        let Taken { opens_session, .. } = lane.take(Some(told), looked, texts, facts);
+        if opens_session
+            && let Some(id) = parts
+                .and_then(|parts| text(&parts.headers, headers::SESSION_ID).map(Arc::<str>::from))
+            && let Err(response) = self.keep(&id, lane, lane.owner())
+        {
+            lane.close();
+            return *response;
+        }
+        status(StatusCode::ACCEPTED)
+    }
+}
