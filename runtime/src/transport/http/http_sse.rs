@@ -63,32 +63,30 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
         events(Body::only_stream(queue, &endpoint, guard, &self.options))
     }
 
-    /// The session that the URI of a POST names, if this transport has given it out; its header is set, by which handlers
-    /// know the session.
-    pub(super) fn session_of_uri(
-        &self,
-        head: &mut Parts,
-        who: &Owner,
-    ) -> Result<Option<Arc<Lane<App, H>>>, Box<Response<Body>>> {
+    /// Whether a POST is for a URI that names a session; its header is set then, by which handlers know the session.
+    pub(super) fn uri_names_session(&self, head: &mut Parts) -> bool {
         let query = head.uri.query().filter(|_| self.http_sse(head).is_some());
         let named = query.into_iter().flat_map(|query| query.split('&'));
         let mut named = named.filter_map(|param| param.strip_prefix(SESSION)?.strip_prefix('='));
         let Some(id) = named.next() else {
-            return Ok(None);
+            return false;
         };
-        let gone = || {
-            Box::new(refused(
-                StatusCode::NOT_FOUND,
-                "no such session: open one by GET",
-            ))
-        };
-        let id = HeaderValue::from_str(id).map_err(|_| gone())?;
+        // What no header can hold is no id of a session.
+        let id = HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static(""));
         head.headers.insert(headers::SESSION_ID, id);
-        let lane = self.session(&head.headers, who).map_err(|_| gone())?;
-        match lane.only_stream() {
-            Some(_) => Ok(Some(lane)),
-            None => Err(gone()),
-        }
+        true
+    }
+
+    /// The session of a URI that was given out with a stream.
+    pub(super) fn session_with_stream(
+        &self,
+        head: &Parts,
+        who: &Owner,
+    ) -> Result<Arc<Lane<App, H>>, Box<Response<Body>>> {
+        let lane = self.session(&head.headers, who).ok();
+        let gone = "no such session: open one by GET";
+        lane.filter(|lane| lane.only_stream().is_some())
+            .ok_or_else(|| Box::new(refused(StatusCode::NOT_FOUND, gone)))
     }
 
     /// Takes a message of a session that has one stream: its answer goes there.

@@ -199,9 +199,12 @@ impl<App: Spoken, H: Handler> Inner<App, H> {
             );
         }
         let who = owner(&head, address);
-        let in_stream = match self.session_of_uri(&mut head, &who) {
-            Ok(lane) => lane,
-            Err(response) => return *response,
+        let in_stream = match self.uri_names_session(&mut head) {
+            true => match self.session_with_stream(&head, &who) {
+                Ok(lane) => Some(lane),
+                Err(response) => return *response,
+            },
+            false => None,
         };
         if in_stream.is_some() {
             // The answer does not come in the response.

@@ -63,7 +63,7 @@ impl Events {
     }
 
     /// Whether the message that came last is where to send messages to, over HTTP+SSE.
-    pub(super) fn is_endpoint(&self) -> bool {
+    pub(super) fn was_endpoint(&self) -> bool {
         self.parser.was_endpoint
     }
 

@@ -82,7 +82,7 @@ impl OnlyStream {
             let response = answer.ok().filter(is_it)?;
             let mut events = Events::new(response.into_body(), requests.limit);
             let first = events.next().await?;
-            events.is_endpoint().then_some((events, first))
+            events.was_endpoint().then_some((events, first))
         };
         let Some((events, first)) = tokio::time::timeout(OPENED, opened).await.ok().flatten()
         else {
@@ -209,7 +209,7 @@ async fn read(
             () = tell.closed() => return,
         };
         let Some(text) = next else { break };
-        if events.is_endpoint() {
+        if events.was_endpoint() {
             continue;
         }
         let exchange = answers(&text).and_then(|id| stream.forget(&id));
