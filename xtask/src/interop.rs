@@ -62,6 +62,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         };
         for mode in peer.modes {
             for &channel in peer.channels {
+                if !revisions.iter().any(|one| mode.reaches(one, channel)) {
+                    continue;
+                }
                 let _ = write!(
                     text,
                     "| {} {} | {} | {} | {channel} |",
